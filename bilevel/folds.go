@@ -268,17 +268,18 @@ func (s *Spec) Split(k *kernels.Set, fold int) (weights []float64, validation []
 			}
 		}
 	}
-	pace := k.Pace()
 	weights, validation = s.Memory.Floats(k, len(s.Folds)), kernels.Undefined[int32](held)[:0]
-	for i, id := range s.Folds {
-		pace.Did(1)
-		switch {
-		case id == fold && s.weight(i) > 0:
-			validation = append(validation, int32(i))
-		case id == fold:
-		case id == TestOnly, s.Forward && id > fold:
-		default:
-			weights[i] = s.weight(i)
+	for from, to := range k.Pieces(len(s.Folds)) {
+		for i, id := range s.Folds[from:to] {
+			i += from
+			switch w := s.weight(i); {
+			case id == fold && w > 0:
+				validation = append(validation, int32(i))
+			case id == fold:
+			case id == TestOnly, s.Forward && id > fold:
+			default:
+				weights[i] = w
+			}
 		}
 	}
 	if s.Training != nil {
@@ -296,11 +297,11 @@ func (s *Spec) weight(i int) float64 {
 
 // test returns the rows that neither train nor validate.
 func (s *Spec) test(k *kernels.Set) (rows []int32) {
-	pace := k.Pace()
-	for i, id := range s.Folds {
-		pace.Did(1)
-		if id == TestOnly && s.weight(i) > 0 {
-			rows = append(rows, int32(i))
+	for from, to := range k.Pieces(len(s.Folds)) {
+		for i, id := range s.Folds[from:to] {
+			if id == TestOnly && s.weight(from+i) > 0 {
+				rows = append(rows, int32(from+i))
+			}
 		}
 	}
 	return rows

@@ -68,7 +68,7 @@ func TestEveryPassLooks(t *testing.T) {
 	looksOf(within) // the matrix knows its moments from then on
 	view := looksOf(within)
 	late := append([]float64{0, 0}, y...)
-	split := pieces + zeros + paced(n)
+	split := 2*pieces + zeros
 	for name, c := range map[string]struct {
 		do   func(k *kernels.Set)
 		want int
@@ -82,10 +82,10 @@ func TestEveryPassLooks(t *testing.T) {
 		"Extended":   {func(k *kernels.Set) { Folds{0, 1}.Extended(k, n+2, Newcomers{Alike: late}) }, identity + paced(2+byTarget+n)},
 		"Count":      {func(k *kernels.Set) { folds.Count(k) }, pieces},
 		"Split":      {func(k *kernels.Set) { spec.Split(k, 0) }, split},
-		"test":       {func(k *kernels.Set) { spec.test(k) }, paced(n)},
+		"test":       {func(k *kernels.Set) { spec.test(k) }, pieces},
 		"Check":      {func(k *kernels.Set) { _ = spec.Check(k, n) }, paced(n) + paced(2*n) + pieces},
 		"Classes":    {func(k *kernels.Set) { _, _, _ = Classes(k, append([]float64{0}, ones[1:]...)) }, paced(2*n) + paced(n)},
-		"newHeldOut": {func(k *kernels.Set) { _, _ = newHeldOut(k, &spec, []float64{0, 1}, label, 0) }, paced(n) + split + paced((n+1)/3+n)},
+		"newHeldOut": {func(k *kernels.Set) { _, _ = newHeldOut(k, &spec, []float64{0, 1}, label, 0) }, pieces + split + paced((n+1)/3+n)},
 		"null":       {func(k *kernels.Set) { held.null(k, 2, label, spec) }, paced(n) + 2*total + 2*paced(n)},
 		"loss":       {func(k *kernels.Set) { held.loss(k, func(int, int32) float64 { return 1 }) }, 2*total + 2*paced(n)},
 		"errorOf":    {func(k *kernels.Set) { j := mean; j.k = k; j.errorOf(0, y) }, paced(n)},

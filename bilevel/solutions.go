@@ -144,11 +144,8 @@ func (p *Problem) mean(ctx context.Context, logLambda, to []float64) (columns []
 
 // largestSupport returns the number of rows that count or of columns, whichever is less.
 func largestSupport(view *sparse.View) float64 {
-	n, p := view.Dims()
-	if weights := view.Weights(); weights != nil {
-		return mostOf(view.Kernels(), p, weights)
-	}
-	return float64(max(1, min(n, p)))
+	_, p := view.Dims()
+	return float64(max(1, min(view.Positive(), p)))
 }
 
 // mostOf returns the number of columns or of rows that count, whichever is less.

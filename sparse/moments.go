@@ -3,7 +3,6 @@ package sparse
 import (
 	"errors"
 	"math"
-	"slices"
 	"sort"
 
 	"github.com/seed-45b9a24c/pare/kernels"
@@ -60,7 +59,7 @@ func (v *View) keep(m *moments) {
 // where rows are held out, by looking at all.
 func (v *View) settle() error {
 	v.moments = &moments{}
-	if !v.weighted() {
+	if !v.mixed {
 		all := *v
 		all.weights, all.total, all.positive = nil, float64(v.n), v.n
 		var of *kept
@@ -85,16 +84,6 @@ func (v *View) settle() error {
 		}
 	}
 	return v.columns().err
-}
-
-// weighted reports whether weights other than 0 and 1 are among those of the rows.
-func (v *View) weighted() bool {
-	for from, to := range v.k.Pieces(len(v.weights)) {
-		if slices.ContainsFunc(v.weights[from:to], func(s float64) bool { return s != 0 && s != 1 }) {
-			return true
-		}
-	}
-	return false
 }
 
 // measure computes the moments of the columns, and their correlations with u where that

@@ -27,6 +27,7 @@ type View struct {
 	weights  []float64 // nil: every row has weight 1
 	total    float64   // N
 	positive int       // rows of positive weight
+	mixed    bool      // some weights are not 0 or 1
 	centred  bool
 	moments  *moments
 	all      *moments  // on all rows alike, not scaled; nil: weights are not all 0 and 1
@@ -61,20 +62,29 @@ func NewView(k *kernels.Set, x Matrix, weights []float64, centre bool) (*View, e
 	return v, nil
 }
 
+// setWeights copies the weights of the rows. What is wrong with some is left to [CheckWeights] to say.
 func (v *View) setWeights(weights []float64) error {
-	if err := CheckWeights(v.k, weights, v.n); err != nil {
-		return err
+	if len(weights) != v.n {
+		return CheckWeights(v.k, weights, v.n)
 	}
 	v.weights = kernels.Undefined[float64](len(weights))
 	v.total, v.positive = 0, 0
 	for from, to := range v.k.Pieces(len(weights)) {
+		own := v.weights[from:to]
 		for i, s := range weights[from:to] {
-			v.weights[from+i] = s
+			if !(s >= 0) {
+				return CheckWeights(v.k, weights, v.n)
+			}
+			own[i] = s
 			v.total += s
 			if s > 0 {
 				v.positive++
+				v.mixed = v.mixed || s != 1
 			}
 		}
+	}
+	if math.IsInf(v.total, 1) {
+		return CheckWeights(v.k, weights, v.n)
 	}
 	return nil
 }
@@ -212,6 +222,9 @@ func (v *View) Weights() []float64 { return v.weights }
 
 // Total returns N = Σs, the n of 1/2n.
 func (v *View) Total() float64 { return v.total }
+
+// Positive returns the number of rows of positive weight.
+func (v *View) Positive() int { return v.positive }
 
 // Centred reports whether columns are centred, that is, whether the problem
 // has an intercept.

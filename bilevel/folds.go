@@ -251,9 +251,11 @@ func (f Folds) Extended(k *kernels.Set, n int, how Newcomers) Folds {
 func (f Folds) Count(k *kernels.Set) int {
 	count := 0
 	for from, to := range k.Pieces(len(f)) {
+		most := count
 		for _, id := range f[from:to] {
-			count = max(count, id+1)
+			most = max(most, id+1)
 		}
+		count = most
 	}
 	return count
 }
@@ -270,17 +272,18 @@ func (s *Spec) Split(k *kernels.Set, fold int) (weights []float64, validation []
 	}
 	weights, validation = s.Memory.Floats(k, len(s.Folds)), kernels.Undefined[int32](held)[:0]
 	for from, to := range k.Pieces(len(s.Folds)) {
+		train, rows := weights[from:to], validation
 		for i, id := range s.Folds[from:to] {
-			i += from
-			switch w := s.weight(i); {
+			switch w := s.weight(from + i); {
 			case id == fold && w > 0:
-				validation = append(validation, int32(i))
+				rows = append(rows, int32(from+i))
 			case id == fold:
 			case id == TestOnly, s.Forward && id > fold:
 			default:
-				weights[i] = w
+				train[i] = w
 			}
 		}
+		validation = rows
 	}
 	if s.Training != nil {
 		s.Training(k, weights)

@@ -70,18 +70,19 @@ func (v *View) setWeights(weights []float64) error {
 	v.weights = kernels.Undefined[float64](len(weights))
 	v.total, v.positive = 0, 0
 	for from, to := range v.k.Pieces(len(weights)) {
-		own := v.weights[from:to]
+		own, total, positive, mixed := v.weights[from:to], v.total, v.positive, v.mixed
 		for i, s := range weights[from:to] {
 			if !(s >= 0) {
 				return CheckWeights(v.k, weights, v.n)
 			}
 			own[i] = s
-			v.total += s
+			total += s
 			if s > 0 {
-				v.positive++
-				v.mixed = v.mixed || s != 1
+				positive++
+				mixed = mixed || s != 1
 			}
 		}
+		v.total, v.positive, v.mixed = total, positive, mixed
 	}
 	if math.IsInf(v.total, 1) {
 		return CheckWeights(v.k, weights, v.n)

@@ -135,3 +135,25 @@ func TestCurvatureWithin(t *testing.T) {
 		t.Error("the curvature of the logistic loss does not jump")
 	}
 }
+
+// TestEachRow: a criterion on each row alone, on more rows than losses take at a time.
+func TestEachRow(t *testing.T) {
+	r := oracle.NewRandom(7)
+	const n = 1500
+	y, m := make([]float64, n), make([]float64, n)
+	var rows []int32
+	for i := range n {
+		if y[i], m[i] = math.Copysign(1, r.Normal()), 3*r.Normal(); i%7 > 0 {
+			rows = append(rows, int32(i))
+		}
+	}
+	for _, c := range []criterion.Criterion{criterion.MeanSquaredError{}, criterion.Misclassification{}, criterion.Of(loss.Logistic{}), criterion.Deviance(loss.SquaredHinge{})} {
+		got := make([]float64, len(rows))
+		criterion.EachRow(nil, c, rows, y, m, got)
+		for at, v := range got {
+			if want := c.Eval(rows[at:at+1], y, m, nil, nil); v != want {
+				t.Fatalf("%s of row %d: %g, want %g", c.Name(), rows[at], v, want)
+			}
+		}
+	}
+}

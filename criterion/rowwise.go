@@ -77,6 +77,22 @@ func (c rowwise) weighted(k *kernels.Set, weights []float64, rows []int32, y, m,
 	return value
 }
 
+// EachRow sets out to the values of a criterion on each of the rows alone. It ends with k, as [Eval] does.
+func EachRow(k *kernels.Set, c Criterion, rows []int32, y, m, out []float64) {
+	if of, ok := c.(rowwise); ok {
+		for t := newTerms(k, len(rows)); len(rows) > 0; rows, out = rows[len(t.value):], out[len(t.value):] {
+			of.terms(t, rows, y, m, false)
+			copy(out, t.value)
+		}
+		return
+	}
+	pace := k.Pace()
+	for at := range rows {
+		pace.Did(8)
+		out[at] = Eval(nil, c, rows[at:at+1], y, m, nil, nil)
+	}
+}
+
 // within is [CurvatureWithin], with weights of the rows or nil.
 func (c rowwise) within(k *kernels.Set, weights []float64, rows []int32, y, m []float64, reach float64, out []float64) bool {
 	jumping, ok := c.loss.(loss.Jumping)

@@ -160,7 +160,7 @@ func (s *Solver) criterionDrift(ctx context.Context, at Point, b errorTerms, opt
 	known := s.norm(s.rho)
 	report := s.improve(ctx, s.rho, s.q, tol, opts)
 	s.k.Clear(s.u)
-	s.predict(at.Support, s.q, s.u)
+	s.predict(s.store, at.Support, s.q, s.u)
 	s.applyCurvature(at, b.curvature)
 	size := s.norm(s.q)
 	if unknown {

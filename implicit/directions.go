@@ -23,7 +23,7 @@ func (s *Solver) forward(ctx context.Context, g model.Penalty, i int, at Point, 
 		off += float64(moved * math.Sqrt(mu))
 	} else {
 		s.k.Clear(s.u)
-		s.predict(at.Support, s.x, s.u)
+		s.predict(s.store, at.Support, s.x, s.u)
 		if opts.Motion != nil {
 			s.k.Copy(opts.Motion[i], s.u)
 		}
@@ -62,7 +62,7 @@ func (s *Solver) adjoint(ctx context.Context, g model.Penalty, at Point, outer O
 	off := b.residual
 	if s.curved != nil {
 		s.k.Clear(s.u)
-		s.predict(at.Support, s.x, s.u)
+		s.predict(s.store, at.Support, s.x, s.u)
 		h, shift := s.norm(s.h), s.interceptShift(outer)
 		off += float64((s.curvatureChange()+s.interceptTilt(outer))*b.rho) + float64(s.roundedCurvature(b)*math.Sqrt(float64(h*h)+float64(shift*shift)))
 	}

@@ -452,12 +452,12 @@ func (s *Solver) project(cols []int32, g, out []float64) {
 
 // predict adds X̃_S·v to u over all n rows, held-out ones included, X̃ centred on
 // the means of the system.
-func (s *Solver) predict(cols []int32, v, u []float64) {
+func (s *Solver) predict(columns *support.Columns, cols []int32, v, u []float64) {
 	s.view.AddColumns(cols, v, u)
 	// The view's own centring differs by a constant where the loss is curved.
 	var shift float64
 	for k, j := range cols {
-		shift = math.FMA(v[k], s.store.Centre(j)-s.view.Mean(int(j)), shift)
+		shift = math.FMA(v[k], columns.Centre(j)-s.view.Mean(int(j)), shift)
 	}
 	if shift != 0 {
 		for from, to := range s.k.Pieces(len(u)) {

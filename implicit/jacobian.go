@@ -63,7 +63,7 @@ func (s *Solver) HVP(ctx context.Context, g model.Penalty, at Point, outer Outer
 	s.solve(ctx, opts)
 	v := append([]float64(nil), s.x...)
 	predictV := make([]float64, n)
-	s.predict(at.Support, v, predictV)
+	s.predict(s.store, at.Support, v, predictV)
 	if s.curved != nil && s.view.Centred() {
 		// v_b = ∂_bC/Σd − x̄ᵀv; Predict has −x̄ᵀv already.
 		var slope, total float64
@@ -81,7 +81,7 @@ func (s *Solver) HVP(ctx context.Context, g model.Penalty, at Point, outer Outer
 	s.solve(ctx, opts)
 	moved := append([]float64(nil), s.x...)
 	u := make([]float64, n)
-	s.predict(at.Support, moved, u)
+	s.predict(s.store, at.Support, moved, u)
 	// The right-hand side of the pull-back: how ∇C and A change along w.
 	bend := make([]float64, n)
 	if s.curved != nil {

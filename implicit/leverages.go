@@ -1,70 +1,124 @@
 package implicit
 
 import (
-	"context"
 	"math"
 
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/support"
 )
 
 // mostLeverages bounds the numbers that rows of the support may take.
 const mostLeverages = 1 << 27
 
-// Leverages returns hᵢ = sᵢ·xᵢA⁻¹xᵢᵀ/N of every row on the support, with the intercept: by how
-// much the prediction of a row follows a change of its own residual. Bounds that hold
-// coefficients count as in [Solver.Solve]. The error is an [outcome.Error] of kind Limit where
-// rows and support are too many, and of BadParameter where the columns depend on one another.
-func (s *Solver) Leverages(g model.Penalty, at Point) ([]float64, error) {
+// Removal is what a point says of the rows' part in it.
+type Removal struct {
+	// Leverage is hᵢ = sᵢ·xᵢA⁻¹xᵢᵀ/N of every row on the support, with the intercept: by how much the
+	// prediction of a row follows a change of its own residual.
+	Leverage []float64
+	Motion   []float64   // by how much predictions move where all λ's move by 1
+	Moves    [][]float64 // by how much coefficients do, of the support, where one of them does; nil where each column has its own
+}
+
+// Leverages returns what removes rows from the fit. Bounds that hold coefficients count as in [Solver.Solve]. The error is an
+// [outcome.Error] of kind Limit where rows and support are too many, and of BadParameter where the columns depend on one another.
+func (s *Solver) Leverages(g model.Penalty, at Point) (*Removal, error) {
 	at = at.withoutBound(g)
-	n, _ := s.view.Dims()
+	n, p := s.view.Dims()
 	size := len(at.Support)
 	if float64(n)*float64(size) > mostLeverages || size > largestProof {
 		return nil, outcome.Errorf(outcome.Limit, "leverages of %d rows on %d columns are too many numbers", n, size)
 	}
-	opts := Options{}
-	if err := s.enter(g, at, &opts); err != nil {
+	if c := g.Columns(); c >= 0 && c != p {
+		return nil, outcome.Errorf(outcome.Shape, "%d strengths for %d columns", c, p)
+	}
+	if err := check(g, at, p); err != nil {
 		return nil, err
 	}
+	s.optimality(g, at)
 	f, _, independent := s.factorise(g, at.Support)
 	if independent < size {
 		return nil, outcome.Errorf(outcome.BadParameter, "columns of the support depend on one another, so that no row has a leverage")
 	}
-	rows, pace := make([]float64, n*size), s.k.Pace()
-	for k, j := range at.Support {
-		index, values := s.view.Matrix().Column(int(j))
-		pace.Did(n)
-		scale, centre := s.view.Scale(int(j)), f.columns.Centre(j)
-		for i := range n {
-			pace.Did(1)
-			rows[i*size+k] = -centre
-		}
-		for at, v := range values {
-			pace.Did(1)
-			i := at
-			if index != nil {
-				i = int(index[at])
-			}
-			rows[i*size+k] = math.FMA(v, scale, -centre)
-		}
+	out := &Removal{Leverage: make([]float64, n), Motion: make([]float64, n)}
+	if size > 0 {
+		s.fromFactor(f, at.Support, out.Leverage)
+		s.move(out, f, g, at)
 	}
 	shared := 0.0
 	if s.view.Centred() {
 		shared = 1 / f.columns.Total()
 	}
-	out := make([]float64, n)
-	for i := range out {
-		pace.Did(4 + size*size)
-		row := rows[i*size:][:size]
-		for k := range row {
-			row[k] = (row[k] - s.k.Dot(f.l[k*size:][:k], row[:k])) / f.l[k*size+k]
-		}
-		out[i] = s.k.Dot(row, row)/s.view.Total() + shared
-		if weights := s.view.Weights(); weights != nil {
-			out[i] *= weights[i]
+	weights, pace := s.view.Weights(), s.k.Pace()
+	for i, square := range out.Leverage {
+		pace.Did(1)
+		out.Leverage[i] = square/s.view.Total() + shared
+		if weights != nil {
+			out.Leverage[i] *= weights[i]
 		}
 	}
 	return out, nil
+}
+
+// move sets how coefficients and predictions move.
+func (s *Solver) move(out *Removal, f factored, g model.Penalty, at Point) {
+	all := make([]float64, len(at.Support))
+	solve := func(v []float64) { support.CholeskySolve(s.k, f.l, len(v), v) }
+	if s.weighted(g) {
+		g.Sensitivity(0, at.Support, at.Coef, all)
+		solve(all)
+	} else {
+		for i := range g.Hyperparameters() {
+			v := make([]float64, len(at.Support))
+			g.Sensitivity(i, at.Support, at.Coef, v)
+			solve(v)
+			s.k.Axpy(1, v, all)
+			out.Moves = append(out.Moves, at.withZeros(v))
+		}
+	}
+	s.predict(f.columns, at.Support, all, out.Motion)
+}
+
+// fromFactor sets squares to xᵢ(L·Lᵀ)⁻¹xᵢᵀ of every row: to ‖L⁻¹xᵢᵀ‖², for as many rows at a time as L has.
+func (s *Solver) fromFactor(f factored, columns []int32, squares []float64) {
+	l, size := support.Padded(s.k, f.l, len(columns))
+	block, met := make([]float64, size*size), make([]int, len(columns))
+	pace := s.k.Pace()
+	for first := 0; first < len(squares); first += size {
+		here := squares[first:min(first+size, len(squares))]
+		count := len(here)
+		for k, j := range columns {
+			pace.Did(count)
+			met[k] = s.entries(j, f.columns.Centre(j), first, met[k], block[k*size:][:count])
+		}
+		support.ForwardTiles(s.k, l, block, size, count)
+		for k := range columns {
+			pace.Did(count)
+			for i, v := range block[k*size:][:count] {
+				here[i] += float64(v * v)
+			}
+		}
+	}
+}
+
+// entries sets out to the entries of a centred column from a row on. The column has as many in the rows before as were met, and
+// so it is after the rows of out with the number returned.
+func (s *Solver) entries(j int32, centre float64, first, met int, out []float64) int {
+	index, values := s.view.Matrix().Column(int(j))
+	scale := s.view.Scale(int(j))
+	if index == nil {
+		for i, v := range values[first:][:len(out)] {
+			out[i] = math.FMA(v, scale, -centre)
+		}
+		return 0
+	}
+	for i := range out {
+		out[i] = -centre
+	}
+	for ; met < len(index) && int(index[met])-first < len(out); met++ {
+		out[int(index[met])-first] = math.FMA(values[met], scale, -centre)
+	}
+	return met
 }
 
 // Curvatures returns ℓ″ of every row at the point of the last call, without weights.
@@ -86,26 +140,4 @@ func (s *Solver) Curvatures() []float64 {
 		}
 	}
 	return out
-}
-
-// Motion returns by how much predictions move where all λ's move by 1.
-func (s *Solver) Motion(ctx context.Context, g model.Penalty, at Point) ([]float64, error) {
-	at = at.withoutBound(g)
-	n, _ := s.view.Dims()
-	out := make([]float64, n)
-	if len(at.Support) == 0 {
-		return out, nil
-	}
-	opts := Options{}
-	if err := s.enter(g, at, &opts); err != nil {
-		return nil, err
-	}
-	all := make([]float64, s.coordinates(g, at))
-	for i := range all {
-		all[i] = 1
-	}
-	s.combine(g, at, all)
-	s.solve(ctx, opts)
-	s.predict(at.Support, s.x, out)
-	return out, nil
 }

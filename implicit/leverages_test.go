@@ -29,7 +29,7 @@ func TestLeveragesAddUpToTheSupport(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := New(fit)
-		h, err := s.Leverages(g, Point{Support: at.Support, Coef: at.Coef})
+		removal, err := s.Leverages(g, Point{Support: at.Support, Coef: at.Coef})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +48,7 @@ func TestLeveragesAddUpToTheSupport(t *testing.T) {
 			if c := p * (1 - p); math.Abs(got-c) > 1e-12 {
 				t.Errorf("seed %d: curvature %.15g of row %d, want %.15g", seed, got, i, c)
 			}
-			sum.AddProduct(h[i], got)
+			sum.AddProduct(removal.Leverage[i], got)
 		}
 		if got := sum.Value(); math.Abs(got-want) > 1e-8 {
 			t.Errorf("seed %d: leverages add up to %.12g, the support has %g", seed, got, want)

@@ -30,7 +30,7 @@ func (s *Solver) slopes(ctx context.Context, g model.Penalty, at Point, opts Opt
 		out.Gradient = append(out.Gradient, s.k.Dot(s.h, s.x))
 		out.Jacobian = append(out.Jacobian, s.x...)
 		if opts.Motion != nil {
-			s.predict(at.Support, s.x, opts.Motion[i])
+			s.predict(s.store, at.Support, s.x, opts.Motion[i])
 		}
 	}
 }

@@ -86,11 +86,11 @@ func TestMotionIsThatOfThePredictions(t *testing.T) {
 		}
 		up, down := predictions(h), predictions(-h)
 		cols, coef := best.Support()
-		got, err := implicit.New(fixture.Squared(t, q, seed%2 == 0)).Motion(t.Context(), scalar(t, q), implicit.Point{Support: cols, Coef: coef, KKT: -1})
+		got, err := implicit.New(fixture.Squared(t, q, seed%2 == 0)).Leverages(scalar(t, q), implicit.Point{Support: cols, Coef: coef, KKT: -1})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, v := range got {
+		for i, v := range got.Motion {
 			// The intercept moves all rows alike; the motion is of centred columns.
 			want := (up[i] - down[i]) / (2 * h)
 			if math.Abs(v-want) > 1e-6*(1+math.Abs(want)) {
@@ -98,7 +98,7 @@ func TestMotionIsThatOfThePredictions(t *testing.T) {
 			}
 		}
 	}
-	if none, err := implicit.New(fixture.Squared(t, oracle.NewRandom(1).Problem(oracle.Shape{N: 5, P: 2}), true)).Motion(t.Context(), scalar(t, oracle.NewRandom(1).Problem(oracle.Shape{N: 5, P: 2}).Uniform(1)), implicit.Point{}); err != nil || !slices.Equal(none, make([]float64, 5)) {
+	if none, err := implicit.New(fixture.Squared(t, oracle.NewRandom(1).Problem(oracle.Shape{N: 5, P: 2}), true)).Leverages(scalar(t, oracle.NewRandom(1).Problem(oracle.Shape{N: 5, P: 2}).Uniform(1)), implicit.Point{}); err != nil || !slices.Equal(none.Motion, make([]float64, 5)) {
 		t.Errorf("without a support %v, %v", none, err)
 	}
 }

@@ -123,6 +123,37 @@ func CholeskySolve(k *kernels.Set, l []float64, s int, b []float64) {
 	}
 }
 
+// Padded copies the lower triangle of an s × s matrix to one whose size is a multiple of [kernels.Lanes], which is
+// returned too, with 1 on the rest of the diagonal.
+func Padded(k *kernels.Set, l []float64, s int) (padded []float64, size int) {
+	size = tiled(s)
+	padded = make([]float64, size*size)
+	pace := k.Pace()
+	for i := range size {
+		pace.Did(size)
+		if i < s {
+			copy(padded[i*size:], l[i*s:][:i+1])
+		} else {
+			padded[i*size+i] = 1
+		}
+	}
+	return padded, size
+}
+
+// ForwardTiles solves L·X = B in place of B, L and B size × size as [Padded] makes them, for the first columns of B,
+// and what more are in a tile with them.
+func ForwardTiles(k *kernels.Set, l, b []float64, size, columns int) {
+	pace := k.Pace()
+	for i := 0; i < columns; i += tile {
+		pace.Did(size * size)
+		for j := 0; j < size; j += tile {
+			t := b[j*size+i:]
+			k.SubTile(l[j*size:], b[i:], size, j, t)
+			k.SolveTile(l[j*size+j:], size, t)
+		}
+	}
+}
+
 // InverseDiagonal sets out to the diagonal of A⁻¹, with what [Cholesky] left in l: entry
 // k is ‖L⁻¹eₖ‖², a forward solve that begins at row k. scratch has s entries too.
 func InverseDiagonal(k *kernels.Set, l []float64, s int, out, scratch []float64) {

@@ -186,3 +186,53 @@ func BenchmarkCholesky(b *testing.B) {
 		}
 	}
 }
+
+// TestForwardTiles multiplies the solutions out again, for all remainders of the size and of the columns, on every set.
+func TestForwardTiles(t *testing.T) {
+	for _, s := range []int{1, 7, 8, 9, 16, 21, 40} {
+		for _, columns := range []int{1, 7, 8, 9, s} {
+			rng := rand.New(rand.NewPCG(uint64(s), uint64(columns)))
+			a := definite(rng, s, 0.1)
+			var first []float64
+			for _, k := range kernels.Available() {
+				factor := slices.Clone(a)
+				if rows := support.Cholesky(k, factor, s); rows != s {
+					t.Fatalf("%s, s = %d: %d rows", k.Name, s, rows)
+				}
+				l, size := support.Padded(k, factor, s)
+				if size%kernels.Lanes != 0 || size < s {
+					t.Fatalf("s = %d: padded to %d", s, size)
+				}
+				columns := min(columns, size)
+				b := make([]float64, size*size)
+				random := rand.New(rand.NewPCG(3, uint64(s)))
+				for i := range s {
+					for c := range columns {
+						b[i*size+c] = random.NormFloat64()
+					}
+				}
+				x := slices.Clone(b)
+				support.ForwardTiles(k, l, x, size, columns)
+				for i := range size {
+					for c := range columns {
+						var sum oracle.Sum
+						for j := range min(i+1, s) {
+							if i < s {
+								sum.AddProduct(factor[i*s+j], x[j*size+c])
+							}
+						}
+						if got := sum.Value(); math.Abs(got-b[i*size+c]) > 1e-13*float64(s) {
+							t.Errorf("%s, s = %d, %d columns: %g in row %d of column %d, want %g", k.Name, s, columns, got, i, c, b[i*size+c])
+						}
+					}
+				}
+				if first == nil {
+					first = x
+				}
+				if !slices.Equal(x, first) {
+					t.Errorf("%s, s = %d, %d columns: not the bits of others", k.Name, s, columns)
+				}
+			}
+		}
+	}
+}

@@ -31,6 +31,11 @@ type LeftOut struct {
 	outcome.Effort
 	Status          outcome.Status
 	Objective, Work float64 // of the fit
+
+	// columns and coef are those of the fit, moves how they move with each λ: nil without any.
+	columns []int32
+	coef    []float64
+	moves   [][]float64
 }
 
 // leastRest is how much of its residual a row keeps, or the rows on the whole: what is less is rounding.
@@ -52,25 +57,22 @@ func (s *separable) LeaveOneOut(ctx context.Context, logLambda []float64, tol fl
 	}
 	solver := implicit.NewSharing(s.fit, s.solver.Cache())
 	at := implicit.Point{Support: solution.Support, Coef: solution.Coef, KKT: solution.KKT, State: solution.State}
-	leverage, err := solver.Leverages(penalty, at)
+	removal, err := solver.Leverages(penalty, at)
 	if err != nil {
 		return nil, err
 	}
 	curvature := solver.Curvatures()
-	motion, err := solver.Motion(ctx, penalty, at)
-	if err != nil {
-		return nil, err
-	}
 	out := &LeftOut{
-		Scores: make([]float64, len(leverage)), Status: solution.Status, Support: len(solution.Support),
+		Scores: make([]float64, len(removal.Leverage)), Status: solution.Status, Support: len(solution.Support),
 		Certificate: solution.Certificate, Effort: solution.Effort, Objective: solution.Objective, Work: solution.Work,
+		columns: slices.Clone(solution.Support), coef: slices.Clone(solution.Coef), moves: removal.Moves,
 	}
 	total := s.fit.View().Total()
 	weights := s.of.training()
 	k := s.of.Kernels
 	pace := k.Pace()
 	determined := true
-	for i, h := range leverage {
+	for i, h := range removal.Leverage {
 		pace.Did(1)
 		out.Freedom = math.FMA(curvature[i], h, out.Freedom)
 		weight := 1.0
@@ -83,7 +85,7 @@ func (s *separable) LeaveOneOut(ctx context.Context, logLambda []float64, tol fl
 			continue
 		}
 		step := solution.Residual[i] * h / rest
-		out.Scores[i] = solution.Prediction[i] - step + float64(kernels.Log(1-weight/total)*motion[i])
+		out.Scores[i] = solution.Prediction[i] - step + float64(kernels.Log(1-weight/total)*removal.Motion[i])
 	}
 	judge := s.of.Weighted(s.judge)
 	rows := s.of.present()
@@ -114,13 +116,15 @@ func (s *Statement) present() []int32 {
 
 // errorOf returns the standard error of a value of a criterion, its weighted mean over rows.
 func (s *Statement) errorOf(value float64, c criterion.Criterion, scores []float64, rows []int32) float64 {
-	losses, weight := make([]float64, len(rows)), slices.Repeat([]float64{1}, len(rows))
-	pace := s.Kernels.Pace()
-	for at, i := range rows {
-		pace.Did(8)
-		losses[at] = criterion.Eval(nil, c, rows[at:at+1], s.Y, scores, nil, nil)
-		if s.Weights != nil {
-			weight[at] = s.Weights[i]
+	losses := make([]float64, len(rows))
+	criterion.EachRow(s.Kernels, c, rows, s.Y, scores, losses)
+	var weight []float64
+	if s.Weights != nil {
+		weight = make([]float64, len(rows))
+		for from, to := range s.Kernels.Pieces(len(rows)) {
+			for at, i := range rows[from:to] {
+				weight[from+at] = s.Weights[i]
+			}
 		}
 	}
 	return criterion.StandardError(s.Kernels, losses, weight, value)

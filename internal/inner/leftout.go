@@ -7,13 +7,14 @@ import (
 	"slices"
 
 	"github.com/seed-45b9a24c/pare/bilevel"
+	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/implicit"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
 )
 
 // leftOut is the choice of λ by what one fit on all rows says of fits without a row. Its slopes
-// are central differences.
+// are central differences, of fits that begin where the one at λ would move to.
 type leftOut struct {
 	inner       *separable
 	generalised bool
@@ -59,6 +60,10 @@ func (o *leftOut) Evaluate(ctx context.Context, r search.Request) (_ bilevel.Rep
 	if !r.ValueOnly {
 		tol = min(tol, leftOutTol)
 	}
+	s := o.inner
+	s.meet()
+	s.solver = s.solverFrom(s.nullModel().Clone()) // so that no value depends on those before
+	defer func() { s.solver = nil }()
 	here, report, err := o.at(ctx, r.LogLambda, tol)
 	if err != nil || r.ValueOnly || math.IsInf(report.Value, 1) {
 		return report, err
@@ -70,6 +75,9 @@ func (o *leftOut) Evaluate(ctx context.Context, r search.Request) (_ bilevel.Rep
 		for k, step := range []float64{leftOutStep, -leftOutStep} {
 			moved := slices.Clone(r.LogLambda)
 			moved[i] += step
+			if here.moves != nil {
+				s.solver.MoveTo(cd.Advance(slices.Clone(here.columns), slices.Clone(here.coef), step, here.moves[i]))
+			}
 			_, there, err := o.at(ctx, moved, tol)
 			if err != nil {
 				return report, err
@@ -92,14 +100,11 @@ func (o *leftOut) Evaluate(ctx context.Context, r search.Request) (_ bilevel.Rep
 	return report, nil
 }
 
-// at evaluates at one λ.
+// at evaluates at one λ, from where the solver is.
 func (o *leftOut) at(ctx context.Context, logLambda []float64, tol float64) (*LeftOut, bilevel.Report, error) {
 	report := bilevel.Report{Evaluation: search.Evaluation{LogLambda: logLambda, Value: math.Inf(1)}, InjectivityMargin: math.NaN(), Bound: implicit.Estimated}
 	s := o.inner
-	s.meet()
-	s.solver = s.solverFrom(s.nullModel().Clone()) // so that no fit depends on those before
 	here, err := s.LeaveOneOut(ctx, logLambda, tol)
-	s.solver = nil
 	if ctx.Err() != nil {
 		return nil, report, ctx.Err()
 	}

@@ -44,10 +44,20 @@ func (t Tweedie) powers() (a, q float64) {
 	return 2 - t.Power, t.Power - 1
 }
 
+// halfway reports that a = q = ½, as they are without a power: then e^{−qm} is 1/e^{am}.
+func (t Tweedie) halfway() bool {
+	a, q := t.powers()
+	return a == q
+}
+
 // parts returns e^{am} and ye^{−qm}.
 func (t Tweedie) parts(y, m float64) (up, down float64) {
 	a, q := t.powers()
-	return bounded(y, kernels.Exp(a*m), kernels.Exp(-q*m))
+	rising := kernels.Exp(a * m)
+	if t.halfway() {
+		return bounded(y, rising, 1/rising)
+	}
+	return bounded(y, rising, kernels.Exp(-q*m))
 }
 
 // bounded returns the two, of e^{am} and e^{−qm}.
@@ -59,32 +69,57 @@ func bounded(y, rising, falling float64) (up, down float64) {
 	return up, down
 }
 
-// eachRow sets out to a function of e^{am} and ye^{−qm} of every row. Exponentials are taken many
-// together, and what is still to be set has room for them.
-func (t Tweedie) eachRow(k *kernels.Set, y, m, out []float64, of func(up, down float64) float64) {
+// eachRow sets out to a function of e^{am} and ye^{−qm} of every row, and of its number. Exponentials are
+// taken many together, and what is still to be set has room for them.
+func (t Tweedie) eachRow(k *kernels.Set, y, m, out []float64, of func(i int, up, down float64) float64) {
 	a, q := t.powers()
-	for len(y) > 0 {
-		n := len(y) / 2
-		if n == 0 {
-			out[0] = of(t.parts(y[0], m[0]))
-			return
+	if t.halfway() {
+		for i, v := range m {
+			out[i] = a * v
 		}
-		rising, falling := out[:n], out[n:][:n]
-		for i, v := range m[:n] {
+		k.Exp(out, out)
+		for i, target := range y {
+			up, down := bounded(target, out[i], 1/out[i])
+			out[i] = of(i, up, down)
+		}
+		return
+	}
+	for from, to := range halves(len(y)) {
+		rising, falling := out[from:to], out[to:][:to-from]
+		for i, v := range m[from:to] {
 			rising[i], falling[i] = a*v, -q*v
 		}
 		k.Exp(rising, rising)
 		k.Exp(falling, falling)
-		for i, target := range y[:n] {
-			out[i] = of(bounded(target, rising[i], falling[i]))
+		for i, target := range y[from:to] {
+			up, down := bounded(target, rising[i], falling[i])
+			rising[i] = of(from+i, up, down)
 		}
-		y, m, out = y[n:], m[n:], out[n:]
+	}
+	if last := len(y) - 1; last >= 0 {
+		up, down := t.parts(y[last], m[last])
+		out[last] = of(last, up, down)
 	}
 }
 
-// Value implements [Loss], with h = m − ln y and E(x) = e^x − 1 − x: y^a(E(ah)/a + E(−qh)/q).
+// Value implements [Loss], with h = m − ln y and E(x) = e^x − 1 − x: y^a(E(ah)/a + E(−qh)/q). Halfway
+// that is 2(e^{m/2} − √y)²/e^{m/2}.
 func (t Tweedie) Value(k *kernels.Set, y, m, out []float64) {
 	a, q := t.powers()
+	if t.halfway() {
+		for i, v := range m {
+			out[i] = a * v
+		}
+		k.Exp(out, out)
+		for i, up := range out {
+			if root := math.Sqrt(y[i]); root > 0 {
+				out[i] = 2 * (up - root) * (1 - root/up)
+			} else {
+				out[i] = 2 * up
+			}
+		}
+		return
+	}
 	for i, target := range y {
 		if out[i] = a * m[i]; target > 0 {
 			out[i] = a * kernels.Log(target)
@@ -103,13 +138,13 @@ func (t Tweedie) Value(k *kernels.Set, y, m, out []float64) {
 
 // Slope implements [Loss]: ye^{−qm} − e^{am}.
 func (t Tweedie) Slope(k *kernels.Set, y, m, out []float64) {
-	t.eachRow(k, y, m, out, func(up, down float64) float64 { return down - up })
+	t.eachRow(k, y, m, out, func(_ int, up, down float64) float64 { return down - up })
 }
 
 // Curvature implements [Loss]: ae^{am} + qye^{−qm}.
 func (t Tweedie) Curvature(k *kernels.Set, y, m, out []float64) {
 	a, q := t.powers()
-	t.eachRow(k, y, m, out, func(up, down float64) float64 { return float64(a*up) + float64(q*down) })
+	t.eachRow(k, y, m, out, func(_ int, up, down float64) float64 { return float64(a*up) + float64(q*down) })
 }
 
 // At implements [Pointwise].
@@ -122,7 +157,7 @@ func (t Tweedie) At(y, m float64) (slope, curvature float64) {
 // Third implements [Loss]: a²e^{am} − q²ye^{−qm}.
 func (t Tweedie) Third(k *kernels.Set, y, m, out []float64) {
 	a, q := t.powers()
-	t.eachRow(k, y, m, out, func(up, down float64) float64 { return float64(a*a*up) - float64(q*q*down) })
+	t.eachRow(k, y, m, out, func(_ int, up, down float64) float64 { return float64(a*a*up) - float64(q*q*down) })
 }
 
 // Divergence implements [Loss]. The conjugate has no closed form: with U = e^{am} and
@@ -132,33 +167,49 @@ func (t Tweedie) Third(k *kernels.Set, y, m, out []float64) {
 //
 // is least, and the divergence, at U′ = Ue^{ad}, W′ = We^{−qd}. For any other pair it is more
 // than the divergence (the conjugate of a sum is at most the sum of conjugates), so that what
-// Newton's method for d leaves of it makes no gap too small.
-func (t Tweedie) Divergence(_ *kernels.Set, y, m []float64, at Dual, out []float64) {
+// is left of d makes no gap too small.
+func (t Tweedie) Divergence(k *kernels.Set, y, m []float64, at Dual, out []float64) {
 	a, q := t.powers()
-	for i, target := range y {
-		up, down := t.parts(target, m[i])
-		rest := at.Rest(i)
+	halfway := t.halfway()
+	t.eachRow(k, y, m, out, func(i int, up, down float64) float64 {
+		rest, target := at.Rest(i), y[i]
 		switch {
 		case rest == 0:
-			out[i] = 0
-			continue
+			return 0
 		case target == 0: // U′ = cU
-			out[i] = float64(up*relative(-rest)) / a
-			continue
+			return float64(up*relative(-rest)) / a
 		}
 		want := float64(rest * (down - up))
-		grown := t.shift(up, down, want, kernels.Log(target)-m[i]) // U′/U − 1
-		other := (float64(up*grown) - want) / down                 // W′/W − 1
-		if !(other >= -1 && other < mostCount) {                   // W is lost beside U: W′ = 0
+		var grown, other float64 // U′/U − 1 and W′/W − 1
+		if halfway {
+			grown = grownHalfway(target, up, down, want, (1-rest)*(down-up))
+			other = -grown / (1 + grown)
+		} else {
+			grown = t.shift(up, down, want, kernels.Log(target)-m[i])
+			other = (float64(up*grown) - want) / down
+		}
+		if !(other >= -1 && other < mostCount) { // W is lost beside U: W′ = 0
 			other, grown = -1, (want-down)/up
 		}
-		out[i] = float64(up*relative(grown))/a + float64(down*relative(other))/q
+		return float64(up*relative(grown))/a + float64(down*relative(other))/q
+	})
+}
+
+// grownHalfway returns g = U′/U − 1 where UW = y = U′W′, and dual = W′ − U′: the root of
+// Ug² + (U + W − want)g = want, whose discriminant is dual² + 4y.
+func grownHalfway(y, up, down, want, dual float64) float64 {
+	const huge = 1e150
+	root := math.Abs(dual)
+	if root < huge {
+		root = math.Sqrt(float64(root*root) + 4*y)
 	}
+	return 2 * want / (up + down - want + root)
 }
 
 const (
 	shifts    = 30
-	shiftNear = 1e-9 // relative step after which the next would be rounding
+	halfNear  = 1e-9 // step to the middle of what brackets the root
+	shiftNear = 1e-4 // Newton step, of d or of 1, after which the error is about its square, and that of the divergence the square of this
 )
 
 // shift returns e^{ad} − 1 at the root d of U(e^{ad} − 1) − W(e^{−qd} − 1) = want, which lies
@@ -166,7 +217,7 @@ const (
 func (t Tweedie) shift(up, down, want, last float64) float64 {
 	a, q := t.powers()
 	lower, upper := min(0, last), max(0, last)
-	var d float64
+	d := min(max(want/(float64(a*up)+float64(q*down)), lower), upper)
 	for range shifts {
 		grow, shrink := less(a*d), less(-q*d)
 		f := float64(up*grow) - float64(down*shrink) - want
@@ -176,11 +227,11 @@ func (t Tweedie) shift(up, down, want, last float64) float64 {
 		} else {
 			lower = d
 		}
-		next := d - f/slope
+		next, near := d-f/slope, shiftNear
 		if !(next >= lower && next <= upper) {
-			next = 0.5 * (lower + upper)
+			next, near = 0.5*(lower+upper), halfNear
 		}
-		done := math.Abs(next-d) <= shiftNear*math.Abs(next)
+		done := math.Abs(next-d) <= near*min(1, math.Abs(next))
 		if d = next; done {
 			break
 		}

@@ -58,7 +58,7 @@ func (s *Spec) scores(view *sparse.View, y []float64) (model.Scores, error) {
 	if err != nil {
 		return nil, err
 	}
-	return model.OneScore(fit), nil
+	return model.OneScore(fit)
 }
 
 // blockLane is the lane of a penalty on blocks.

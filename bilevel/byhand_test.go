@@ -202,6 +202,27 @@ func TestSaturationOfGroupsIsAtMostOne(t *testing.T) {
 	}
 }
 
+// foreign is a datafit of another package, around one of ours.
+type foreign struct{ model.Datafit }
+
+// TestBlocksRefuseADatafitOfAnotherPackage, by whose gap they would not be certified.
+func TestBlocksRefuseADatafitOfAnotherPackage(t *testing.T) {
+	q := oracle.NewRandom(14).Problem(oracle.Shape{N: 12, P: 3})
+	folds, err := bilevel.KFold(nil, 12, 2, false, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = bilevel.New(fixture.Kernels(t), fixture.Matrix(t, q, true), q.Y, bilevel.Spec{Folds: folds, Blocked: &bilevel.Blocked{
+		Partition: model.Singletons(3), Penalty: func(l []float64) (model.Blocks, error) { return model.GroupLasso(nil, l[0]) },
+	}, Datafit: func(v *sparse.View, y []float64) (model.Datafit, error) {
+		fit, err := model.NewSquared(v, y)
+		return foreign{fit}, err
+	}})
+	if outcome.KindOf(err) != outcome.Usage {
+		t.Error(err)
+	}
+}
+
 // TestIteratedSupportsAreBounded: as many columns as MaxSupport says are fine, one more is not.
 func TestIteratedSupportsAreBounded(t *testing.T) {
 	r := oracle.NewRandom(3)

@@ -49,7 +49,7 @@ func TestDescentVisitsWhatMatters(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fit := model.OneScore(one)
+		fit := fixture.OneScore(t, one)
 		all, some := cd.NewBlocks(fit, model.Singletons(200)), cd.NewBlocks(fit, model.Singletons(200))
 		_, z := all.Null()
 		top := kernels.Log(fit.View().Kernels().MaxAbs(z))
@@ -98,7 +98,7 @@ func diabetesMCP(t *testing.T) (*cd.Blocks, func(lambda float64) (model.Blocks, 
 		t.Fatal(err)
 	}
 	_, p := view.Dims()
-	return cd.NewBlocks(model.OneScore(fit), model.Singletons(p)), func(lambda float64) (model.Blocks, error) {
+	return cd.NewBlocks(fixture.OneScore(t, fit), model.Singletons(p)), func(lambda float64) (model.Blocks, error) {
 		g, err := model.NewMCP(lambda, kernels.Log(3))
 		return model.Elementwise{Of: g}, err
 	}

@@ -99,7 +99,7 @@ func TestEveryLengthIsChecked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	scores := model.OneScore(fit)
+	scores := fixture.OneScore(t, fit)
 	blocks := implicit.NewBlocks(scores, part, cd.NewBlocks(scores, part).System())
 	for _, short := range []struct{ slope, curvature int }{{1, 0}, {0, 1}} {
 		outer := func(n int) implicit.Outer {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/implicit"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -42,7 +43,7 @@ func TestBlockBoundIsTheSumOfItsTerms(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		scores := model.OneScore(fit)
+		scores := fixture.OneScore(t, fit)
 		solver := cd.NewBlocks(scores, part)
 		best, err := solver.Solve(t.Context(), g, cd.Options{Tol: 1e-13})
 		if err != nil || len(best.Support) == 0 {

@@ -55,7 +55,7 @@ func solveMCP(t *testing.T, fit model.Datafit, from *cd.BlockSolution, logAlpha,
 		t.Fatal(err)
 	}
 	_, p := fit.View().Dims()
-	solver := cd.NewBlocks(model.OneScore(fit), model.Singletons(p))
+	solver := cd.NewBlocks(fixture.OneScore(t, fit), model.Singletons(p))
 	if from != nil {
 		solver.Start(from.Support, from.Coef)
 	}
@@ -173,7 +173,7 @@ func TestMCPWhereItIsNoMinimum(t *testing.T) {
 	if err != nil || h.Status != outcome.NotDifferentiable {
 		t.Errorf("%v, %v", h, err)
 	}
-	solver := cd.NewBlocks(model.OneScore(fit), model.Singletons(2))
+	solver := cd.NewBlocks(fixture.OneScore(t, fit), model.Singletons(2))
 	if steep, err := model.NewMCP(0, math.Log(0.9)); err != nil {
 		t.Fatal(err)
 	} else if _, err := solver.Solve(context.Background(), model.Elementwise{Of: steep}, cd.Options{}); err == nil {

@@ -101,7 +101,7 @@ func TestRoughSlopesOfBlocks(t *testing.T) {
 				t.Fatal(err)
 			}
 		} else {
-			fit = model.OneScore(fixture.Squared(t, q, seed/2%2 == 0))
+			fit = fixture.OneScore(t, fixture.Squared(t, q, seed/2%2 == 0))
 		}
 		part := pairs
 		if seed%3 == 0 || fit.Count() > 1 {

@@ -8,6 +8,7 @@ import (
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/criterion"
 	"github.com/seed-45b9a24c/pare/implicit"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -49,7 +50,7 @@ func TestSeparablePenaltyOfAUser(t *testing.T) {
 		fit, y, rows := heldOut(t, l)
 		_, p := fit.View().Dims()
 		g := tiedNet(math.Log(0.2 * model.AlphaMax(fit)))
-		blocks, part := model.OneScore(fit), model.Singletons(p)
+		blocks, part := fixture.OneScore(t, fit), model.Singletons(p)
 		solver := cd.NewBlocks(blocks, part)
 		s, err := solver.Solve(context.Background(), model.Elementwise{Of: g}, cd.Options{Tol: 1e-12})
 		if err != nil || s.Status != outcome.Stationary || !math.IsNaN(s.Gap) {

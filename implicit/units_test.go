@@ -159,7 +159,7 @@ func TestUnitsDoNotMatterToBlocks(t *testing.T) {
 		top := math.Log(q.AlphaMax())
 		say := func(x, y float64) saying {
 			c := inUnits(q, x, y)
-			part, scores := pairs, model.OneScore(fixture.Squared(t, c, true))
+			part, scores := pairs, fixture.OneScore(t, fixture.Squared(t, c, true))
 			var g model.Blocks
 			g, err := model.GroupNet(nil, top-1+math.Log(x*y), top-2+2*math.Log(x))
 			if seed%3 == 0 {

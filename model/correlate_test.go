@@ -113,7 +113,7 @@ func TestWhichColumnsAPenaltyDoesNotTellApart(t *testing.T) {
 // TestOneScoreIsItsDatafit: what scores ask of a loss, answered by that of a single one.
 func TestOneScoreIsItsDatafit(t *testing.T) {
 	q := oracle.NewRandom(9).Problem(oracle.Shape{N: 10, P: 3, Density: 1, Weights: true})
-	squared := model.OneScore(fixture.Squared(t, q, true))
+	squared := fixture.OneScore(t, fixture.Squared(t, q, true))
 	m, known := squared.Concordance()
 	if squared.Count() != 1 || !squared.Quadratic() || m != 0 || !known {
 		t.Errorf("squared: %d scores, quadratic %t, concordance %g, %t", squared.Count(), squared.Quadratic(), m, known)
@@ -143,7 +143,7 @@ func TestOneScoreIsItsDatafit(t *testing.T) {
 		q.Y[i] = float64(1 - 2*(i%2))
 	}
 	fit := fixture.Logistic(t, q, true)
-	logistic := model.OneScore(fit)
+	logistic := fixture.OneScore(t, fit)
 	m, known = logistic.Concordance()
 	if want, ok := fit.Concordance(); logistic.Quadratic() || m != want || known != ok || !ok {
 		t.Errorf("logistic: quadratic %t, concordance %g, %t", logistic.Quadratic(), m, known)

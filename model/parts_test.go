@@ -98,13 +98,13 @@ func TestCloneOfANullModel(t *testing.T) {
 // foreign is a datafit of another package.
 type foreign struct{ model.Datafit }
 
-// TestDatafitsOfBlocks are those of the package.
+// TestDatafitsOfBlocks are those of the package: another does not know its divergence.
 func TestDatafitsOfBlocks(t *testing.T) {
 	fit := fixture.Squared(t, oracle.NewRandom(33).Problem(oracle.Shape{N: 5, P: 2}), true)
-	if err := model.CheckDatafit(fit); err != nil {
+	if _, err := model.OneScore(fit); err != nil {
 		t.Error(err)
 	}
-	if err := model.CheckDatafit(foreign{fit}); outcome.KindOf(err) != outcome.Usage {
+	if _, err := model.OneScore(foreign{fit}); outcome.KindOf(err) != outcome.Usage {
 		t.Errorf("of another package: %v", err)
 	}
 }

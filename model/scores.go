@@ -53,13 +53,20 @@ type Metric struct {
 	Share  []float64 // n × q; nil for one score
 }
 
-// OneScore is a datafit as one of scores.
-func OneScore(fit Datafit) Scores { return oneScore{fit} }
+// OneScore is a datafit of this package as one of scores. The error, for another, is an [outcome.Error] of kind Usage.
+func OneScore(fit Datafit) (Scores, error) {
+	d, ok := fit.(diverging)
+	if !ok {
+		return nil, outcome.Errorf(outcome.Usage, "penalties on blocks take the datafits of package model")
+	}
+	return oneScore{d}, nil
+}
 
-type oneScore struct{ Datafit }
+type oneScore struct{ diverging }
 
 // diverging is a datafit that knows its divergence at a multiple of its dual point.
 type diverging interface {
+	Datafit
 	divergence(s *State, c float64) float64
 }
 
@@ -71,17 +78,17 @@ func (f *Squared) divergence(s *State, c float64) float64 {
 func (f oneScore) Count() int { return 1 }
 
 func (f oneScore) NewPoint() *ScorePoint {
-	s := NewState(f.Datafit)
+	s := NewState(f.diverging)
 	return &ScorePoint{Prediction: s.Prediction, Weighted: s.Weighted, Intercept: make([]float64, 1), state: s}
 }
 
 func (f oneScore) Fit(cols []int32, b []float64, at *ScorePoint) {
-	f.Datafit.Fit(cols, b, at.state)
+	f.diverging.Fit(cols, b, at.state)
 	at.Intercept[0], at.Loss = at.state.Intercept, at.state.Loss
 }
 
 func (f oneScore) Metric(at *ScorePoint, m *Metric) {
-	if curved, ok := f.Datafit.(Curved); ok {
+	if curved, ok := f.diverging.(Curved); ok {
 		m.reset(f, nil)
 		curved.Curvature(at.state, m.Weight)
 		return
@@ -109,16 +116,16 @@ func (m *Metric) reset(f Scores, share []float64) {
 }
 
 func (f oneScore) Divergence(at *ScorePoint, c float64) float64 {
-	return f.Datafit.(diverging).divergence(at.state, c)
+	return f.divergence(at.state, c)
 }
 
 func (f oneScore) Quadratic() bool {
-	_, curved := f.Datafit.(Curved)
+	_, curved := f.diverging.(Curved)
 	return !curved
 }
 
 func (f oneScore) Concordance() (float64, bool) {
-	if curved, ok := f.Datafit.(Curved); ok {
+	if curved, ok := f.diverging.(Curved); ok {
 		return curved.Concordance()
 	}
 	return 0, true
@@ -205,13 +212,4 @@ func correlateLanes(view *sparse.View, columns []int32, u, z []float64, first, w
 			z[int(j)*q+first+k] = float64(v*scale) / total
 		}
 	}
-}
-
-// CheckDatafit refuses a datafit that is not of this package, which blocks take. The error is
-// an [outcome.Error] of kind Usage.
-func CheckDatafit(f Datafit) error {
-	if _, ok := f.(diverging); !ok {
-		return outcome.Errorf(outcome.Usage, "penalties on blocks take the datafits of package model")
-	}
-	return nil
 }

@@ -118,7 +118,7 @@ func (b *blocked) scores(view *sparse.View) (model.Scores, error) {
 	if err != nil {
 		return nil, err
 	}
-	return model.OneScore(fit), nil
+	return model.OneScore(fit)
 }
 
 // alphaMax returns αmax from the correlations of the null model.

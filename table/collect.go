@@ -35,9 +35,12 @@ type collector struct {
 // place is a cell of the features.
 type place struct{ row, feature int32 }
 
-// exists reports whether there is a file.
-func exists(path string) bool {
-	info, err := os.Stat(path)
+// hasFile reports whether the target has a file of its own.
+func (o *Options) hasFile() bool {
+	if o.Target == "" || o.OneFile {
+		return false
+	}
+	info, err := os.Stat(o.Target)
 	return err == nil && !info.IsDir()
 }
 

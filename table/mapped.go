@@ -88,10 +88,12 @@ func mappedData(ctx context.Context, m *sparse.Mapped, o Options) (*Data, error)
 	switch {
 	case o.Target != "" && d.Y != nil:
 		return nil, outcome.At(outcome.Usage, "target", "%s carries its target", o.Name)
-	case o.Target != "" && exists(o.Target):
+	case o.hasFile():
 		if err := d.readTarget(ctx, o.Target); err != nil {
 			return nil, err
 		}
+	case o.Target != "":
+		return nil, outcome.At(outcome.Usage, "target", "%q is not a file; %s is a mapped file, whose target has a file of its own", o.Target, o.Name)
 	case d.Y == nil && !o.NoTarget:
 		return nil, outcome.At(outcome.Usage, "target", "%s has no target: give --target a file with one value a row", o.Name)
 	}

@@ -177,7 +177,7 @@ func (p *plan) setTarget(o Options) error {
 		p.roles[k], p.target = target, k
 		return nil
 	}
-	if exists(o.Target) {
+	if o.hasFile() {
 		p.targetFile = o.Target
 		return nil
 	}

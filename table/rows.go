@@ -82,20 +82,9 @@ func (s *Schema) readRows(in *input.Input, p int, o Options) iter.Seq2[Row, erro
 			yield(Row{}, err)
 			return
 		}
-		refusal := src.unsuited(o, false)
-		if refusal != nil && !src.svmlight {
-			yield(Row{}, refusal)
+		if err := src.refusal(in, o, false); err != nil {
+			yield(Row{}, err)
 			return
-		}
-		if refusal != nil { // told of the first row: what is empty is of no format
-			each := yield
-			yield = func(row Row, err error) bool {
-				if err == nil {
-					row, err = Row{}, refusal
-				}
-				each(row, err)
-				return false
-			}
 		}
 		switch {
 		case src.mapped:

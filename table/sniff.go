@@ -20,7 +20,7 @@ type recognised struct {
 	svmlight bool
 	market   bool
 	mapped   bool
-	text     io.Reader // of the two above
+	text     *bufio.Reader // of the two above
 	archive  *archive
 	rows     Rows // all others
 }

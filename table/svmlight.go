@@ -1,7 +1,9 @@
 package table
 
 import (
+	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -36,6 +38,25 @@ func readSVMLight(ctx context.Context, text io.Reader, o Options) (*Data, error)
 	return d, nil
 }
 
+// anyRow reads svmlight text up to its first row, past blank lines and comments, and reports whether there is one.
+func anyRow(text *bufio.Reader) (bool, error) {
+	for comment := false; ; {
+		c, err := text.ReadByte()
+		switch {
+		case errors.Is(err, io.EOF):
+			return false, nil
+		case err != nil:
+			return false, err
+		case c == '\n':
+			comment = false
+		case c == '#':
+			comment = true
+		case !comment && c != ' ' && c != '\t' && c != '\r':
+			return true, nil
+		}
+	}
+}
+
 // newMatrixData makes the data of a matrix without names and target.
 func newMatrixData(ctx context.Context, x *sparse.CSC, format string, o Options, err error) (*Data, error) {
 	if err != nil {
@@ -52,7 +73,7 @@ func newMatrixData(ctx context.Context, x *sparse.CSC, format string, o Options,
 		return d, nil
 	case o.Target == "":
 		return nil, outcome.At(outcome.Usage, "target", "%s is %s, without a target: give --target a file with one value a row", o.Name, format)
-	case !exists(o.Target):
+	case !o.hasFile():
 		return nil, outcome.At(outcome.Usage, "target", "%q is not a file; %s is %s, whose target has a file of its own", o.Target, o.Name, format)
 	}
 	if err := d.readTarget(ctx, o.Target); err != nil {

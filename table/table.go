@@ -29,6 +29,9 @@ type Options struct {
 	// NoTarget accepts a file without a target.
 	NoTarget bool
 
+	// OneFile opens no other file: Target is a column, never a path. For names that strangers give.
+	OneFile bool
+
 	// Columns lists the columns that are features; nil means all but those of Target, Drop and
 	// Aside.
 	Columns []string
@@ -190,6 +193,23 @@ func (o *Options) check() error {
 	return o.Limits.Check(0, 0, 0, 0)
 }
 
+// refusal is the error of options that say nothing about the input, before more of it is read than it takes to see that
+// there is a row: what is empty is of no format.
+func (src recognised) refusal(in *input.Input, o Options, own bool) error {
+	err := src.unsuited(o, own)
+	if err == nil || !src.svmlight {
+		return err
+	}
+	switch row, failed := anyRow(src.text); {
+	case failed != nil:
+		return in.Failed(failed)
+	case row:
+		return err
+	default:
+		return nil
+	}
+}
+
 // unsuited refuses options that say nothing about files of this format. The target may have a file of
 // its own, or else is a column.
 func (src recognised) unsuited(o Options, own bool) error {
@@ -235,17 +255,12 @@ func read(in *input.Input, o Options) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	refusal := src.unsuited(o, true)
-	if src.svmlight {
-		d, err := readSVMLight(in.Context(), src.text, o)
-		if err == nil && refusal != nil && d.Rows > 0 { // what is empty is of no format
-			return nil, refusal
-		}
-		return d, err
+	if err := src.refusal(in, o, true); err != nil {
+		return nil, err
 	}
 	switch {
-	case refusal != nil:
-		return nil, refusal
+	case src.svmlight:
+		return readSVMLight(in.Context(), src.text, o)
 	case src.mapped:
 		return openMapped(in, o)
 	case src.market:

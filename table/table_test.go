@@ -465,6 +465,100 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// neverending is text without an end that counts what is read of it.
+type neverending struct {
+	line string
+	read int
+}
+
+func (e *neverending) Read(b []byte) (int, error) {
+	if e.read > 1<<20 {
+		return 0, errors.New("too much is read")
+	}
+	n := copy(b, strings.Repeat(e.line, len(b)/len(e.line)))
+	e.read += n
+	return n, nil
+}
+
+// TestOptionsAreRefusedBeforeTheTextIsRead, however long it is; what has no row is of no format.
+func TestOptionsAreRefusedBeforeTheTextIsRead(t *testing.T) {
+	no := false
+	schema := &table.Schema{TargetPosition: -1}
+	for name, o := range map[string]table.Options{
+		"one-hot": {OneHot: true}, "missing": {Missing: table.Zero}, "header": {Header: &no}, "categories": {Categories: []string{"1"}}, "target": {Target: "2"},
+	} {
+		o.Name = "data"
+		for _, begins := range []string{"1 1:5\n", "# a comment\n \r\n#\n\t1 1:5\n", "1\n"} {
+			text := func() io.Reader { return io.MultiReader(strings.NewReader(begins), &neverending{line: "-1 1:2 3:4\n"}) }
+			_, err := table.Read(t.Context(), text(), o)
+			if e, ok := errors.AsType[*outcome.Error](err); !ok || e.Kind != outcome.Usage || e.Flag != name {
+				t.Errorf("%s, %q: %v", name, begins, err)
+			}
+			for _, err = range schema.ReadRows(t.Context(), text(), 3, o) {
+				if e, ok := errors.AsType[*outcome.Error](err); !ok || e.Kind != outcome.Usage || e.Flag != name {
+					t.Errorf("rows, %s, %q: %v", name, begins, err)
+				}
+			}
+		}
+		for _, empty := range []string{"", "\n", "# a comment\n", " \t\r\n# and another"} {
+			want := outcome.Kind("")
+			if name == "target" {
+				want = outcome.Shape
+			}
+			if d, err := table.Read(t.Context(), strings.NewReader(empty), o); outcome.KindOf(err) != want || err == nil && d.Rows != 0 {
+				t.Errorf("%s, %q: %v", name, empty, err)
+			}
+			for _, err := range schema.ReadRows(t.Context(), strings.NewReader(empty), 3, o) {
+				t.Errorf("rows, %s, %q: %v", name, empty, err)
+			}
+		}
+	}
+}
+
+// TestOneFileOpensNoOther: a target that strangers name is a column, and no path, not even to tell that there is such a file.
+func TestOneFileOpensNoOther(t *testing.T) {
+	folder := t.TempDir()
+	secret, kept := filepath.Join(folder, "secret"), filepath.Join(folder, "kept")
+	if err := os.WriteFile(secret, []byte("1\n2\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d, err := read("1 1:5\n2 1:6\n", table.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Y = nil
+	if err := d.Keep(kept); err != nil {
+		t.Fatal(err)
+	}
+	mapped, err := os.ReadFile(kept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"CSV": "a,b\n1,2\n3,4\n", "blanks": "1 2\n3 4\n", "Matrix Market": "%%MatrixMarket matrix array real general\n2 1\n1\n2\n", "mapped": string(mapped),
+	} {
+		path := filepath.Join(folder, "data")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if d, err := table.Open(t.Context(), path, table.Options{Target: secret}); err != nil || !slices.Equal(d.Y, []float64{1, 2}) {
+			t.Errorf("%s: %v", name, err)
+		}
+		for _, target := range []string{secret, secret + "s"} {
+			_, err := table.Open(t.Context(), path, table.Options{Target: target, OneFile: true})
+			if outcome.KindOf(err) != outcome.Usage || !strings.Contains(err.Error(), target) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if d, err := table.Open(t.Context(), path, table.Options{Target: secret + "s", NoTarget: true}); err == nil {
+			t.Errorf("%s: a target that is not there is taken for none: %v", name, d.Y)
+		}
+	}
+	if d, err := read("a,b\n1,2\n3,4\n", table.Options{Target: "b", OneFile: true}); err != nil || !slices.Equal(d.Y, []float64{2, 4}) {
+		t.Errorf("a column: %v", err)
+	}
+}
+
 // Numbers are the nearest float64: 17 digits read back as what they were written from.
 func TestNumbersKeepTheirBits(t *testing.T) {
 	values := []float64{0.1, 1.0 / 3, math.Pi, 5e-324, math.MaxFloat64, -2.5e-10, 123456789.123456789, 1e22, 1e23}

@@ -139,7 +139,7 @@ func (s *service) upload(w http.ResponseWriter, r *http.Request) error {
 	}
 	hash := sha256.New()
 	target := r.URL.Query().Get("target")
-	data, err := table.Read(r.Context(), io.TeeReader(body, hash), table.Options{Name: name, Target: target, Limits: sparse.Limits{Bytes: s.reading}})
+	data, err := table.Read(r.Context(), io.TeeReader(body, hash), table.Options{Name: name, Target: target, OneFile: true, Limits: sparse.Limits{Bytes: s.reading}})
 	if err != nil {
 		return err
 	}

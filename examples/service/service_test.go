@@ -14,7 +14,9 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -158,6 +160,21 @@ func TestBodyOfAForm(t *testing.T) {
 		}
 	}
 	c.must(t, http.StatusUnprocessableEntity, "POST", "/data?target=progression", nil)
+}
+
+// TestATargetIsNoPath: clients name columns, not files of the machine.
+func TestATargetIsNoPath(t *testing.T) {
+	_, c := start(t, limits{data: 2, jobs: 10, queue: 10})
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte("classified\nclassified too\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, target := range []string{secret, secret + " that is not there"} {
+		answer := c.must(t, http.StatusUnprocessableEntity, "POST", "/data?target="+url.QueryEscape(target), strings.NewReader("a,b\n1,2\n3,4\n"))
+		if text, _ := answer["error"].(string); !strings.Contains(text, "neither a column") || strings.Contains(text, "classified") {
+			t.Error(text)
+		}
+	}
 }
 
 // Only whole rows of numbers have predictions, and these are numbers.

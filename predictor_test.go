@@ -327,15 +327,30 @@ func TestDamagedModelsAreRefused(t *testing.T) {
 	// What a checksum does not tell: numbers that make no model.
 	_, body, _ := strings.Cut(string(data), `"body":`)
 	body = strings.TrimSuffix(body, "}\n")
+	modelFile := sealed.Kind{Key: "pare_model", Noun: "saved model", Version: 1}
 	largest := slices.Max(fitted(t, x, y, pare.Multiclass).Support)
 	for was, becomes := range map[string]string{
 		`"multiclass"`: `"forest"`, `"columns":4`: fmt.Sprintf(`"columns":%d`, largest), `"columns":4,`: `"columns":-4,`, `"classes":[`: `"classes":[9,`,
+		`"classes":[-10,`: `"classes":[0,`, `"classes":[-10`: `"classes":["NaN"`, `"classes":[-10,0,10]`: `"classes":null`,
 	} {
-		sealed, err := sealed.Kind{Key: "pare_model", Noun: "saved model", Version: 1}.Encode(json.RawMessage(strings.Replace(body, was, becomes, 1)))
+		sealed, err := modelFile.Encode(json.RawMessage(strings.Replace(body, was, becomes, 1)))
 		if err != nil || !strings.Contains(body, was) {
 			t.Fatal(err, body)
 		}
 		refused(becomes, sealed)
+	}
+	// A model of numbers has no classes.
+	file.Reset()
+	if err := fitted(t, x, y, pare.Lasso).Predictor().Write(&file); err != nil {
+		t.Fatal(err)
+	}
+	_, body, _ = strings.Cut(strings.TrimSuffix(file.String(), "}\n"), `"body":`)
+	for _, becomes := range []string{`"classes":[]`, `"classes":[1]`, `"classes":[0,1,2]`} {
+		sealed, err := modelFile.Encode(json.RawMessage(strings.Replace(body, `"classes":null`, becomes, 1)))
+		if err != nil || !strings.Contains(body, `"classes":null`) {
+			t.Fatal(err, body)
+		}
+		refused("lasso, "+becomes, sealed)
 	}
 	path := filepath.Join(t.TempDir(), "model")
 	if err := os.WriteFile(path, data[:len(data)/2], 0o600); err != nil {

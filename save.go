@@ -121,9 +121,10 @@ func (s *savedModel) predictor() (*Predictor, error) {
 	}
 	scores := 1
 	if family.classes {
-		if scores = len(s.Classes); scores < 2 || !slices.IsSorted(s.Classes) {
-			return bad("its classes")
-		}
+		scores = len(s.Classes)
+	}
+	if family.classes != (s.Classes != nil) || family.classes && (scores < 2 || !ascend(s.Classes)) {
+		return bad("its classes")
 	}
 	if family.state == nil || !s.Link.Known() || s.Columns < 0 || s.Columns > math.MaxInt32 || len(s.Scores) != scores {
 		return bad("its model and shape")
@@ -152,6 +153,16 @@ func (s *savedModel) predictor() (*Predictor, error) {
 		return bad(what)
 	}
 	return p, nil
+}
+
+// ascend reports whether labels are finite, each larger than the one before.
+func ascend(labels []float64) bool {
+	for k, v := range labels {
+		if !(math.Abs(v) <= math.MaxFloat64) || k > 0 && v <= labels[k-1] {
+			return false
+		}
+	}
+	return true
 }
 
 // Provenance says where a model comes from, and what its columns and classes are called. A

@@ -143,6 +143,9 @@ func (l *Log) at(k int, request Request) (Evaluation, error) {
 	if !slices.EqualFunc(e.LogLambda, request.LogLambda, sameBits) || !sameBits(float64(e.AskedTol), request.Tol) || e.ValueOnly != request.ValueOnly {
 		return Evaluation{}, outcome.At(outcome.BadParameter, "log", "evaluation %d of the log is not what this search asks: the log is another search's", k)
 	}
+	if r := len(e.LogLambda); !e.ValueOnly && len(e.Gradient) != r || e.Curvature != nil && len(e.Curvature) != r*r {
+		return Evaluation{}, outcome.Errorf(outcome.Parse, "the log of a search is damaged: evaluation %d has not one slope for each λ", k)
+	}
 	return Evaluation{
 		Value:      float64(e.Value),
 		FoldValues: e.FoldValues,

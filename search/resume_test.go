@@ -248,6 +248,31 @@ func TestDamagedLogsAreRefused(t *testing.T) {
 	}
 }
 
+// TestLogsOfOtherSlopesAreRefused: a checksum does not tell, and searches looked for slopes beyond those that there were.
+func TestLogsOfOtherSlopesAreRefused(t *testing.T) {
+	type method func(context.Context, Objective, []float64, Box, Options) (*Result, error)
+	lbfgs := func(ctx context.Context, f Objective, start []float64, box Box, o Options) (*Result, error) {
+		return LBFGS(ctx, f, start, box, LBFGSOptions{Options: o})
+	}
+	for name, damage := range map[string]func(e *entry){
+		"none":        func(e *entry) { e.Gradient = nil },
+		"one more":    func(e *entry) { e.Gradient = append(e.Gradient, 1) },
+		"a curvature": func(e *entry) { e.Curvature = []float64{1, 0} },
+	} {
+		for with, run := range map[string]method{"gradient": Gradient, "line search": LineSearch, "trust region": TrustRegion, "L-BFGS": lbfgs} {
+			f, o := &analytic{f: bowl([]float64{-6, -3}, []float64{1, 2})}, Options{Tol: 1e-6, Log: NewLog("")}
+			start, box := []float64{-4, -4}, cube(2, -12, 0)
+			if _, err := run(t.Context(), f, start, box, o); err != nil || o.Log.Len() < 2 {
+				t.Fatal(with, err)
+			}
+			damage(&o.Log.entries[1])
+			if _, err := run(t.Context(), f, start, box, o); outcome.KindOf(err) != outcome.Parse {
+				t.Errorf("%s, %s: %v", with, name, err)
+			}
+		}
+	}
+}
+
 // TestAnotherSearchesLog: the log of a search with another start, tolerance or
 // method is refused before the objective is asked.
 func TestAnotherSearchesLog(t *testing.T) {

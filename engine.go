@@ -264,6 +264,12 @@ func (e *engine) outer(spec bilevel.Spec) (inner.Outer, error) {
 // Max returns ln αmax for every hyperparameter, NaN where there is none.
 func (e *engine) Max() []float64 { return e.AppendMax(nil) }
 
+// max is Max where a loss may panic.
+func (e *engine) max() (top []float64, err error) {
+	defer outcome.Caught(&err)
+	return e.Max(), nil
+}
+
 // fit solves at one λ and says where.
 func (e *engine) fit(ctx context.Context, logLambda []float64) (_ *Fitted, err error) {
 	defer outcome.Caught(&err) // of the observer

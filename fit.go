@@ -107,13 +107,12 @@ func Path(ctx context.Context, x sparse.Matrix, y []float64, grid [][]float64, c
 // Σⱼ‖x̃ⱼ‖²/n over the centred columns x̃ⱼ, at which every direction of an unpenalised fit is at
 // least halved. For the second λ of the elastic net it is the αmax of the Lasso. It costs a few
 // passes over X, per class. The errors are those of [Fit].
-func LogLambdaMax(x sparse.Matrix, y []float64, c Config) (_ []float64, err error) {
-	defer outcome.Caught(&err)
+func LogLambdaMax(x sparse.Matrix, y []float64, c Config) ([]float64, error) {
 	e, err := newEngine(context.Background(), x, y, c)
 	if err != nil {
 		return nil, err
 	}
-	return e.Max(), nil
+	return e.max()
 }
 
 // Fitter solves the inner problem of one set of data at many λ's, each with the bits of [Fit],
@@ -166,10 +165,12 @@ func (f *Fitter) Fit(ctx context.Context, logLambda []float64) (_ *Fitted, err e
 	return fitted, err
 }
 
-// LogLambdaMax returns [LogLambdaMax] of the data, nil without any.
+// LogLambdaMax returns [LogLambdaMax] of the data, nil without any, and where a loss of the caller's panics.
 func (f *Fitter) LogLambdaMax() []float64 {
 	if f.engine == nil {
 		return nil
 	}
-	return f.engine.Max()
+	top, err := f.engine.max()
+	f.broken = f.broken || err != nil
+	return top
 }

@@ -170,7 +170,8 @@ const (
 
 // Traits returns the traits of the Config's model with its loss. The error is an [outcome.Error]
 // of kind Usage: there is no such model, or it does not take that loss.
-func (c Config) Traits() (Traits, error) {
+func (c Config) Traits() (_ Traits, err error) {
+	defer outcome.Caught(&err) // of a loss of the caller's
 	if c.Model == "" {
 		c.Model = Lasso
 	}

@@ -123,6 +123,58 @@ func TestAFitterOutlivesAPanic(t *testing.T) {
 	}
 }
 
+// TestAFitterWithoutLargestStrengthsGoesOn: the loss panics while they are looked for, and there is no error to tell.
+func TestAFitterWithoutLargestStrengthsGoesOn(t *testing.T) {
+	x, y := load(t)
+	for _, m := range []pare.Model{pare.Lasso, pare.ElasticNet, pare.Ridge, pare.GroupLasso} {
+		var left atomic.Int64
+		left.Store(math.MaxInt64)
+		c := pare.Config{Model: m, Loss: failing{after: &left}, Threads: 1}
+		at := slices.Repeat([]float64{-1}, m.Hyperparameters(x, y))
+		want, err := pare.Fit(t.Context(), x, y, at, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for after := range int64(3) {
+			fitter, err := pare.NewFitter(x, y, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			left.Store(after)
+			top := fitter.LogLambdaMax()
+			if failed := left.Load() < 0; failed != (top == nil) || after == 0 && !failed {
+				t.Errorf("%s, %d slopes: %v", m, after, top)
+			}
+			left.Store(math.MaxInt64)
+			if got, err := fitter.Fit(t.Context(), at); err != nil || !slices.Equal(got.Coef, want.Coef) || !slices.Equal(got.LogLambdaMax, want.LogLambdaMax) {
+				t.Errorf("%s, after %d slopes: %v, %v, want %v", m, after, got, err, want)
+			}
+		}
+	}
+}
+
+// absent is a loss that is there as a nil pointer only.
+type absent struct {
+	loss.Squared
+	name string
+}
+
+func (a *absent) Name() string { return a.name }
+
+// TestANilLossIsAnError: a pointer to none in an interface that is not nil.
+func TestANilLossIsAnError(t *testing.T) {
+	x, y := load(t)
+	c := pare.Config{Loss: (*absent)(nil)}
+	_, traits := c.Traits()
+	_, _, target := c.Target(y, nil)
+	_, fit := pare.Fit(t.Context(), x, y, []float64{-1}, c)
+	for name, err := range map[string]error{"traits": traits, "target": target, "fit": fit} {
+		if outcome.KindOf(err) != outcome.Internal {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // unknown is a criterion that is there as a nil pointer only.
 type unknown struct{ name string }
 

@@ -26,6 +26,7 @@ func (m Model) Target(y []float64, labels []string) (target []float64, classes [
 
 // Target is [Model.Target] for the Config's model and loss.
 func (c Config) Target(y []float64, labels []string) (target []float64, classes []string, err error) {
+	defer outcome.Caught(&err) // of a loss of the caller's
 	if c.Model == "" {
 		c.Model = Lasso
 	}

@@ -388,11 +388,33 @@ func (v *View) spread(j int, mean float64) float64 {
 		seen += s
 	}
 	if mean != 0 {
-		// The rows that are not stored hold zeros.
-		sum = math.FMA((v.total-seen)*mean, mean, sum)
+		sum = math.FMA(v.unstored(rows, seen)*mean, mean, sum)
 	}
 	return sum
 }
+
+// unstored returns the weight of the rows that hold zeros, which are not stored: all but that of the others or, where these
+// have nearly all and the difference is rounding, the sum of theirs.
+func (v *View) unstored(rows []int32, stored float64) float64 {
+	rest := v.total - stored
+	if v.weights == nil || rest > nearlyNone*v.total {
+		return rest
+	}
+	rest = 0
+	at, pace := 0, v.k.Pace()
+	for i, s := range v.weights {
+		pace.Did(1)
+		if at < len(rows) && int(rows[at]) == i {
+			at++
+		} else {
+			rest += s
+		}
+	}
+	return rest
+}
+
+// nearlyNone is the share of the weight from which on it is taken as a difference.
+const nearlyNone = 0x1p-10
 
 // sumOfSquares returns Σx², in four partial sums as [kernels.Set.Sum] has them.
 func sumOfSquares(k *kernels.Set, x []float64) float64 {

@@ -2,6 +2,7 @@ package sparse_test
 
 import (
 	"math"
+	"math/big"
 	"runtime"
 	"slices"
 	"testing"
@@ -68,6 +69,57 @@ func TestIntroduceIsCorrelate(t *testing.T) {
 				}
 				if norm := math.Sqrt(q.Norm2(j)); math.Abs(met.Norm(j)-norm) > 1e-13*norm+1e-15*math.Sqrt(float64(n))*math.Abs(mean) {
 					t.Errorf("seed %d, %s: norm of column %d is %.17g, want %.17g", seed, name, j, met.Norm(j), norm)
+				}
+			}
+		}
+	}
+}
+
+// TestSparseColumnsKeepTheirSpreadUnderWeights: far from 0, what is left of the weight for rows that are not stored is not
+// what rounding leaves of it.
+func TestSparseColumnsKeepTheirSpreadUnderWeights(t *testing.T) {
+	k := fixture.Kernels(t)
+	for seed := range oracle.Cases(60) {
+		r := oracle.NewRandom(seed)
+		n, far := 3+r.Intn(40), r.Pick(1, 1e6, 1e8)
+		q := r.Problem(oracle.Shape{N: n, P: 4, Density: 1})
+		q.Weights, q.Intercept = make([]float64, n), true
+		for i := range n {
+			q.Weights[i] = r.Pick(0.1, 0.3, 0.7)
+			for j := range 3 {
+				q.X[i][j] += far
+			}
+		}
+		switch last := n - 1; seed % 3 {
+		case 1: // next to no weight, and next to all of the spread
+			q.X[last][1], q.Weights[last] = 0, 1e-12
+		case 2: // and in many rows
+			for i := range n - 2 {
+				q.X[i][1], q.Weights[i] = 0, 1e-18
+			}
+		}
+		for name, x := range storages(t, q) {
+			v, err := sparse.NewView(k, x, q.Weights, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for j := range 4 {
+				mean := new(big.Float).SetPrec(300)
+				total := new(big.Float).SetPrec(300)
+				number := func(v float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(v) }
+				for i, s := range q.Weights {
+					total.Add(total, number(s))
+					mean.Add(mean, number(s).Mul(number(s), number(q.X[i][j])))
+				}
+				mean.Quo(mean, total)
+				spread := number(0)
+				for i, s := range q.Weights {
+					off := number(0).Sub(number(q.X[i][j]), mean)
+					spread.Add(spread, off.Mul(off, off).Mul(off, number(s)))
+				}
+				square, _ := spread.Float64()
+				if want := math.Sqrt(square); !(math.Abs(v.Norm(j)-want) <= 1e-7*want) {
+					t.Errorf("seed %d, %s: norm of column %d is %.17g, want %.17g", seed, name, j, v.Norm(j), want)
 				}
 			}
 		}

@@ -427,3 +427,50 @@ func TestSoftmaxOfRowsWithHardlyAnyCurvature(t *testing.T) {
 		}
 	}
 }
+
+// TestSoftmaxOfColumnsFarFromZero: where columns are makes no difference with intercepts, and steps by what rounding leaves of
+// curvatures, which ended at objectives of 1e298, are not taken.
+func TestSoftmaxOfColumnsFarFromZero(t *testing.T) {
+	const n, p = 40, 3
+	r := oracle.NewRandom(11)
+	near, y := make([][]float64, n), make([]float64, n)
+	for i := range near {
+		near[i] = make([]float64, p)
+		for j := range near[i] {
+			near[i][j] = math.Round(8*r.Normal()) / 8
+		}
+		y[i] = math.Trunc(min(2, max(0, 1+near[i][0]+r.Normal())))
+	}
+	from := func(by float64) [][]float64 { return every(near, func(v float64) float64 { return v + by }) }
+	for _, m := range []pare.Model{pare.Multinomial, pare.MultinomialNet, pare.MultinomialGroup, pare.MultinomialPerClass} {
+		for _, standardize := range []bool{false, true} {
+			c := pare.Config{Model: m, Standardize: standardize, MaxEpochs: 400}
+			top, err := pare.LogLambdaMax(matrixOf(t, near, p, true), y, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, deep := range []float64{0.7, 2, 4} {
+				at := make([]float64, len(top))
+				for k := range at {
+					at[k] = top[k] - deep
+				}
+				want, err := pare.Fit(t.Context(), matrixOf(t, near, p, true), y, at, c)
+				if err != nil || !want.Status.OK() {
+					t.Fatal(err)
+				}
+				got, err := pare.Fit(t.Context(), matrixOf(t, from(0x1p24), p, true), y, at, c)
+				if err != nil || !got.Status.OK() || math.Abs(got.Objective-want.Objective) > got.Gap+want.Gap+1e-7*want.Objective {
+					t.Errorf("%s, %g below: %g at a gap of %g, %v, %v; near 0 %g", m, deep, got.Objective, got.Gap, got.Status, err, want.Objective)
+				}
+				for _, by := range []float64{0x1p24, 0x1p27, 0x1p35} {
+					for _, dense := range []bool{false, true} {
+						got, err := pare.Fit(t.Context(), matrixOf(t, from(by), p, dense), y, at, c)
+						if null := math.Log(3); err != nil || !(got.Objective <= null) || !(got.Gap >= 0) || got.Status.OK() && got.Objective > want.Objective+got.Gap+1e-4 {
+							t.Errorf("%s, %g below, from %g, dense %t: %g at a gap of %g, %v, %v; near 0 %g", m, deep, by, dense, got.Objective, got.Gap, got.Status, err, want.Objective)
+						}
+					}
+				}
+			}
+		}
+	}
+}

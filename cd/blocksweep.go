@@ -33,6 +33,7 @@ const (
 	blockHalvings = 30    // of a step
 	shortStep     = 0.25  // after which the model is one that is nowhere below the loss: curvature jumps
 	leastLack     = 1e-15 // of the null model's: rounding
+	mostRise      = 1e-9  // of the objective, by rounding
 )
 
 // improve minimises over the working set until its blocks lack a tenth of what they did, and
@@ -317,7 +318,8 @@ func (s *Blocks) visit(g model.Blocks, b int, l *localBlock, size int) float64 {
 }
 
 // accept goes as far towards the minimum of the model as lowers the objective, and returns
-// which share of the way that is. exact says that the model is nowhere below the loss.
+// which share of the way that is. exact says that the model is nowhere below the loss: the objective then rises by rounding
+// alone, of its own or, by more, of a curvature of which little is left.
 func (s *Blocks) accept(g model.Blocks, exact bool) (length float64) {
 	before, predicted := s.point.Loss, 0.0
 	moving := false
@@ -330,7 +332,8 @@ func (s *Blocks) accept(g model.Blocks, exact bool) (length float64) {
 			moving = moving || l.beta[k] != l.start[k]
 		}
 	}
-	if !moving || math.IsNaN(predicted) || math.IsInf(predicted, 0) { // next to no curvature: the model has no minimum near
+	rounding := float64(1e-14 * max(before, s.fit.Null()))
+	if !moving || !(predicted <= rounding) || math.IsInf(predicted, 0) { // next to no curvature, or one that is rounding: the model has no minimum near
 		return 0
 	}
 	length = 1
@@ -349,7 +352,7 @@ func (s *Blocks) accept(g model.Blocks, exact bool) (length float64) {
 		}
 		s.refit()
 		after += s.point.Loss
-		if exact || after <= before+float64(armijo*length*predicted) || -predicted <= 1e-14*before {
+		if exact && after-before <= float64(mostRise*max(before, s.fit.Null())) || after <= before+float64(armijo*length*predicted) || -predicted <= 1e-14*before {
 			return length
 		}
 		length *= 0.5

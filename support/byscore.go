@@ -101,13 +101,16 @@ func (h *Hessian) diagonal(scores []scoreEntries, out []float64) {
 		k.Product(h.weighed, h.metric.Weight, p[s*n:][:n])
 		h.complement(p[s*n:][:n])
 		for l, j := range e.columns {
-			rows, values, scale := h.column(j)
+			rows, values, mean, scale := h.column(j)
 			h.dots = resize(h.dots, len(values))
-			k.Product(h.dots, values, values)
 			var sum float64
 			if rows == nil {
+				k.Copy(h.dots, values)
+				k.Subtract(mean, h.dots)
+				k.Product(h.dots, h.dots, h.dots)
 				sum = k.Dot(h.dots, h.pair)
 			} else {
+				k.Product(h.dots, values, values)
 				sum = k.DotIndexed(h.dots, rows, h.pair)
 			}
 			sum *= float64(scale * scale)

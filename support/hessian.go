@@ -75,13 +75,18 @@ func (h *Hessian) prepare(columns []int32) {
 		moments[at] = make([]float64, q*q)
 		h.moments[j] = moments[at]
 	}
-	share := h.shares()
+	share, shift := h.shares(), make([]float64, len(columns))
+	for at, j := range columns {
+		_, _, mean, scale := h.column(j)
+		shift[at] = mean * scale
+	}
 	h.dots = resize(h.dots, len(columns))
 	take := func(a, b int) {
 		total := k.Sum(h.pair)
 		h.factor[a*q+b], h.factor[b*q+a] = total, total
 		h.view.Dots(columns, h.pair, h.dots)
 		for at, sum := range h.dots {
+			sum = math.FMA(-shift[at], total, sum)
 			moments[at][a*q+b], moments[at][b*q+a] = sum, sum
 		}
 	}
@@ -120,9 +125,13 @@ func (h *Hessian) complement(p []float64) {
 	}
 }
 
-func (h *Hessian) column(j int32) (rows []int32, values []float64, scale float64) {
-	rows, values = h.view.Matrix().Column(int(j))
-	return rows, values, h.view.Scale(int(j))
+// column returns a column, and the number that it is taken less of where it is dense: its mean, since squares of what is far
+// from 0 would cancel. It makes no other difference, as the intercepts move along.
+func (h *Hessian) column(j int32) (rows []int32, values []float64, mean, scale float64) {
+	if rows, values = h.view.Matrix().Column(int(j)); rows == nil {
+		mean = h.view.Mean(int(j))
+	}
+	return rows, values, mean, h.view.Scale(int(j))
 }
 
 // Clear makes the running vector 0.
@@ -154,7 +163,7 @@ func (h *Hessian) Move(j int32, d []float64) {
 		return
 	}
 	q := h.metric.Count
-	rows, values, scale := h.column(j)
+	rows, values, mean, scale := h.column(j)
 	pace := h.view.Kernels().Pace()
 	for at, v := range values {
 		pace.Did(q)
@@ -162,7 +171,7 @@ func (h *Hessian) Move(j int32, d []float64) {
 		if rows != nil {
 			i = int(rows[at])
 		}
-		s := float64(h.metric.Weight[i]*scale) * v
+		s := float64(h.metric.Weight[i]*scale) * (v - mean)
 		if s == 0 {
 			continue
 		}
@@ -219,7 +228,7 @@ func (h *Hessian) Product(j int32, out []float64) {
 		return
 	}
 	clear(sum)
-	rows, values, scale := h.column(j)
+	rows, values, mean, scale := h.column(j)
 	pace := h.view.Kernels().Pace()
 	for at, v := range values {
 		pace.Did(q)
@@ -228,7 +237,7 @@ func (h *Hessian) Product(j int32, out []float64) {
 			i = int(rows[at])
 		}
 		for k, x := range h.w[i*q:][:q] {
-			sum[k] = math.FMA(v, x, sum[k])
+			sum[k] = math.FMA(v-mean, x, sum[k])
 		}
 	}
 	for k := range sum {
@@ -280,7 +289,7 @@ func (h *Hessian) diagonalBlock(j int32, out []float64) {
 	clear(out[:q*q])
 	sum := h.scratch[q:][:q] // Σ sᵢxᵢⱼ²Pᵢ
 	clear(sum)
-	rows, values, scale := h.column(j)
+	rows, values, mean, scale := h.column(j)
 	pace := h.view.Kernels().Pace()
 	for at, v := range values {
 		pace.Did(q)
@@ -288,7 +297,7 @@ func (h *Hessian) diagonalBlock(j int32, out []float64) {
 		if rows != nil {
 			i = int(rows[at])
 		}
-		s, x := h.metric.Weight[i], scale*v
+		s, x := h.metric.Weight[i], scale*(v-mean)
 		if s = float64(s*x) * x; s == 0 {
 			continue
 		}

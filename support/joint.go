@@ -164,9 +164,11 @@ func (h *Hessian) spread(coefficients []int, factors []float64, from, to int) {
 			clear(x)
 			continue
 		}
-		rows, values, scale := h.column(int32(coefficients[lane] / q))
+		rows, values, mean, scale := h.column(int32(coefficients[lane] / q))
 		if rows == nil {
-			copy(x, values[from:to])
+			for i, v := range values[from:to] {
+				x[i] = v - mean
+			}
 		} else {
 			clear(x)
 			at, _ := slices.BinarySearch(rows, int32(from))

@@ -75,35 +75,18 @@ func (e *engine) distributable() (inner.Distributable, error) {
 	return d, nil
 }
 
-const (
-	rotatedRows = 2048 // at most
-	rotatedPays = 2    // columns for each row, from which on
-)
-
-// rotates reports whether a choice with a ridge alone is on the rotated columns.
-func (e *engine) rotates(spec bilevel.Spec) bool {
-	x, dense := e.of.X.(*sparse.Dense)
-	if !dense || spec.Standardise || spec.Times != nil || spec.Box != nil || spec.Iterate != nil || e.config.MaxSupport > 0 { // which counts columns of X
-		return false
-	}
-	n, p := x.Dims()
-	return n <= rotatedRows && p >= rotatedPays*n
-}
-
 // rotation returns X as a ridge on few rows may have it, nil where a choice is to be on X itself.
-func (e *engine) rotation(ctx context.Context, spec bilevel.Spec) (_ *bilevel.Rotation, err error) {
-	defer outcome.Caught(&err)
-	if !e.family.form.Round || e.leftOut != "" || !e.rotates(spec) {
+func (e *engine) rotation(ctx context.Context, spec bilevel.Spec) (*bilevel.Rotation, error) {
+	if e.leftOut != "" || spec.Iterate != nil {
 		return nil, nil
 	}
-	defer e.turn(ctx)()
-	return bilevel.Rotate(e.of.Kernels, e.of.X.(*sparse.Dense), spec.Intercept)
+	return e.of.Rotation(ctx)
 }
 
 // withRidge gives a problem of two strengths one of the ridge alone, where that has fewer columns.
-func (e *engine) withRidge(call, ctx context.Context, problem inner.Outer, spec bilevel.Spec, o SelectOptions) (inner.Outer, error) {
+func (e *engine) withRidge(call, ctx context.Context, problem inner.Outer, o SelectOptions) (inner.Outer, error) {
 	mixed, ok := problem.(*bilevel.Problem)
-	if !ok || !e.rotates(spec) {
+	if !ok || !e.of.Rotates() {
 		return problem, nil
 	}
 	c := e.config
@@ -112,7 +95,8 @@ func (e *engine) withRidge(call, ctx context.Context, problem inner.Outer, spec 
 	if err != nil {
 		return nil, err
 	}
-	if spec, err = ridge.choice(ctx, o.Validation); err != nil {
+	spec, err := ridge.choice(ctx, o.Validation)
+	if err != nil {
 		return nil, err
 	}
 	if problem, err = ridge.over(ctx, spec, o); err != nil {

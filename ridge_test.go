@@ -194,3 +194,69 @@ func TestLimitsOfWideRidgesCountColumns(t *testing.T) {
 		}
 	})
 }
+
+// TestWideRidgesLeaveRowsOut, however many columns they have: degrees of freedom and generalised cross-validation are
+// those of the smoother of the rows, and what is left out is what folds of one row leave out.
+func TestWideRidgesLeaveRowsOut(t *testing.T) {
+	const n, p = 24, 1100
+	q := oracle.NewRandom(6).Problem(oracle.Shape{N: n, P: p, Mean: 1, Correlation: 0.9, Active: 200, Noise: 5})
+	x, c := fixture.Matrix(t, q, true), pare.Config{Model: pare.Ridge, Tol: 1e-12}
+	top, err := pare.LogLambdaMax(x, q.Y, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := []float64{top[0] - 1}
+	products := make([][]float64, n) // X̃X̃ᵀ + nαI
+	for i := range products {
+		products[i] = make([]float64, n)
+		for k := range products[i] {
+			var sum oracle.Sum
+			for j := range p {
+				sum.AddProduct(q.X[i][j]-q.Mean(j), q.X[k][j]-q.Mean(j))
+			}
+			products[i][k] = sum.Value()
+		}
+		products[i][i] += n * math.Exp(at[0])
+	}
+	var mean float64
+	for _, y := range q.Y {
+		mean += y / n
+	}
+	freedom, squares, target := 1.0, 0.0, make([]float64, n)
+	for i, y := range q.Y {
+		target[i] = y - mean
+		one := make([]float64, n)
+		one[i] = 1
+		inverse, ok := oracle.SolveDense(products, one)
+		if !ok {
+			t.Fatal("singular")
+		}
+		freedom += 1 - n*math.Exp(at[0])*inverse[i]
+	}
+	rest, ok := oracle.SolveDense(products, target)
+	if !ok {
+		t.Fatal("singular")
+	}
+	for _, v := range rest {
+		squares += math.Pow(n*math.Exp(at[0])*v, 2) / n
+	}
+	left, err := pare.LeaveOneOut(t.Context(), x, q.Y, at, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gcv := squares / math.Pow(1-freedom/n, 2)
+	if math.Abs(left.Freedom-freedom) > 1e-9*freedom || math.Abs(left.GCV-gcv) > 1e-9*gcv || left.Support != p {
+		t.Errorf("%g degrees of freedom, GCV %g of %d columns, want %g and %g", left.Freedom, left.GCV, left.Support, freedom, gcv)
+	}
+	for each, err := range pare.Validate(t.Context(), x, q.Y, [][]float64{at}, pare.Validation{Folds: n}, c) {
+		if err != nil || math.Abs(left.Value-each.Value) > 1e-3*each.Value {
+			t.Errorf("%g, want %g (%v)", left.Value, each.Value, err)
+		}
+	}
+	for _, criterion := range []pare.Criterion{pare.ALO, pare.GCV} {
+		s, err := pare.Select(t.Context(), x, q.Y, pare.SelectOptions{Validation: pare.Validation{Criterion: criterion}}, c)
+		if err != nil || !s.Status.OK() || !(s.Value < s.NullValue) || s.Final == nil {
+			t.Errorf("%s: %+v, %v", criterion, s, err)
+		}
+	}
+}

@@ -66,7 +66,7 @@ func (e *engine) task(call, ctx context.Context, o SelectOptions) (t *task, err 
 		return nil, err
 	}
 	if single.pairs(o.Validation) && o.Search == Auto {
-		if t.problem, err = single.withRidge(call, ctx, t.problem, t.spec, o); err != nil {
+		if t.problem, err = single.withRidge(call, ctx, t.problem, o); err != nil {
 			return nil, err
 		}
 	}

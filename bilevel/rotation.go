@@ -65,6 +65,9 @@ func Rotate(k *kernels.Set, x *sparse.Dense, intercept bool) (*Rotation, error) 
 	return r, err
 }
 
+// Columns returns how many columns of X the solutions have: all that vary.
+func (r *Rotation) Columns() int { return r.vary }
+
 // centre sets the means, counts the columns that vary, and returns the largest entry of X̃.
 func (r *Rotation) centre(intercept bool) (largest float64) {
 	n, p := r.x.Dims()

@@ -26,6 +26,8 @@ type separable struct {
 	met    bool                // top is known
 	top    float64             // ln αmax, of every hyperparameter
 	box    *model.Box
+
+	columns int // of the matrix that this is the rotation of; 0: it is none
 }
 
 // OnColumns makes the inner problem of one predictor and a separable penalty.

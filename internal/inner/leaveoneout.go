@@ -43,6 +43,15 @@ const leastRest = 0x1p-44
 
 // LeaveOneOut implements [LeavesOut].
 func (s *separable) LeaveOneOut(ctx context.Context, logLambda []float64, tol float64) (*LeftOut, error) {
+	on, err := s.rotated(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return on.leaveOneOut(ctx, logLambda, tol)
+}
+
+// leaveOneOut is LeaveOneOut on the columns there are.
+func (s *separable) leaveOneOut(ctx context.Context, logLambda []float64, tol float64) (*LeftOut, error) {
 	penalty, err := s.strengths(logLambda)
 	if err != nil {
 		return nil, err
@@ -63,7 +72,7 @@ func (s *separable) LeaveOneOut(ctx context.Context, logLambda []float64, tol fl
 	}
 	curvature := solver.Curvatures()
 	out := &LeftOut{
-		Scores: make([]float64, len(removal.Leverage)), Status: solution.Status, Support: len(solution.Support),
+		Scores: make([]float64, len(removal.Leverage)), Status: solution.Status, Support: cmp.Or(s.columns, len(solution.Support)),
 		Certificate: solution.Certificate, Effort: solution.Effort, Objective: solution.Objective, Work: solution.Work,
 		columns: slices.Clone(solution.Support), coef: slices.Clone(solution.Coef), moves: removal.Moves,
 	}

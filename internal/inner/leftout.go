@@ -31,7 +31,11 @@ const (
 
 // ByLeftOut implements [LeavesOut].
 func (s *separable) ByLeftOut(generalised bool) (Outer, error) {
-	o := &leftOut{inner: s, generalised: generalised}
+	on, err := s.rotated(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	o := &leftOut{inner: on, generalised: generalised}
 	n, p := s.of.X.Dims()
 	o.most = float64(max(1, min(n, p)))
 	at, above := s.AppendMax(nil), leftOutNull
@@ -104,7 +108,7 @@ func (o *leftOut) Evaluate(ctx context.Context, r search.Request) (_ bilevel.Rep
 func (o *leftOut) at(ctx context.Context, logLambda []float64, tol float64) (*LeftOut, bilevel.Report, error) {
 	report := bilevel.Report{Evaluation: search.Evaluation{LogLambda: logLambda, Value: math.Inf(1)}, InjectivityMargin: math.NaN(), Bound: implicit.Estimated}
 	s := o.inner
-	here, err := s.LeaveOneOut(ctx, logLambda, tol)
+	here, err := s.leaveOneOut(ctx, logLambda, tol)
 	if ctx.Err() != nil {
 		return nil, report, ctx.Err()
 	}

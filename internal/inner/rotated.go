@@ -1,0 +1,52 @@
+package inner
+
+import (
+	"context"
+
+	"github.com/seed-45b9a24c/pare/bilevel"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+const (
+	rotatedRows = 2048 // at most
+	rotatedPays = 2    // columns for each row, from which on
+)
+
+// Rotates reports whether a ridge alone is to be on the columns of the data's [bilevel.Rotation].
+func (s *Statement) Rotates() bool {
+	x, dense := s.X.(*sparse.Dense)
+	if !dense || s.Standardise || s.Times != nil || s.Box != nil || s.Solver().MaxSupport > 0 { // which counts columns of X
+		return false
+	}
+	n, p := x.Dims()
+	return n <= rotatedRows && p >= rotatedPays*n
+}
+
+// Rotation returns X as a ridge alone on few rows may have it, nil where the problem is to be on X itself.
+func (s *Statement) Rotation(ctx context.Context) (_ *bilevel.Rotation, err error) {
+	defer outcome.Caught(&err)
+	if !s.Form.Round || !s.Rotates() {
+		return nil, nil
+	}
+	defer s.Turn(ctx)()
+	return bilevel.Rotate(s.Kernels, s.X.(*sparse.Dense), s.Intercept)
+}
+
+// rotated returns the problem on the columns of the rotation, which has the same predictions; the problem itself
+// where there is none.
+func (s *separable) rotated(ctx context.Context) (*separable, error) {
+	r, err := s.of.Rotation(ctx)
+	if r == nil || err != nil {
+		return s, err
+	}
+	of := *s.of
+	of.X, of.Keep = r.L, false
+	problem, err := OnColumns(&of)
+	if err != nil {
+		return s, err
+	}
+	on := problem.(*separable)
+	on.columns = r.Columns()
+	return on, nil
+}

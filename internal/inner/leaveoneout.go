@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/criterion"
 	"github.com/seed-45b9a24c/pare/implicit"
 	"github.com/seed-45b9a24c/pare/kernels"
@@ -52,52 +53,55 @@ func (s *separable) LeaveOneOut(ctx context.Context, logLambda []float64, tol fl
 
 // leaveOneOut is LeaveOneOut on the columns there are.
 func (s *separable) leaveOneOut(ctx context.Context, logLambda []float64, tol float64) (*LeftOut, error) {
-	penalty, err := s.strengths(logLambda)
-	if err != nil {
+	if err := s.Accepts(logLambda); err != nil {
 		return nil, err
 	}
 	defer s.of.Turn(ctx)()
 	s.begin()
 	opts := s.of.Solver()
 	opts.Tol = cmp.Or(tol, opts.Tol)
-	solution, err := s.solver.Solve(ctx, penalty, opts)
+	fit, err := s.removable(ctx, logLambda, opts)
 	if err != nil {
 		return nil, err
 	}
-	solver := implicit.NewSharing(s.fit, s.solver.Cache())
-	at := implicit.Point{Support: solution.Support, Coef: solution.Coef, KKT: solution.KKT, State: solution.State}
-	removal, err := solver.Leverages(penalty, at)
-	if err != nil {
-		return nil, err
-	}
-	curvature := solver.Curvatures()
+	solution := fit.solution
 	out := &LeftOut{
-		Scores: make([]float64, len(removal.Leverage)), Status: solution.Status, Support: cmp.Or(s.columns, len(solution.Support)),
+		Scores: make([]float64, len(fit.Leverage)), Status: solution.Status, Support: cmp.Or(s.columns, len(solution.Support)),
 		Certificate: solution.Certificate, Effort: solution.Effort, Objective: solution.Objective, Work: solution.Work,
-		columns: slices.Clone(solution.Support), coef: slices.Clone(solution.Coef), moves: removal.Moves,
+		columns: solution.Support, coef: solution.Coef, moves: fit.Moves,
 	}
-	total := s.fit.View().Total()
-	weights := s.of.training()
-	k := s.of.Kernels
-	pace := k.Pace()
-	determined := true
-	for i, h := range removal.Leverage {
+	for i, h := range fit.Leverage {
+		out.Freedom = math.FMA(fit.curvature[i], h, out.Freedom)
+	}
+	weights, total := s.of.training(), s.fit.View().Total()
+	from, moved := fit, false
+	if s.columns > 0 && weights == nil { // few rows have much of a part in their own scores: at the strength that a fit without one has
+		lower := []float64{logLambda[0] + kernels.Log(1-1/total)}
+		if from, err = s.removable(ctx, lower, opts); err != nil {
+			return nil, err
+		}
+		moved = true
+		out.Add(from.solution.Effort)
+		out.Work += from.solution.Work
+	}
+	pace, determined := s.of.Kernels.Pace(), true
+	for i, h := range from.Leverage {
 		pace.Did(1)
-		out.Freedom = math.FMA(curvature[i], h, out.Freedom)
 		weight := 1.0
 		if weights != nil {
 			weight = weights[i]
 		}
-		rest := 1 - float64(curvature[i]*h)
+		rest := 1 - float64(from.curvature[i]*h)
 		if rest < leastRest || weight >= total { // without the row nothing says what its score is
 			out.Scores[i], determined = math.NaN(), false
 			continue
 		}
-		step := solution.Residual[i] * h / rest
-		out.Scores[i] = solution.Prediction[i] - step + float64(kernels.Log(1-weight/total)*removal.Motion[i])
+		out.Scores[i] = from.solution.Prediction[i] - from.solution.Residual[i]*h/rest
+		if !moved {
+			out.Scores[i] += float64(kernels.Log(1-weight/total) * from.Motion[i])
+		}
 	}
-	judge := s.of.Weighted(s.judge)
-	rows := s.of.present()
+	k, judge, rows := s.of.Kernels, s.of.Weighted(s.judge), s.of.present()
 	out.Value, out.StandardError, out.GCV = math.Inf(1), math.Inf(1), math.Inf(1)
 	if determined {
 		out.Value = criterion.Eval(k, judge, rows, s.of.Y, out.Scores, nil, nil)
@@ -109,6 +113,34 @@ func (s *separable) leaveOneOut(ctx context.Context, logLambda []float64, tol fl
 	}
 	out.GCV = criterion.Eval(k, judge, rows, s.of.Y, solution.Prediction, nil, nil) / float64(rest*rest)
 	return out, nil
+}
+
+// removable is a fit, its vectors its own, and what removes rows from it.
+type removable struct {
+	*implicit.Removal
+	solution  cd.Solution
+	curvature []float64
+}
+
+func (s *separable) removable(ctx context.Context, logLambda []float64, opts cd.Options) (*removable, error) {
+	penalty, err := s.strengths(logLambda)
+	if err != nil {
+		return nil, err
+	}
+	solution, err := s.solver.Solve(ctx, penalty, opts)
+	if err != nil {
+		return nil, err
+	}
+	solver := implicit.NewSharing(s.fit, s.solver.Cache())
+	at := implicit.Point{Support: solution.Support, Coef: solution.Coef, KKT: solution.KKT, State: solution.State}
+	removal, err := solver.Leverages(penalty, at)
+	if err != nil {
+		return nil, err
+	}
+	r := &removable{removal, *solution, solver.Curvatures()}
+	r.solution.Support, r.solution.Coef = slices.Clone(solution.Support), slices.Clone(solution.Coef)
+	r.solution.Prediction, r.solution.Residual = slices.Clone(solution.Prediction), slices.Clone(solution.Residual)
+	return r, nil
 }
 
 // present lists the rows that have weight.

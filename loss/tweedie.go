@@ -201,7 +201,7 @@ func grownHalfway(y, up, down, want, dual float64) float64 {
 	const huge = 1e150
 	root := math.Abs(dual)
 	if root < huge {
-		root = math.Sqrt(float64(root*root) + 4*y)
+		root = math.Sqrt(float64(root*root) + float64(4*y))
 	}
 	return 2 * want / (up + down - want + root)
 }

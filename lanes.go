@@ -86,7 +86,7 @@ func (e *engine) rotation(ctx context.Context, spec bilevel.Spec) (*bilevel.Rota
 // withRidge gives a problem of two strengths one of the ridge alone, where that has fewer columns.
 func (e *engine) withRidge(call, ctx context.Context, problem inner.Outer, o SelectOptions) (inner.Outer, error) {
 	mixed, ok := problem.(*bilevel.Problem)
-	if !ok || !e.of.Rotates() {
+	if !ok || !e.of.Rotates() || e.config.MaxBytes > 0 { // which is shared out among the lanes of one problem
 		return problem, nil
 	}
 	c := e.config

@@ -151,8 +151,9 @@ func (r *Rotation) back(s *Solution) *Solution {
 		u[i] /= column[i]
 		sum += u[i]
 	}
-	out := &Solution{Support: make([]int32, p), Coef: make([]float64, p)}
+	out, pace := &Solution{Support: make([]int32, p), Coef: make([]float64, p)}, r.k.Pace()
 	for j := range p {
+		pace.Did(n)
 		_, column := r.x.Column(j)
 		out.Support[j], out.Coef[j] = int32(j), r.k.Dot(column, u)-float64(r.mean[j]*sum)
 	}
@@ -162,13 +163,12 @@ func (r *Rotation) back(s *Solution) *Solution {
 // forth returns γ = Qᵀβ.
 func (r *Rotation) forth(s *Solution) *Solution {
 	n, _ := r.x.Dims()
-	u := make([]float64, n) // X̃β, less Lγ as far as it is known
-	for k, j := range s.Support {
-		_, column := r.x.Column(int(j))
-		r.k.Axpy(s.Coef[k], column, u)
-	}
+	u, pace := make([]float64, n), r.k.Pace() // X̃β, less Lγ as far as it is known
 	var shift float64
 	for k, j := range s.Support {
+		pace.Did(n)
+		_, column := r.x.Column(int(j))
+		r.k.Axpy(s.Coef[k], column, u)
 		shift += float64(r.mean[j] * s.Coef[k])
 	}
 	for i := range u {

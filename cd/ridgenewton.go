@@ -66,7 +66,7 @@ func (s *Solver) moveRidge() bool {
 		s.beta[place] = pn.from[k]
 	}
 	if pn.least > 0 {
-		return s.minimise() > 0 && !s.small()
+		return s.minimise() && !s.small()
 	}
 	length := s.descend()
 	helps := pn.adapt(length)
@@ -82,8 +82,8 @@ const (
 
 // minimise moves along the step to where the objective is least, or nearly. Where the curvature jumps,
 // steps that are shortened until they gain something take thousands; with these Newton's method
-// ends after finitely many (Keerthi and DeCoste). It returns the length, 0 where the objective does not fall.
-func (s *Solver) minimise() (length float64) {
+// ends after finitely many (Keerthi and DeCoste). It returns false where the objective does not fall.
+func (s *Solver) minimise() bool {
 	pn, in := &s.prox, &s.in
 	s.setDirection()
 	var across, square float64 // ⟨β, δ⟩ and ‖δ‖²
@@ -95,18 +95,22 @@ func (s *Solver) minimise() (length float64) {
 	}
 	begin := slope(pn.here, 0)
 	if !(begin < 0) {
-		return 0
+		return false
 	}
 	trial := s.trial()
 	low, atLow, high, atHigh := 0.0, begin, math.Inf(1), math.Inf(1)
-	length = 1
+	length := 1.0
 	for tries := 1; ; tries++ {
-		objective := s.try(trial, length)
+		falls := s.try(trial, length) < pn.before
 		at := slope(trial, length)
-		if falls := objective < pn.before; falls && (math.Abs(at) <= -flatEnough*begin || tries >= mostLengths) {
+		if falls && math.Abs(at) <= -flatEnough*begin {
 			break
-		} else if tries >= mostLengths {
-			return 0
+		}
+		if tries == mostLengths {
+			if falls {
+				break
+			}
+			return false
 		}
 		if at < 0 {
 			low, atLow = length, at
@@ -118,11 +122,11 @@ func (s *Solver) minimise() (length float64) {
 			continue
 		}
 		share := 0.5
-		if s := atLow / (atLow - atHigh); s >= 0 { // a number
-			share = max(leastShare, min(1-leastShare, s))
+		if secant := atLow / (atLow - atHigh); secant >= 0 { // a number
+			share = max(leastShare, min(1-leastShare, secant))
 		}
 		length = math.FMA(share, high-low, low)
 	}
 	s.arrive(trial, length)
-	return length
+	return true
 }

@@ -387,3 +387,32 @@ func TestSelectFromARidgeOfZero(t *testing.T) {
 		t.Errorf("%v, %g at λ %g, earlier %g at λ %g", err, warm.Value, warm.LogLambda, earlier.Value, earlier.LogLambda)
 	}
 }
+
+// A search that goes on from an earlier one and is stopped at once says so, as any other does.
+func TestStoppedBeforeTheFirstEvaluation(t *testing.T) {
+	stop := make(chan struct{})
+	close(stop)
+	for _, model := range pare.Models() {
+		x, y := days(t, model, 60, 8)
+		if model.Traits().Classes {
+			x, y = days(t, pare.Multiclass, 60, 8)
+		}
+		c := pare.Config{Model: model}
+		earlier, err := pare.Select(context.Background(), x, y, pare.SelectOptions{Evaluations: 12}, c)
+		if err != nil {
+			t.Fatalf("%s: %v", model, err)
+		}
+		if model == pare.ElasticNet { // of two λ's
+			earlier.LogLambda = []float64{earlier.LogLambda[0], earlier.LogLambda[0]}
+		}
+		for _, from := range []*pare.Selection{nil, earlier} {
+			if from != nil && model.Traits().Samples {
+				continue
+			}
+			s, err := pare.Select(context.Background(), x, y, pare.SelectOptions{From: from, Stop: stop}, c)
+			if err != nil || outcome.KindOf(s.Err) != outcome.Limit || s.LogLambda != nil || !math.IsNaN(s.Value) || s.Status != outcome.Cancelled {
+				t.Errorf("%s, from an earlier one %t: %v, %+v", model, from != nil, err, s)
+			}
+		}
+	}
+}

@@ -3,6 +3,7 @@ package pare
 import (
 	"cmp"
 	"context"
+	"runtime"
 	"slices"
 
 	"github.com/seed-45b9a24c/pare/bilevel"
@@ -72,6 +73,7 @@ const (
 // support is still open: the gradient is then that of the solution found, which may be far from
 // that of the exact one.
 func Gradient(ctx context.Context, x sparse.Matrix, y, logLambda []float64, v Validation, c Config) (_ *Hypergradient, err error) {
+	defer runtime.KeepAlive(&v) // see [outcome.Caught]
 	defer outcome.Caught(&err)
 	e, leave, err := admitted(ctx, x, y, c, &v, false)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -31,6 +32,7 @@ type HeldOut struct {
 // default 5. See [Fit] for the other arguments and the errors; when ctx ends, its error is
 // returned.
 func OutOfFold(ctx context.Context, x sparse.Matrix, y, logLambda []float64, v Validation, c Config) (_ *HeldOut, err error) {
+	defer runtime.KeepAlive(&v) // see [outcome.Caught]
 	defer outcome.Caught(&err)
 	if v.Criterion != "" && !slices.Contains(Criteria(), v.Criterion) {
 		return nil, errCriterion(v.Criterion)

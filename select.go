@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"runtime"
 	"slices"
 	"time"
 
@@ -124,6 +125,7 @@ type SelectOptions struct {
 // target is the same in every row that counts, or depends on no penalised column. [Fit] at any λ
 // is then the null model.
 func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, c Config) (_ *Selection, err error) {
+	defer runtime.KeepAlive(&o) // see [outcome.Caught]
 	defer outcome.Caught(&err)
 	certify := c.Certify
 	c.Certify = false // of gradients
@@ -309,6 +311,11 @@ func withStop(ctx context.Context, o SelectOptions) (context.Context, *stopper) 
 	var clock <-chan time.Time
 	if o.MaxDuration > 0 {
 		clock = time.After(o.MaxDuration)
+	}
+	select {
+	case <-o.Stop: // from the beginning
+		cancel(context.Canceled)
+	default:
 	}
 	go func() {
 		defer close(s.done)

@@ -318,7 +318,7 @@ func (r *recorder) finish(ctx context.Context, status outcome.Status, err error)
 	case ctx.Err() != nil && (errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx))):
 		out.Status, err = outcome.Cancelled, nil
 	}
-	switch {
+	switch out.Best.Value = math.NaN(); {
 	case r.best.Evaluation != nil && finite(r.best.Value):
 		out.Best = *r.best.Evaluation
 	case r.loose.Evaluation != nil && finite(r.loose.Value):

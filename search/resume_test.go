@@ -137,8 +137,8 @@ func interrupted(t *testing.T, where string, k int, panics bool, f *analytic, ru
 	if panics && outcome.KindOf(err) != outcome.Internal || !panics && (err != nil && outcome.KindOf(err) != outcome.NonFinite || r.Status != outcome.Cancelled) || log.Len() != k {
 		t.Fatalf("%s: %v, %v, %d in the log", where, r.Status, err, log.Len())
 	}
-	if best := r.Best.Value; math.IsNaN(best) || math.IsInf(best, -1) {
-		t.Errorf("%s: the best so far is %g", where, best)
+	if best := r.Best; math.IsNaN(best.Value) != (best.LogLambda == nil) || math.IsInf(best.Value, -1) {
+		t.Errorf("%s: the best so far is %g at %g", where, best.Value, best.LogLambda)
 	}
 	var b bytes.Buffer
 	if err := log.Write(&b); err != nil {

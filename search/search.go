@@ -205,7 +205,8 @@ func (o Options) withDefaults() (Options, error) {
 // Result is what a search has found, and how it ended.
 type Result struct {
 	// Best is the evaluation with the least finite value among those at the final tolerance, or
-	// among all, if an error or ctx ended the search before there was one.
+	// among all, if an error or ctx ended the search before there was one. Before the first of all
+	// it has no λ, and its Value is NaN.
 	Best        Evaluation
 	Evaluations []Evaluation // all evaluations, in order
 	// Status is Converged, NullModel, Stationary, Kink, Flat, Box, Exhausted, Budget or

@@ -120,7 +120,8 @@ type SelectOptions struct {
 // A search that ends early returns the best point so far: with status Cancelled if it was
 // stopped, Budget after MaxDuration, and Failed if an evaluation after the first fails. When ctx
 // ends there is no refit, and when a search ends before its first evaluation, for whatever reason,
-// there is no λ: Final is nil then, and Err says so. x, y and c are those of [Fit], as are the
+// there is no λ: Final is nil then, and Err says so. What was chosen is returned beside the error where the
+// refit fails, or what follows it; the rest of the selection is not there then. x, y and c are those of [Fit], as are the
 // errors, and further BadParameter where there is nothing to choose, since αmax is 0: the
 // target is the same in every row that counts, or depends on no penalised column. [Fit] at any λ
 // is then the null model.

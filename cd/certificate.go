@@ -198,7 +198,9 @@ func (s *Solver) conclude() {
 	if sol.Gap != 0 { // P₀ is 0 too where the target is constant
 		sol.RelativeGap = sol.Gap / s.null
 	}
-	s.certified.remember(sol)
+	if !s.onWay {
+		s.certified.remember(sol)
+	}
 }
 
 // refit moves the state to the gathered point, by X.

@@ -10,6 +10,7 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/outcome"
 )
 
 // TestCertificatesOfEveryLoss: the objective and the duality gap of a solution are those of the
@@ -54,24 +55,67 @@ func TestCertificatesOfEveryLoss(t *testing.T) {
 }
 
 // TestFlatValleysAreWalkedFast: where a small penalty is all that slopes, as once all rows are on the right side
-// of the margin, damping says how long steps are. It once did not shrink, and a solve took 60,000 sweeps.
+// of the margin, rows whose curvature jumps are found on the way down from stronger penalties. It once took 60,000 sweeps.
 func TestFlatValleysAreWalkedFast(t *testing.T) {
 	oracle.Once(t)
 	for seed := range oracle.Cases(3) {
-		r := oracle.NewRandom(seed)
-		q := r.Problem(oracle.Shape{N: 30, P: 200, Density: 1}).Draw(r, oracle.SquaredHingeLoss())
-		q.Intercept, q.Ridge = true, 0
-		fit, err := model.NewDatafit(fixture.View(t, q, true), q.Y, loss.SquaredHinge{})
+		for _, l := range []struct {
+			defined oracle.Loss
+			loss    loss.Loss
+		}{{oracle.SquaredHingeLoss(), loss.SquaredHinge{}}, {oracle.SmoothedHingeLoss(), loss.SmoothedHinge{}}} {
+			r := oracle.NewRandom(seed)
+			q := r.Problem(oracle.Shape{N: 30, P: 200, Density: 1}).Draw(r, l.defined)
+			q.Intercept, q.Ridge = true, 0
+			fit, err := model.NewDatafit(fixture.View(t, q, true), q.Y, l.loss)
+			if err != nil {
+				t.Fatal(err)
+			}
+			q.Uniform(1e-6 * model.AlphaMax(fit))
+			s, err := cd.New(fit).Solve(t.Context(), fixture.Penalty(t, q), cd.Options{Tol: 1e-10})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !s.Status.OK() || s.Epochs > 3_000 {
+				t.Errorf("%s, seed %d: %s after %d sweeps", l.loss.Name(), seed, s.Status, s.Epochs)
+			}
+		}
+	}
+}
+
+// TestStagesAreCancelledAtTheirPenalty: a solve that goes by way of stronger penalties ends, wherever its context does,
+// with a point certified for the penalty asked for.
+func TestStagesAreCancelledAtTheirPenalty(t *testing.T) {
+	r, l := oracle.NewRandom(1), oracle.SquaredHingeLoss()
+	q := r.Problem(oracle.Shape{N: 30, P: 200, Density: 1}).Draw(r, l)
+	q.Intercept, q.Ridge = true, 0
+	fit, err := model.NewDatafit(fixture.View(t, q, true), q.Y, loss.SquaredHinge{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.Uniform(1e-6 * model.AlphaMax(fit))
+	g := fixture.Penalty(t, q)
+	stages := 0
+	whole, err := cd.New(fit).Solve(t.Context(), g, cd.Options{Watch: func(cd.Progress) { stages++ }})
+	if err != nil || !whole.Status.OK() {
+		t.Fatalf("%+v, %v", whole, err)
+	}
+	for end := 1; end < stages; end += 1 + stages/20 {
+		ctx, cancel := context.WithCancel(t.Context())
+		left := end
+		s, err := cd.New(fit).Solve(ctx, g, cd.Options{Watch: func(cd.Progress) {
+			if left--; left == 0 {
+				cancel()
+			}
+		}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		q.Uniform(1e-6 * model.AlphaMax(fit))
-		s, err := cd.New(fit).Solve(t.Context(), fixture.Penalty(t, q), cd.Options{Tol: 1e-10})
-		if err != nil {
-			t.Fatal(err)
+		beta := make([]float64, len(q.Alpha))
+		for k, j := range s.Support {
+			beta[j] = s.Coef[k]
 		}
-		if !s.Status.OK() || s.Epochs > 10_000 {
-			t.Errorf("seed %d: %s after %d sweeps", seed, s.Status, s.Epochs)
+		if want := q.LossObjective(l, beta, s.Intercept); s.Status != outcome.Cancelled || math.Abs(s.Objective-want) > 1e-12*fit.Null() || s.Epochs > whole.Epochs {
+			t.Errorf("ended at stage %d of %d: %s, objective %g, by its definition %g, %d sweeps of %d", end, stages, s.Status, s.Objective, want, s.Epochs, whole.Epochs)
 		}
 	}
 }

@@ -68,6 +68,8 @@ type Solver struct {
 	passed      float64 // modelled cost of the last certificate
 	sol         Solution
 	certified   certified
+	patience    int  // sweeps of an attempt, after which a solve goes in stages
+	onWay       bool // to the penalty asked for, at a stronger one
 }
 
 // New returns a solver for a datafit.
@@ -289,17 +291,15 @@ func (s *Solver) fallBack(ended error) (*Solution, error) {
 	s.sol = c.sol
 	s.sol.Support, s.sol.Coef = append(s.sol.Support[:0], c.support...), append(s.sol.Coef[:0], c.coef...)
 	s.sol.Effort, s.sol.Status = effort, outcome.Cancelled
-	if s.sol.RelativeGap <= s.tol {
+	if s.sol.RelativeGap <= s.tol && !s.onWay {
 		s.sol.Status = outcome.Converged
 	}
 	return &s.sol, nil
 }
 
-func (s *Solver) solve(ctx context.Context, g model.Penalty, opts Options) (*Solution, error) { //nolint:funlen // the loop of the engine, in the order in which it happens
-	opts, err := opts.resolve()
-	if err != nil {
-		return nil, err
-	}
+// attempt is solve from the point at hand, with all of MaxEpochs left. Where that takes longer than the solver's
+// patience, or gets no further, it ends as laborious.
+func (s *Solver) attempt(ctx context.Context, g model.Penalty, opts Options) (*Solution, error) { //nolint:funlen // the loop of the engine, in the order in which it happens
 	_, p := s.view.Dims()
 	if c := g.Columns(); c >= 0 && c != p {
 		return nil, outcome.Errorf(outcome.Shape, "%d strengths for %d columns", c, p)
@@ -345,10 +345,12 @@ func (s *Solver) solve(ctx context.Context, g model.Penalty, opts Options) (*Sol
 			polishes--
 			s.polish(ctx)
 			continue
-		case s.in.exhausted() || stalled >= maxStalled:
+		case s.in.exhausted() || stalled >= maxStalled && s.patience == math.MaxInt:
 			return s.endAs(outcome.NotConverged)
 		case ctx.Err() != nil:
 			return s.endAs(outcome.Cancelled)
+		case s.sol.Epochs >= s.patience || stalled >= maxStalled:
+			return s.endAs(laborious)
 		case first && s.startFromSample(ctx, opts):
 			s.report(opts, Sampled)
 			continue

@@ -1,0 +1,70 @@
+package cd
+
+import (
+	"context"
+	"math"
+
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// Where the curvature jumps, a model says nothing of the rows beyond their jump, and far below αmax it takes
+// thousands of steps to find out which these are. From one strength to the next few rows change sides. So a solve
+// that takes long begins anew at 0 and goes by way of stronger penalties (Hale, Yin and Zhang, SIAM Journal on
+// Optimization 19, 2008).
+
+const (
+	longAttempt = 500 // sweeps
+	// laborious is the status of an attempt that ends since it has taken more of them.
+	laborious outcome.Status = ""
+)
+
+// solve is [Solver.Solve] but for contexts that end in the middle of a pass.
+func (s *Solver) solve(ctx context.Context, g model.Penalty, opts Options) (*Solution, error) {
+	opts, err := opts.resolve()
+	if err != nil {
+		return nil, err
+	}
+	s.onWay, s.patience = false, math.MaxInt
+	if s.curved != nil && !g.Quadratic() {
+		if _, smooth := s.curved.Concordance(); !smooth {
+			s.patience = longAttempt
+		}
+	}
+	sol, err := s.attempt(ctx, g, opts)
+	if err != nil || sol.Status != laborious {
+		return sol, err
+	}
+	s.patience = math.MaxInt
+	return s.inStages(ctx, g, opts)
+}
+
+// inStages goes from 0 by way of stronger penalties, each solved as closely as the next one needs. The effort is
+// that and the solution's before.
+func (s *Solver) inStages(ctx context.Context, g model.Penalty, opts Options) (*Solution, error) {
+	spent := s.sol
+	s.onWay = true
+	s.MoveTo(nil, nil)
+	s.state.Intercept = 0
+	s.certify()
+	reach := s.cert.scale // of αmax
+	for times := stage / reach; ; times *= stage {
+		step, at := opts, g
+		step.MaxEpochs -= spent.Epochs
+		last := !(times > 1/stage && times <= math.MaxFloat64) || step.MaxEpochs <= 1 || ctx.Err() != nil
+		if s.onWay = !last; !last {
+			step.MaxEpochs--
+			step.Tol, step.Polish = max(opts.Tol, min(stageTol, stageTol*times*reach)), false
+			at = g.Scaled(times, 1)
+		}
+		if _, err := s.attempt(ctx, at, step); err != nil {
+			return nil, err
+		}
+		spent.Add(s.sol.Effort)
+		spent.Work, spent.Shared = spent.Work+s.sol.Work, spent.Shared+s.sol.Shared
+		if last {
+			s.sol.Effort, s.sol.Work, s.sol.Shared = spent.Effort, spent.Work, spent.Shared
+			return &s.sol, nil
+		}
+	}
+}

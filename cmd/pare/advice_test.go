@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -46,6 +48,13 @@ func TestWhatMendsIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var packing bytes.Buffer
+	packer := gzip.NewWriter(&packing)
+	_, _ = packer.Write([]byte("a,y\n1,2\n2,3\n"))
+	if err := packer.Close(); err != nil {
+		t.Fatal(err)
+	}
+	packed := packing.String()
 	dir := t.TempDir()
 	classes := [2]string{"a,y\n", "a,y\n6,Z\n"} // of many rows, and of one
 	for i := range 40 {
@@ -59,11 +68,15 @@ func TestWhatMendsIt(t *testing.T) {
 		"select " + file("same.svm", "1 1:1\n1 1:2\n1 2:1\n1 1:3\n1 2:5\n"):                    "αmax is 0",
 		"select " + file("half.svm.gz", string(compressed[:3000])):                             "not whole",
 		"select " + file("sum.svm", string(compressed[:len(compressed)-6])+"damage"):           "damaged",
-		"select " + file("far.svm", "1 2000000000:1\n"):                                        "--features",
-		"select --modell=lasso":                 "perhaps --model",
-		"predict " + filepath.Join(dir, "none"): "pare select FILE --save MODEL",
-		"selct":                                 "perhaps select",
-		"fit --ratio=0.1 --save=" + dir:         "cannot save the model: what is there is not a file",
+		"select --target=y " + file("sum.csv", packed[:len(packed)-8]+"damage!!"):              "The file is damaged",
+		"convert " + file("x.svm", "1 1:1\n") + " " + filepath.Join(dir, "none", "x"):          "Give a file in a directory that can be written",
+		"fit --ratio=0.1 --save=-":                                      "standard output has the result",
+		"convert " + file("y.svm", "1 1:1\n") + " -":                    "standard output has the result",
+		"select " + file("far.svm", "1 2000000000:1\n"):                 "--features",
+		"select --modell=lasso":                                         "perhaps --model",
+		"predict " + filepath.Join(dir, "none"):                         "pare select FILE --save MODEL",
+		"selct":                                                         "perhaps select",
+		"fit --ratio=0.1 --save=" + dir:                                 "cannot save the model: what is there is not a file",
 		"fit --ratio=0.1 --save=" + filepath.Join(dir, "none", "model"): "Give --save a file in a directory that can be written",
 		"select --checkpoint=" + dir:                                    "cannot save the evaluations: what is there is not a file",
 		"select --checkpoint=" + filepath.Join(dir, "none", "log"):      "Give --checkpoint a file in a directory that can be written",

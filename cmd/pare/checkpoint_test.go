@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,6 +37,37 @@ func TestCheckpoint(t *testing.T) {
 		t.Errorf("exit %d, %s", o.code, o.stderr)
 	}
 }
+
+// A search that is broken off says why, and one whose result cannot be kept how to fit its choice again.
+func TestWhatBreaksASearchOffIsSaid(t *testing.T) {
+	for _, test := range []struct {
+		flag, want string
+		code       int
+	}{
+		{"--json", `"code":"failed","message":"the search was broken off: `, exitUntrusted},
+		{"--coef", "broken off", exitUntrusted},
+		{"--save", "The search is done: pare fit --log-lambda=-2.70515", exitFailed},
+	} {
+		dir := filepath.Join(t.TempDir(), "there")
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		args, failure := []string{"select", "--progress", test.flag, "--checkpoint=" + filepath.Join(dir, "log")}, "cannot save the log"
+		if test.flag == "--save" {
+			args, failure = []string{"select", "--progress", "--save=" + filepath.Join(dir, "model")}, "cannot save the model"
+		}
+		var out bytes.Buffer
+		code := run(t.Context(), newInterrupt(func() {}), args, strings.NewReader(""), &out, io.MultiWriter(&out, removing(dir)))
+		if code != test.code || !strings.Contains(out.String(), test.want) || !strings.Contains(out.String(), failure) {
+			t.Errorf("%v: exit %d\n%s", args, code, out.String())
+		}
+	}
+}
+
+// removing is a place to write to that takes a directory away.
+type removing string
+
+func (r removing) Write(text []byte) (int, error) { return len(text), os.RemoveAll(string(r)) }
 
 // replayed is what a search prints, but for the times of what is not replayed.
 func replayed(t *testing.T, args []string) string {

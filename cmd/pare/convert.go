@@ -5,7 +5,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/seed-45b9a24c/pare/internal/sealed"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
@@ -29,8 +28,8 @@ func (c *convertCommand) run(ctx context.Context, env environment) (result, erro
 	if err := apart("", c.Into, c.File); err != nil {
 		return nil, err
 	}
-	if err := sealed.Replaceable(c.Into); err != nil {
-		return nil, &outcome.Error{Kind: outcome.IO, File: c.Into, Message: "cannot write the data", Err: err}
+	if err := replaceable("", c.Into, "cannot write the data"); err != nil {
+		return nil, err
 	}
 	d, err := from.load(ctx, env, true)
 	if err != nil {
@@ -41,6 +40,9 @@ func (c *convertCommand) run(ctx context.Context, env environment) (result, erro
 	}
 	began := time.Now()
 	if err := d.Keep(c.Into); err != nil {
+		if outcome.KindOf(err) == outcome.IO {
+			err = unsaved("", err)
+		}
 		return nil, err
 	}
 	r := &convertResult{dimensions: d.dimensions(), Format: d.Format, Out: c.Into, Seconds: convertSeconds{Load: d.loadSeconds, Write: time.Since(began).Seconds()}, data: d}

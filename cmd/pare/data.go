@@ -40,10 +40,10 @@ type dataFlags struct {
 // tableFlags say what the columns of a table are.
 type tableFlags struct {
 	Target     string        `placeholder:"COLUMN|FILE" help:"The target: a column, by name or number (1 is the first, -1 the last), or a file with one value per row." group:"Data"`
-	Columns    []string      `placeholder:"COLUMN,..." help:"The feature columns, by name or number (default: all that no other flag names)." group:"Data"`
-	Drop       []string      `placeholder:"COLUMN,..." help:"Columns to leave out." group:"Data"`
+	Columns    []string      `placeholder:"COLUMN" help:"The feature columns, by name or number (default: all that no other flag names)." group:"Data"`
+	Drop       []string      `placeholder:"COLUMN" help:"Columns to leave out." group:"Data"`
 	OneHot     bool          `help:"Make a column of zeros and ones for each category of a text column." group:"Data"`
-	Categories []string      `placeholder:"COLUMN,..." help:"Columns of numbers to be treated as categories, with --one-hot." group:"Data"`
+	Categories []string      `placeholder:"COLUMN" help:"Columns of numbers to be treated as categories, with --one-hot." group:"Data"`
 	Missing    table.Missing `placeholder:"mean|zero|drop-rows" help:"How to treat missing cells (default: they are an error)." group:"Data"`
 	Header     *bool         `negatable:"" help:"The first line has the names of the columns (default: if none of its cells is a number)." group:"Data"`
 	ZeroBased  *bool         `negatable:"" help:"svmlight indices count from 0 (default: if one of them is 0)." group:"Data"`

@@ -97,7 +97,7 @@ func advice(err error, e *outcome.Error) string {
 		return "This is a defect of pare. Please report it with the command that shows it and what pare --version prints."
 	case errors.Is(e, io.ErrUnexpectedEOF):
 		return "The compressed file is not whole: copy or download it again."
-	case e.Kind == outcome.IO && e.Line > 0 && !errors.As(e, new(*fs.PathError)):
+	case e.Kind == outcome.IO && (e.Line > 0 || e.File != "" && e.Err != nil) && !errors.As(e, new(*fs.PathError)):
 		return "The file is damaged or could not be read to its end: copy or download it again."
 	case e.Flag == "missing" && e.File != "":
 		return "--missing mean, zero or drop-rows says what becomes of such cells."

@@ -137,7 +137,7 @@ func (f engineFlags) threads() int {
 
 // problemFlags state the inner problem.
 type problemFlags struct {
-	Model       pare.Model `default:"lasso" placeholder:"MODEL" help:"lasso, enet, wlasso, ridge, logreg, poisson, gamma, tweedie, huber, squared_hinge, multiclass, svm, svr or simplex_svr; \"pare help models\" describes them (default: lasso)." group:"Problem"`
+	Model       pare.Model `default:"lasso" placeholder:"MODEL" help:"lasso, enet, wlasso, ridge, logreg, poisson, gamma, tweedie, huber, squared_hinge, multiclass, svm, svr, simplex_svr or another; \"pare help models\" describes all (default: lasso)." group:"Problem"`
 	Loss        string     `placeholder:"LOSS" help:"In place of --model: squared, logistic, poisson, gamma, tweedie, huber, squared_hinge, smoothed_hinge, or multinomial (softmax), with --penalty; or svm, svr, simplex_svr." group:"Problem"`
 	Penalty     string     `placeholder:"PENALTY" help:"The penalty with --loss: l1, enet, ridge, group, group_enet, sparse_group, sparse_group_l1, mcp or scad; with multinomial l1, enet, group or l1_per_class (default: l1)." group:"Problem"`
 	Delta       string     `placeholder:"D" help:"huber: the residual from which the loss is linear, in units of the target, or as a multiple of its median absolute deviation on the training rows, such as 2*mad (default: 1.345*1.4826*mad)." group:"Problem"`

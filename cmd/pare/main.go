@@ -4,9 +4,11 @@
 //	pare select FILE   choose λ, refit, print the choice
 //	pare fit FILE      solve at one λ
 //	pare grad FILE     criterion value and hypergradient at one λ
+//	pare report FILE   choose λ, and write a page with charts
 //	pare path FILE     solve along a grid of λ
 //	pare predict MODEL FILE   predict by a model that select or fit has saved
 //	pare inspect MODEL   what is in a saved model
+//	pare convert FILE OUT   write data to a file that is mapped into memory
 //	pare info FILE     what is in the file
 //
 // Without FILE it uses the diabetes data it carries. `pare select --help` lists

@@ -68,8 +68,11 @@ func holdsOther(path string) bool {
 	return n > 0 && string(head[:n]) != mark
 }
 
-// replaceable refuses work that could not be kept in the file of a flag.
+// replaceable refuses work that could not be kept in the file of a flag, or of an argument.
 func replaceable(flag, path, message string) error {
+	if path == "-" {
+		return outcome.At(outcome.Usage, flag, "- is no file to write, and standard output has the result; give a name")
+	}
 	if err := sealed.Replaceable(path); err != nil {
 		return unsaved(flag, &outcome.Error{Kind: outcome.IO, File: path, Flag: flag, Message: message, Err: err})
 	}
@@ -77,7 +80,11 @@ func replaceable(flag, path, message string) error {
 }
 
 func unsaved(flag string, err error) error {
-	return advised{err, "Give --" + flag + " a file in a directory that can be written."}
+	give := "Give"
+	if flag != "" {
+		give += " --" + flag
+	}
+	return advised{err, give + " a file in a directory that can be written and has room."}
 }
 
 // keeps reports whether a model goes into the file, if there is one: a certified model does,

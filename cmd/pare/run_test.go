@@ -133,6 +133,17 @@ func TestUntrustedResultsExitWith3(t *testing.T) {
 	}
 }
 
+// Where --help shows that a flag takes a list, it shows it once.
+func TestHelpShowsListsOnce(t *testing.T) {
+	for _, c := range grammarModel(t).Children {
+		for _, f := range c.Flags {
+			if strings.Count(f.FormatPlaceHolder(), ",...") > 1 {
+				t.Errorf("%s --%s=%s", c.Name, f.Name, f.FormatPlaceHolder())
+			}
+		}
+	}
+}
+
 // What cannot be written is a failure, not a silent success.
 func TestAFullDiskIsAFailure(t *testing.T) {
 	var stderr bytes.Buffer

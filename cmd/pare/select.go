@@ -112,20 +112,20 @@ func (c *selectCommand) run(ctx context.Context, env environment) (result, error
 	r.Warnings = append(r.Warnings, warnings...)
 	if keep {
 		if err := c.save(model, r.asked); err != nil {
-			return nil, err
+			return nil, r.unkept(err)
 		}
 		r.saved = c.Save
 	}
 	if c.Report != "" && s.Final != nil {
 		m := material{final: s.Final, best: chosen(s), visit: s.Evaluations, oneSE: s.OneSE, least: s.Least, null: s.NullValue}
 		if err := c.writeReport(ctx, env, c.Report, "pare "+r.called, r, d, m); err != nil {
-			return nil, err
+			return nil, r.unkept(err)
 		}
 		r.report = c.reportFlags
 	}
 	if c.Plot.asked && s.Final != nil {
 		if err := c.draw(ctx, env, d, r); err != nil {
-			return nil, err
+			return nil, r.unkept(err)
 		}
 	}
 	return r, nil

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/seed-45b9a24c/pare"
@@ -74,12 +76,26 @@ func (c *selectCommand) newResult(s *pare.Selection, d *dataset) *selectResult {
 	if best := r.best(); best.Trusted != nil {
 		r.Warnings = append(r.Warnings, warning{"untrusted", "the criterion or its slope at the choice is not to be trusted: " + untrusted(best.Status)})
 	}
+	if s.Status == outcome.Failed {
+		r.Warnings = append(r.Warnings, warning{"failed", fmt.Sprintf("the search was broken off: %v", s.Err)})
+	}
 	if s.Final != nil {
 		r.Final = newFitResult(s.Final, r.asked)
 		r.Relaxed = r.asked.relaxed(s.Relaxed, s.RelaxedValue)
 		r.Final.Seconds = fitSeconds{Load: d.loadSeconds, Solve: s.SecondsRefit, Certify: s.Final.SecondsCertify}
 	}
 	return r
+}
+
+// unkept is the error of a file that cannot be written when the search is done, with the
+// command that fits the choice without another search.
+func (r *selectResult) unkept(err error) error {
+	a, isAdvised := errors.AsType[advised](err)
+	if l := r.selection.LogLambda; isAdvised && len(l) <= mostTyped {
+		a.advice += " The search is done: " + r.asked.command("fit", "--log-lambda="+listAll(l)) + " fits what it chose."
+		return a
+	}
+	return err
 }
 
 // untrusted says what is wrong with an evaluation of a status, and what to do about it.

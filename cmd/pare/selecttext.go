@@ -168,7 +168,7 @@ func (r *selectResult) why() string {
 	case outcome.Cancelled:
 		return "interrupted; this is the best point so far"
 	case outcome.Failed:
-		return fmt.Sprintf("broken off: %v; this is the best point before", r.selection.Err)
+		return "broken off; this is the best point before"
 	default:
 		return "see the evaluations in the JSON"
 	}

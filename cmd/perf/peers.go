@@ -22,7 +22,7 @@ type peersCommand struct {
 	Data    string    `default:"../shared/data" placeholder:"DIR" help:"Where the files of the standing rows are (default: ../shared/data). A row without its file is left out."`
 	Model   string    `default:"lasso" enum:"lasso,enet,wlasso,group,sparse_group,mcp,scad,huber,logreg,logreg_enet,logreg_ridge,squared_hinge,squared_hinge_ridge,svm,svr,multinomial,multinomial_group,poisson,poisson_ridge,gamma,gamma_ridge,tweedie,tweedie_ridge" placeholder:"MODEL" help:"For FILE: ${enum} (default: lasso)."`
 	Ratio   float64   `default:"0.01" placeholder:"R" help:"For FILE: α/αmax; for svm and svr C itself (default: 0.01)."`
-	Gap     []float64 `placeholder:"GAP,..." help:"Relative gaps to certify (default: 1e-6,1e-10; quick: 1e-6; svm, svr: 1e-4)."`
+	Gap     []float64 `placeholder:"GAP" help:"Relative gaps to certify (default: 1e-6,1e-10; quick: 1e-6; svm, svr: 1e-4)."`
 	Quick   bool      `help:"Three rounds, at most 20 s a solve."`
 	Only    string    `placeholder:"NAMES" help:"Only peers whose name contains one of the words."`
 	Kernels string    `placeholder:"SET" help:"Our kernel set (default: the best)."`

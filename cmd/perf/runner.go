@@ -27,7 +27,7 @@ type runFlags struct {
 	Data    string   `default:"../shared/data" placeholder:"DIR" help:"Where data sets are (default: ../shared/data). What is not there is generated where a seeded set stands for it, or left out."`
 	Output  string   `short:"o" placeholder:"DIR" help:"Where the files go (default: docs/figures, of goals docs/goals)."`
 	Quick   bool     `help:"Fewer and smaller sets, fewer points: minutes."`
-	Sets    []string `placeholder:"NAME,..." help:"Only these sets, by the names that studies give them, such as rcv1."`
+	Sets    []string `placeholder:"NAME" help:"Only these sets, by the names that studies give them, such as rcv1."`
 	Seed    uint64   `help:"Of random problems."`
 	Threads int      `help:"Threads at work at once (default: all cores)."`
 	State   string   `placeholder:"FILE" help:"Note here what is done; the same command, interrupted, goes on from it."`

@@ -62,7 +62,10 @@ func run(address string, l limits, grace time.Duration) error {
 	s.drain(within)                                                      // searches end softly, so that requests that wait for them have a model
 	last, done := context.WithTimeout(context.Background(), time.Second) // for answers on their way
 	defer done()
-	err = server.Shutdown(last)
+	if err = server.Shutdown(last); errors.Is(err, context.DeadlineExceeded) {
+		slog.Warn("cutting off clients that are still sending or reading")
+		err = server.Close()
+	}
 	if served := <-failed; !errors.Is(served, http.ErrServerClosed) {
 		err = errors.Join(err, served)
 	}

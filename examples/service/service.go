@@ -121,7 +121,8 @@ func statusOf(err error) int {
 // files. Its id is the hash of its bytes and of how they were read.
 func (s *service) upload(w http.ResponseWriter, r *http.Request) error {
 	body, name := io.Reader(http.MaxBytesReader(w, r.Body, s.limits.upload)), "the body"
-	if path := r.URL.Query().Get("path"); path != "" {
+	path := r.URL.Query().Get("path")
+	if path != "" {
 		if s.files == "" {
 			return outcome.At(outcome.Usage, "path", "this service has no folder of files")
 		}
@@ -140,6 +141,9 @@ func (s *service) upload(w http.ResponseWriter, r *http.Request) error {
 	hash := sha256.New()
 	target := r.URL.Query().Get("target")
 	data, err := table.Read(r.Context(), io.TeeReader(body, hash), table.Options{Name: name, Target: target, OneFile: true, Limits: sparse.Limits{Bytes: s.reading}})
+	if err != nil && path == "" && outcome.KindOf(err) == outcome.IO {
+		return &outcome.Error{Kind: outcome.Parse, Message: "the body is damaged, or was not sent to its end", Err: err}
+	}
 	if err != nil {
 		return err
 	}

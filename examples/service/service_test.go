@@ -12,6 +12,7 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -22,6 +23,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -297,9 +299,54 @@ func TestPackedUploads(t *testing.T) {
 	if err := to.Close(); err != nil {
 		t.Fatal(err)
 	}
+	cut := bytes.NewReader(packed.Bytes()[:100])
 	answer := c.must(t, http.StatusUnprocessableEntity, "POST", "/data", &packed)
 	if answer["kind"] != "limit" {
 		t.Errorf("%v", answer)
+	}
+	if answer := c.must(t, http.StatusUnprocessableEntity, "POST", "/data", cut); answer["kind"] != "parse" {
+		t.Errorf("the beginning of a file: %v", answer)
+	}
+}
+
+// A client that does not come to the end of its request does not make the end of the service a failure.
+func TestTheEndDoesNotWaitForSlowClients(t *testing.T) {
+	free, err := net.Listen("tcp", "localhost:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := free.Addr().String()
+	if err := free.Close(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- run(address, limits{upload: 1 << 20}, time.Minute) }()
+	var slow net.Conn
+	for slow == nil {
+		if slow, err = net.Dial("tcp", address); err != nil {
+			select {
+			case err := <-ended:
+				t.Fatal(err)
+			case <-time.After(10 * time.Millisecond):
+			}
+		}
+	}
+	defer slow.Close()
+	if _, err := io.WriteString(slow, "POST /data HTTP/1.1\r\nHost: here\r\nExpect: 100-continue\r\nContent-Length: 1000\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	if answer, err := bufio.NewReader(slow).ReadString('\n'); err != nil || !strings.Contains(answer, "100 Continue") {
+		t.Fatalf("%q, %v", answer, err)
+	}
+	self, err := os.FindProcess(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := self.Signal(syscall.SIGTERM); err != nil {
+		t.Skip(err) // Windows has no such signals
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
 	}
 }
 

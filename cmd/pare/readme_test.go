@@ -262,18 +262,19 @@ func TestPagesHaveGoThatCompiles(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short: it compiles a program")
 	}
-	program := "package main\nimport (\n\"context\"\n\"github.com/seed-45b9a24c/pare\"\n\"github.com/seed-45b9a24c/pare/sparse\"\n)\nfunc main() {}\n"
+	var program strings.Builder
+	program.WriteString("package main\nimport (\n\"context\"\n\"github.com/seed-45b9a24c/pare\"\n\"github.com/seed-45b9a24c/pare/sparse\"\n)\nfunc main() {}\n")
 	found := blocks(read(t, "../../docs/embedding.md"), "go")
 	for i, block := range found {
-		program += fmt.Sprintf("func f%d(ctx context.Context, x *sparse.CSC, y []float64, c pare.Config, s, yesterday *pare.Selection, live *pare.Live) {\n{\n%s\n", i, block)
+		fmt.Fprintf(&program, "func f%d(ctx context.Context, x *sparse.CSC, y []float64, c pare.Config, s, yesterday *pare.Selection, live *pare.Live) {\n{\n%s\n", i, block)
 		for _, names := range regexp.MustCompile(`(?m)^([\w, ]+) :=`).FindAllStringSubmatch(block, -1) {
 			for name := range strings.SplitSeq(names[1], ", ") {
-				program += "_ = " + name + "\n"
+				fmt.Fprintf(&program, "_ = %s\n", name)
 			}
 		}
-		program += "}\n}\n"
+		program.WriteString("}\n}\n")
 	}
-	if out, err := exec.Command("go", "build", "-o", os.DevNull, writeFile(t, "main.go", program)).CombinedOutput(); err != nil || len(found) < 3 {
+	if out, err := exec.Command("go", "build", "-o", os.DevNull, writeFile(t, "main.go", program.String())).CombinedOutput(); err != nil || len(found) < 3 {
 		t.Errorf("%d pieces, %v\n%s", len(found), err, out)
 	}
 }

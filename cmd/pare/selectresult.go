@@ -73,18 +73,23 @@ func (c *selectCommand) newResult(s *pare.Selection, d *dataset) *selectResult {
 	for _, e := range s.Evaluations {
 		r.Evaluations = append(r.Evaluations, c.evaluation(e))
 	}
-	if best := r.best(); best.Trusted != nil {
-		r.Warnings = append(r.Warnings, warning{"untrusted", "the criterion or its slope at the choice is not to be trusted: " + untrusted(best.Status)})
-	}
-	if s.Status == outcome.Failed {
-		r.Warnings = append(r.Warnings, warning{"failed", fmt.Sprintf("the search was broken off: %v", s.Err)})
-	}
+	r.doubt()
 	if s.Final != nil {
 		r.Final = newFitResult(s.Final, r.asked)
 		r.Relaxed = r.asked.relaxed(s.Relaxed, s.RelaxedValue)
 		r.Final.Seconds = fitSeconds{Load: d.loadSeconds, Solve: s.SecondsRefit, Certify: s.Final.SecondsCertify}
 	}
 	return r
+}
+
+// doubt warns of a choice that is not to be trusted, and of a search that was broken off.
+func (r *selectResult) doubt() {
+	if best := r.best(); best.Trusted != nil {
+		r.Warnings = append(r.Warnings, warning{"untrusted", "the criterion or its slope at the choice is not to be trusted: " + untrusted(best.Status)})
+	}
+	if r.Status == outcome.Failed {
+		r.Warnings = append(r.Warnings, warning{"failed", fmt.Sprintf("the search was broken off: %v", r.selection.Err)})
+	}
 }
 
 // unkept is the error of a file that cannot be written when the search is done, with the

@@ -17,21 +17,26 @@ type flat interface {
 // it 70 ms in which no call can end.
 func Undefined[T flat](n int) []T {
 	if n < freshLeast {
-		return make([]T, n)
+		x := make([]T, n)
+		spoil(x)
+		return x
 	}
 	const ahead = 64 // the builder's string, which must not change
 	var zero T
 	var memory strings.Builder // does not clear what it grows by
 	memory.Grow(ahead + n*int(unsafe.Sizeof(zero)))
 	memory.WriteByte(0)
-	return unsafe.Slice((*T)(unsafe.Add(unsafe.Pointer(unsafe.StringData(memory.String())), ahead)), n)
+	x := unsafe.Slice((*T)(unsafe.Add(unsafe.Pointer(unsafe.StringData(memory.String())), ahead)), n)
+	spoil(x)
+	return x
 }
 
 // Zeros returns n zeros, cleared in pieces.
 func Zeros[T flat](s *Set, n int) []T {
-	x := Undefined[T](n)
-	if n >= freshLeast {
-		Clear(s, x)
+	if n < freshLeast {
+		return make([]T, n)
 	}
+	x := Undefined[T](n)
+	Clear(s, x)
 	return x
 }

@@ -90,3 +90,13 @@ func raceWriteRows(x []float64, stride, rows, width int) {
 		raceWrite(x[i*stride:][:width])
 	}
 }
+
+// spoil fills x with what makes results wrong: NaN, −1.
+func spoil[T any](x []T) {
+	if len(x) > 0 {
+		bytes := unsafe.Slice((*byte)(unsafe.Pointer(&x[0])), len(x)*int(unsafe.Sizeof(x[0])))
+		for i := range bytes {
+			bytes[i] = 0xff
+		}
+	}
+}

@@ -3,6 +3,7 @@
 package kernels_test
 
 import (
+	"math"
 	"os"
 	"os/exec"
 	"strings"
@@ -54,4 +55,15 @@ func TestReadersDoNotRace(t *testing.T) {
 		}
 		group.Wait()
 	})
+}
+
+// TestRaceBuildsSpoilUndefinedNumbers: whoever reads them before they are written gets a wrong result.
+func TestRaceBuildsSpoilUndefinedNumbers(t *testing.T) {
+	for _, n := range []int{1, 100, 1 << 17} {
+		for i, x := range kernels.Undefined[float64](n) {
+			if !math.IsNaN(x) {
+				t.Fatalf("%d of %d numbers is %g", i, n, x)
+			}
+		}
+	}
 }

@@ -37,6 +37,9 @@ type withExcess interface{ Excess(top []float64) float64 }
 // withStraight knows the largest λ = ln C up to which predictions are in proportion to C.
 type withStraight interface{ LogStraight() float64 }
 
+// isLoss knows whether the criterion is never below 0.
+type isLoss interface{ NonNegative() bool }
+
 // Range is how far below and above ln αmax a λ is looked for, or around 0 where there is
 // no αmax.
 type Range struct{ Below, Above float64 }

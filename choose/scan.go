@@ -45,6 +45,9 @@ func (p *Problem) scan(ctx context.Context, f search.Objective, o Options, optio
 	if k, ok := p.Objective.(keepsSolutions); ok {
 		k.KeepSolutions()
 	}
+	if c, ok := p.Objective.(isLoss); ok {
+		l.NonNegative = c.NonNegative()
+	}
 	switch t, ok := p.Objective.(withMaximum); {
 	case len(p.Top) > 1:
 		l.Origin = foldsAbove // on the line of shares

@@ -35,6 +35,9 @@ const (
 // to nothing has been spent, so far as one in seven criteria is.
 func (l *scan) refine(ctx context.Context) error {
 	for range refinements {
+		if l.exhausted() {
+			return nil
+		}
 		value, depth := l.least(closest, 0)
 		promised := l.floor()-value >= l.asked()
 		if l.o.Rival != nil && min(value, l.best.Value) > l.o.Rival.Value+float64(nowhereNear*l.unit(l.o.Rival)) {

@@ -41,6 +41,8 @@ type ScanOptions struct {
 	// Straight says that up to Origin, where Distant and Up are true, predictions are those of the null model plus
 	// multiples e^λ of fixed ones, so that the criterion is nearly a parabola in e^λ. The path begins at Origin then.
 	Straight bool
+	// NonNegative says that the criterion is never below 0: there is nothing to be gained where it is next to that.
+	NonNegative bool
 	// Climb lets the path go on where the criterion has risen clearly above its best, while
 	// solutions explain less than half of the training loss.
 	Climb bool
@@ -126,7 +128,7 @@ func Scan(ctx context.Context, f Objective, o ScanOptions) (*Result, error) {
 		if err == nil && l.best == nil {
 			err = outcome.Errorf(outcome.NonFinite, "the criterion is not finite at any λ that was tried")
 		}
-		if err == nil && !done && o.Jumps {
+		if err == nil && !done && o.Jumps && !l.exhausted() {
 			err = l.halve(ctx)
 		}
 		if err != nil {
@@ -256,6 +258,11 @@ func (l *scan) floor() float64 {
 		return null
 	}
 	return l.best.Value
+}
+
+// exhausted reports whether no point can be better than the best by as much as is worth an evaluation, wherever it is.
+func (l *scan) exhausted() bool {
+	return l.o.NonNegative && l.best != nil && l.best.Value <= enough*l.unit(l.best.Evaluation)
 }
 
 // beaten reports whether nothing that was seen is better than the null model.

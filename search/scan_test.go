@@ -653,3 +653,19 @@ func TestScanWithoutANumber(t *testing.T) {
 		}
 	}
 }
+
+// TestLookEndsWhereNothingIsLeft: a criterion that falls to 0 and no further ends the path where it is next to that;
+// where it may be less, the path goes on.
+func TestLookEndsWhereNothingIsLeft(t *testing.T) {
+	for _, o := range []struct{ nonNegative, jumps bool }{{false, false}, {true, false}, {true, true}} {
+		f := judged(scalar(func(x float64) (value, slope float64) { return math.Exp(x), math.Exp(x) }), 0.5, 0)
+		r := scanned(t, f, ScanOptions{Null: Evaluation{Value: 1, StandardError: 0.5}, Free: 1e9, NonNegative: o.nonNegative, Jumps: o.jumps, Step: 0.5})
+		last := f.seen[len(f.seen)-1].LogLambda[0]
+		if least := math.Log(enough * 0.5); o.nonNegative != (last > least-0.5) || last > least {
+			t.Errorf("%+v: ended at λ = %g after %d evaluations, nothing is left from %g on", o, last, len(f.seen), least)
+		}
+		if r.Status != outcome.Converged || r.Best.LogLambda[0] != last && o.nonNegative {
+			t.Errorf("%+v: %s at λ = %g, seen down to %g", o, r.Status, r.Best.LogLambda[0], last)
+		}
+	}
+}

@@ -66,7 +66,7 @@ func (l *scan) next() float64 {
 		gain = 0
 	}
 	l.count(gain, fallsAgain, unit)
-	if l.ended(unit) || l.idle(gain, unit) {
+	if l.exhausted() || l.ended(unit) || l.idle(gain, unit) {
 		return 0
 	}
 	step := l.affordable(falling || fallsAgain, unit)

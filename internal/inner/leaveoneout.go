@@ -27,7 +27,9 @@ type LeftOut struct {
 	Scores              []float64
 	Value, GCV, Freedom float64
 	StandardError       float64
-	Support             int
+	// GCVError is StandardError, or where that is infinite the standard error of GCV by the fit's own losses.
+	GCVError float64
+	Support  int
 	outcome.Certificate
 	outcome.Effort
 	Status          outcome.Status
@@ -102,17 +104,26 @@ func (s *separable) leaveOneOut(ctx context.Context, logLambda []float64, tol fl
 		}
 	}
 	k, judge, rows := s.of.Kernels, s.of.Weighted(s.judge), s.of.present()
-	out.Value, out.StandardError, out.GCV = math.Inf(1), math.Inf(1), math.Inf(1)
+	out.Value, out.StandardError, out.GCV, out.GCVError = math.Inf(1), math.Inf(1), math.Inf(1), math.Inf(1)
 	if determined {
 		out.Value = criterion.Eval(k, judge, rows, s.of.Y, out.Scores, nil, nil)
 		out.StandardError = s.of.errorOf(out.Value, s.judge, out.Scores, rows)
 	}
+	s.generalise(out, solution.Prediction, rows)
+	return out, nil
+}
+
+// generalise fills in what a fit's own predictions say by its degrees of freedom.
+func (s *separable) generalise(out *LeftOut, prediction []float64, rows []int32) {
 	rest := 1 - out.Freedom/float64(len(rows))
 	if rest < leastRest {
-		return out, nil
+		return
 	}
-	out.GCV = criterion.Eval(k, judge, rows, s.of.Y, solution.Prediction, nil, nil) / float64(rest*rest)
-	return out, nil
+	own := criterion.Eval(s.of.Kernels, s.of.Weighted(s.judge), rows, s.of.Y, prediction, nil, nil)
+	out.GCV, out.GCVError = own/float64(rest*rest), out.StandardError
+	if math.IsInf(out.GCVError, 1) {
+		out.GCVError = s.of.errorOf(own, s.judge, prediction, rows) / float64(rest*rest)
+	}
 }
 
 // removable is a fit, its vectors its own, and what removes rows from it.

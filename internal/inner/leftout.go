@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"math"
+	"reflect"
 	"slices"
 
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/implicit"
+	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
 )
@@ -127,11 +129,12 @@ func (o *leftOut) at(ctx context.Context, logLambda []float64, tol float64) (*Le
 		return nil, report, err
 	}
 	report.Value = here.Value
+	report.StandardError = here.StandardError
 	if o.generalised {
-		report.Value = here.GCV
+		report.Value, report.StandardError = here.GCV, here.GCVError
 	}
 	report.Certificate, report.Effort, report.Status = here.Certificate, here.Effort, here.Status
-	report.Support, report.Tol, report.Work, report.StandardError = here.Support, here.RelativeGap, here.Work, here.StandardError
+	report.Support, report.Tol, report.Work = here.Support, here.RelativeGap, here.Work
 	report.Trusted = here.Status == outcome.Converged
 	if null := o.inner.Null(); null > 0 {
 		report.TrainLoss = here.Objective / null
@@ -153,6 +156,12 @@ func undefined(r *bilevel.Report) {
 func (o *leftOut) Eval(ctx context.Context, r search.Request) (search.Evaluation, error) {
 	report, err := o.Evaluate(ctx, r)
 	return report.Evaluation, err
+}
+
+// NonNegative reports that the criterion is never below 0, as those of our own losses are.
+func (o *leftOut) NonNegative() bool {
+	own := reflect.TypeOf(o.inner.of.Loss)
+	return slices.ContainsFunc(loss.All(), func(l loss.Loss) bool { return reflect.TypeOf(l) == own })
 }
 
 // NullValue implements [Outer].

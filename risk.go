@@ -86,7 +86,7 @@ func (e *engine) noise(ctx context.Context, v Validation) (float64, error) {
 		return 0, &outcome.Error{Kind: of.Kind, Flag: "sigma", Message: "the noise level cannot be estimated from the data, so it must be given", Err: err}
 	case err != nil:
 		return 0, err
-	case s.Status == outcome.Cancelled:
+	case s.Final == nil: // whatever the status: the time allowed may have ended the search, or ctx what follows it
 		return 0, outcome.Ended(ctx)
 	}
 	alpha := kernels.Exp(s.LogLambda[0])

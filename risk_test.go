@@ -196,3 +196,21 @@ func TestNoiseLevelTakesOffThePenalty(t *testing.T) {
 		t.Errorf("σ = %.12g, with twice the factors %.12g", one, two)
 	}
 }
+
+// TestStoppedWhileTheNoiseIsEstimated: that is a search without an evaluation, whatever stops it.
+func TestStoppedWhileTheNoiseIsEstimated(t *testing.T) {
+	x, y := load(t)
+	stop := make(chan struct{})
+	close(stop)
+	for _, m := range []pare.Model{pare.Lasso, pare.ElasticNet, pare.WeightedLasso, pare.Ridge} {
+		for status, o := range map[outcome.Status]pare.SelectOptions{outcome.Cancelled: {Stop: stop}, outcome.Budget: {MaxDuration: 1}} {
+			o.Validation.Criterion = pare.SURE
+			s, err := pare.Select(t.Context(), x, y, o, pare.Config{Model: m})
+			if err != nil {
+				t.Errorf("%s, %s: %v", m, status, err)
+			} else if s.LogLambda == nil && (s.Status != status || outcome.KindOf(s.Err) != outcome.Limit || s.Final != nil || !math.IsNaN(s.Value)) {
+				t.Errorf("%s, %s: %+v", m, status, s)
+			}
+		}
+	}
+}

@@ -147,6 +147,9 @@ func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, 
 	defer soft.end()
 	t, err := e.task(ctx, searching, o)
 	if err != nil {
+		if ctx.Err() == nil && searching.Err() != nil && errors.Is(err, searching.Err()) { // stopped while there was nothing to evaluate yet
+			return &Selection{Value: math.NaN(), NullValue: math.NaN(), LogLambdaMax: e.Max(), Status: soft.status(), Err: soft.early()}, nil
+		}
 		return nil, err
 	}
 	defer t.expect(ctx, o, certify).forget()
@@ -159,8 +162,8 @@ func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, 
 		}
 		result.Status, out.Err = outcome.Failed, err
 	}
-	if result.Status == outcome.Cancelled && soft.timed() {
-		result.Status = outcome.Budget
+	if result.Status == outcome.Cancelled {
+		result.Status = soft.status()
 	}
 	out.take(result.Best)
 	out.Status, out.Evaluations, out.Seen = result.Status, result.Evaluations, result.Seen
@@ -171,7 +174,7 @@ func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, 
 	if out.LogLambda == nil {
 		out.Value = math.NaN()
 		if out.Err == nil {
-			out.Err = &outcome.Error{Kind: outcome.Limit, Message: "the search ended before its first evaluation, so there is no λ and no model", Err: context.Cause(searching)}
+			out.Err = soft.early()
 		}
 		return out, nil
 	}
@@ -331,8 +334,18 @@ func withStop(ctx context.Context, o SelectOptions) (context.Context, *stopper) 
 	return inner, s
 }
 
-// timed reports whether the time allowed has ended the search.
-func (s *stopper) timed() bool { return errors.Is(context.Cause(s.ctx), errTime) }
+// status says how a search ended that its context has ended: by the time allowed, or otherwise.
+func (s *stopper) status() outcome.Status {
+	if errors.Is(context.Cause(s.ctx), errTime) {
+		return outcome.Budget
+	}
+	return outcome.Cancelled
+}
+
+// early is the error of a search without an evaluation.
+func (s *stopper) early() error {
+	return &outcome.Error{Kind: outcome.Limit, Message: "the search ended before its first evaluation, so there is no λ and no model", Err: context.Cause(s.ctx)}
+}
 
 // end leaves no goroutine behind.
 func (s *stopper) end() {

@@ -31,7 +31,7 @@ type Selection struct {
 	// Common is the best point with one share of αmax for all λ's, if the search went on from
 	// there: for [WeightedLasso] and with [SelectOptions].PerClass. Else nil.
 	Common      *search.Evaluation
-	NullValue   float64             // the criterion of the null model, which uses no column
+	NullValue   float64             // the criterion of the null model, which uses no column; NaN if the search ended before it was known
 	Sigma       float64             // the noise level of [SURE], [AIC] and [BIC]; 0 for other criteria
 	Evaluations []search.Evaluation // all evaluations, in their order
 	Seen        search.Seen         // the range of the first λ that Auto has scanned, and the minima found
@@ -49,7 +49,8 @@ type Selection struct {
 	OneSE *search.Evaluation
 	Least *search.Evaluation
 
-	// Relaxed is Final refitted without penalty on its support; nil if it was not asked for.
+	// Relaxed is Final refitted without penalty on its support; nil if it was not asked for, or ctx
+	// ended before.
 	// RelaxedValue is the criterion of such refits in every fold, NaN for criteria on all rows.
 	// If it is below Value, the model chosen shrinks too much.
 	Relaxed      *Fitted
@@ -57,7 +58,8 @@ type Selection struct {
 
 	// Measures judge the predictions of held-out rows at LogLambda, if they were asked for, by
 	// the model's loss, and besides by the mean squared and absolute errors of numbers, or the
-	// misclassification and the area under the ROC curve of classes. nil for criteria on all rows.
+	// misclassification and the area under the ROC curve of classes. nil for criteria on all rows, or
+	// where ctx ended before.
 	Measures []Measure
 
 	// Folds has the fold of each row, as [Validation].FoldIDs has it; nil for criteria on all rows.

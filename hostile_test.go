@@ -474,3 +474,44 @@ func TestSoftmaxOfColumnsFarFromZero(t *testing.T) {
 		}
 	}
 }
+
+// TestFarBelowWhatCanBeSolved: the way down to a strength ends where a solve on it does. Hundreds more, each to its last pass,
+// took half a minute.
+func TestFarBelowWhatCanBeSolved(t *testing.T) {
+	q := oracle.NewRandom(3).Problem(oracle.Shape{N: 12, P: 40})
+	x := matrixOf(t, q.X, 40, true)
+	for _, m := range []pare.Model{pare.GroupLasso, pare.SparseGroup, pare.SparseGroupPair} {
+		c := pare.Config{Model: m}
+		top, err := pare.LogLambdaMax(x, q.Y, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k := range top {
+			top[k] -= 100
+		}
+		if f, err := pare.Fit(t.Context(), x, q.Y, top, c); err != nil || f.Passes > 1000 {
+			t.Errorf("%s: %v, %+v", m, err, f)
+		}
+	}
+}
+
+// TestStandardErrorsOfAnyScale: they are in proportion to the criterion, whose squares are no numbers at either end.
+func TestStandardErrorsOfAnyScale(t *testing.T) {
+	x, y := load(t)
+	for _, v := range []pare.Validation{{}, {Criterion: pare.HoldOut}, {Criterion: pare.ALO}} {
+		shares := make([]float64, 0, 3)
+		for _, exponent := range []int{0, -400, 490} {
+			target := scaled(y, exponent)
+			grid := [][]float64{{lambdaMax(t, x, target, pare.Config{}) - 2}}
+			for e, err := range pare.Validate(t.Context(), x, target, grid, v, pare.Config{}) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				shares = append(shares, e.StandardError/e.Value)
+			}
+		}
+		if !(shares[0] > 0.001) || !(math.Abs(shares[1]-shares[0]) <= 1e-9) || !(math.Abs(shares[2]-shares[0]) <= 1e-9) {
+			t.Errorf("%s: %g", v.Criterion, shares)
+		}
+	}
+}

@@ -10,10 +10,12 @@ import (
 func standardError(values []float64, mean float64) float64 {
 	k := float64(len(values))
 	var square float64
+	_, unit := math.Frexp(mean) // in which squares neither overflow nor vanish
 	for _, v := range values {
-		square = math.FMA(v-mean, v-mean, square)
+		d := math.Ldexp(v-mean, -unit)
+		square = math.FMA(d, d, square)
 	}
-	return math.Sqrt(square/(k-1)) / math.Sqrt(k)
+	return math.Ldexp(math.Sqrt(square/(k-1))/math.Sqrt(k), unit)
 }
 
 // mostBatches is how many parts of a hold-out's rows its standard error is taken over.

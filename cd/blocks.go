@@ -177,8 +177,10 @@ func (s *Blocks) descend(ctx context.Context, g model.Blocks, opts Options) erro
 	least := opts.Tol
 	for times := stage / reach; times > 1/stage && ctx.Err() == nil; times *= stage {
 		opts.Tol, opts.Polish = max(least, min(stageTol, stageTol*times*reach)), false
-		if _, err := s.solve(ctx, convex.Stronger(times), opts); err != nil {
+		if on, err := s.solve(ctx, convex.Stronger(times), opts); err != nil {
 			return err
+		} else if on.Status == outcome.NotConverged { // weaker ones would not, and hundreds may follow
+			break
 		}
 	}
 	return nil

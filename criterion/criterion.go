@@ -95,16 +95,17 @@ func (MeanSquaredError) eval(k *kernels.Set, weights []float64, rows []int32, y,
 func StandardError(k *kernels.Set, values, weight []float64, mean float64) float64 {
 	n, total, square := float64(len(values)), totalOf(k, weight, len(values)), 0.0
 	pace := k.Pace()
+	_, unit := math.Frexp(mean) // in which squares neither overflow nor vanish
 	for i, v := range values {
 		pace.Did(1)
 		w := 1.0
 		if weight != nil {
 			w = weight[i]
 		}
-		d := w / total * (v - mean)
+		d := math.Ldexp(w/total*(v-mean), -unit)
 		square = math.FMA(d, d, square)
 	}
-	return math.Sqrt(square * n / max(1, n-1))
+	return math.Ldexp(math.Sqrt(square*n/max(1, n-1)), unit)
 }
 
 // RowMean reports whether a criterion is known to be the mean of a loss over the rows, so

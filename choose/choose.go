@@ -27,6 +27,9 @@ func Minimise(ctx context.Context, p Problem, o Options) (result, common *search
 	if err := o.Check(); err != nil {
 		return nil, nil, err
 	}
+	if len(p.Top) == 0 {
+		return nil, nil, outcome.Errorf(outcome.Shape, "there is no λ to choose")
+	}
 	o.Search = cmp.Or(o.Search, Auto)
 	if p.Jumps && o.Search == Auto {
 		o.Evaluations = cmp.Or(o.Evaluations, budgetJumps)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/choose"
+	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
 )
 
@@ -297,6 +298,18 @@ func TestColumnsAreNoWorseThanOneStrength(t *testing.T) {
 		}
 		if !(result.Best.Value <= common.Best.Value) || len(result.Best.LogLambda) != 2 || len(result.Best.Gradient) != 2 {
 			t.Errorf("%s: %g at %g, with one λ %g", by, result.Best.Value, result.Best.LogLambda, common.Best.Value)
+		}
+	}
+}
+
+// TestNothingToChoose is an error of every search.
+func TestNothingToChoose(t *testing.T) {
+	for _, m := range choose.Searches() {
+		for _, p := range []choose.Problem{{}, {Common: true}, {Pair: true}} {
+			p.Objective = bowl{}
+			if _, _, err := choose.Minimise(t.Context(), p, choose.Options{Search: m}); outcome.KindOf(err) != outcome.Shape {
+				t.Errorf("%s: %v", m, err)
+			}
 		}
 	}
 }

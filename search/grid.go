@@ -18,6 +18,11 @@ func Grid(ctx context.Context, f Objective, points [][]float64, options Options)
 	if len(points) == 0 {
 		return nil, outcome.At(outcome.BadParameter, "points", "a grid needs at least one point")
 	}
+	for k, at := range points {
+		if len(at) != len(points[0]) {
+			return nil, outcome.At(outcome.Shape, "points", "point %d has %d coordinates, point 0 has %d", k, len(at), len(points[0]))
+		}
+	}
 	if options.Evaluations == 0 {
 		options.Evaluations = len(points)
 	}

@@ -177,3 +177,13 @@ func TestTPELearns(t *testing.T) {
 		t.Errorf("better than random points for %d seeds of 40", better)
 	}
 }
+
+// TestRaggedGridsAreRefused, before anything is evaluated.
+func TestRaggedGridsAreRefused(t *testing.T) {
+	f := &analytic{f: bowl([]float64{-8, -2}, []float64{0.3, 1})}
+	for _, points := range [][][]float64{{{-1, -2}, {-3}}, {{-1, -2}, nil}, {nil, {-1, -2}}} {
+		if _, err := Grid(t.Context(), f, points, Options{}); outcome.KindOf(err) != outcome.Shape {
+			t.Errorf("%v: %v", points, err)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -60,6 +61,15 @@ func TestErrorsDoNotDependOnReads(t *testing.T) {
 			if err == nil || err.Error() != want.Error() {
 				t.Errorf("%.20q: %v in pieces, %v at once", text, err, want)
 			}
+		}
+	}
+}
+
+// TestThreadsBeyondMemory are as many as are of use.
+func TestThreadsBeyondMemory(t *testing.T) {
+	for _, threads := range []int{math.MinInt, math.MaxInt} {
+		if x, _, err := sparse.ReadSVMLight(t.Context(), strings.NewReader("1 1:1\n"), sparse.ReadOptions{Threads: threads}); err != nil || x.NNZ() != 1 {
+			t.Errorf("%d threads: %v", threads, err)
 		}
 	}
 }

@@ -48,8 +48,11 @@ func NewBlocks[T any](r io.Reader, size int, parse func(text []byte, into *T)) *
 	return &Blocks[T]{r: r, size: size, Parse: parse, threads: 1}
 }
 
+// mostThreads bounds those of a text, whatever is asked for.
+const mostThreads = 1024
+
 // Beside has so many blocks parsed at a time. [Blocks.Close] has to be called after that.
-func (b *Blocks[T]) Beside(threads int) { b.threads = threads }
+func (b *Blocks[T]) Beside(threads int) { b.threads = min(threads, mostThreads) }
 
 // Next returns the next block; done, if not nil, is an earlier one that is not used any
 // more. The error is [io.EOF] after the last one, or the reader's.

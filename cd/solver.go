@@ -68,7 +68,6 @@ type Solver struct {
 	passed      float64 // modelled cost of the last certificate
 	sol         Solution
 	certified   certified
-	patience    int  // sweeps of an attempt, after which a solve goes in stages
 	onWay       bool // to the penalty asked for, at a stronger one
 }
 
@@ -297,9 +296,9 @@ func (s *Solver) fallBack(ended error) (*Solution, error) {
 	return &s.sol, nil
 }
 
-// attempt is solve from the point at hand, with all of MaxEpochs left. Where that takes longer than the solver's
-// patience, or gets no further, it ends as laborious.
-func (s *Solver) attempt(ctx context.Context, g model.Penalty, opts Options) (*Solution, error) { //nolint:funlen // the loop of the engine, in the order in which it happens
+// attempt is solve from the point at hand, with all of MaxEpochs left. Where that takes so many sweeps, fewer than
+// endless, or gets no further, it ends as laborious.
+func (s *Solver) attempt(ctx context.Context, g model.Penalty, opts Options, patience int) (*Solution, error) { //nolint:funlen // the loop of the engine, in the order in which it happens
 	_, p := s.view.Dims()
 	if c := g.Columns(); c >= 0 && c != p {
 		return nil, outcome.Errorf(outcome.Shape, "%d strengths for %d columns", c, p)
@@ -345,11 +344,11 @@ func (s *Solver) attempt(ctx context.Context, g model.Penalty, opts Options) (*S
 			polishes--
 			s.polish(ctx)
 			continue
-		case s.in.exhausted() || stalled >= maxStalled && s.patience == math.MaxInt:
+		case s.in.exhausted() || stalled >= maxStalled && patience == endless:
 			return s.endAs(outcome.NotConverged)
 		case ctx.Err() != nil:
 			return s.endAs(outcome.Cancelled)
-		case s.sol.Epochs >= s.patience || stalled >= maxStalled:
+		case s.sol.Epochs >= patience || stalled >= maxStalled:
 			return s.endAs(laborious)
 		case first && s.startFromSample(ctx, opts):
 			s.report(opts, Sampled)

@@ -14,7 +14,8 @@ import (
 // Optimization 19, 2008).
 
 const (
-	longAttempt = 500 // sweeps
+	longAttempt = 500         // sweeps
+	endless     = math.MaxInt // is no bound of them
 	// laborious is the status of an attempt that ends since it has taken more of them.
 	laborious outcome.Status = ""
 )
@@ -25,17 +26,17 @@ func (s *Solver) solve(ctx context.Context, g model.Penalty, opts Options) (*Sol
 	if err != nil {
 		return nil, err
 	}
-	s.onWay, s.patience = false, math.MaxInt
+	s.onWay = false
+	patience := endless
 	if s.curved != nil && !g.Quadratic() {
 		if _, smooth := s.curved.Concordance(); !smooth {
-			s.patience = longAttempt
+			patience = longAttempt
 		}
 	}
-	sol, err := s.attempt(ctx, g, opts)
+	sol, err := s.attempt(ctx, g, opts, patience)
 	if err != nil || sol.Status != laborious {
 		return sol, err
 	}
-	s.patience = math.MaxInt
 	return s.inStages(ctx, g, opts)
 }
 
@@ -57,7 +58,7 @@ func (s *Solver) inStages(ctx context.Context, g model.Penalty, opts Options) (*
 			step.Tol, step.Polish = max(opts.Tol, min(stageTol, stageTol*times*reach)), false
 			at = g.Scaled(times, 1)
 		}
-		if _, err := s.attempt(ctx, at, step); err != nil {
+		if _, err := s.attempt(ctx, at, step, endless); err != nil {
 			return nil, err
 		}
 		spent.Add(s.sol.Effort)

@@ -78,7 +78,7 @@ func (p *Problem) pairAgain(ctx context.Context, s *stages, top []float64, o Opt
 		options.Tol, options.Schedule = max(options.Tol, pairGap), search.Exact
 		return search.Point(ctx, o.stepped(p), slices.Clone(from), options)
 	})
-	if result == nil || err != nil || result.Best.LogLambda == nil || !(result.Best.Value < p.Null().Value) {
+	if result == nil || err != nil || !(result.Best.Value < p.Null().Value) {
 		return result, err != nil, err
 	}
 	result, err = p.descendBoth(ctx, s, result, result.Best, from[0], from[1], top, o)

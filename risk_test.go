@@ -214,3 +214,17 @@ func TestStoppedWhileTheNoiseIsEstimated(t *testing.T) {
 		}
 	}
 }
+
+// TestGCVOnSeparableClassesEnds: it has no minimum there, and the path ends where there is nothing left to gain.
+func TestGCVOnSeparableClassesEnds(t *testing.T) {
+	x, y := few(t, 3, 40, 200, 2)
+	for _, m := range []pare.Model{pare.Logistic, pare.SquaredHinge} {
+		s, err := pare.Select(t.Context(), x, y, pare.SelectOptions{Validation: pare.Validation{Criterion: pare.GCV}}, pare.Config{Model: m})
+		if err != nil {
+			t.Fatalf("%s: %v", m, err)
+		}
+		if n := len(s.Evaluations); n > 40 || s.LogLambda[0] < s.LogLambdaMax[0]-10 {
+			t.Errorf("%s: %d evaluations, down to λ = %g below ln αmax", m, n, s.LogLambdaMax[0]-s.LogLambda[0])
+		}
+	}
+}

@@ -178,14 +178,9 @@ func (q *quality) judge(ctx context.Context, m pare.Model, p problem) error {
 	if err != nil {
 		return err
 	}
-	at := s.NullValue
-	if s.Status != "null_model" || m.Traits().Dense || m.Traits().Strengths == pare.Cost {
-		c.Tol = referenceTol
-		h, err := pare.Gradient(ctx, p.x, p.y, s.LogLambda, p.v, c)
-		if err != nil {
-			return err
-		}
-		at = h.Value
+	at, err := anew(ctx, p, m, s)
+	if err != nil {
+		return err
 	}
 	if m.Traits().Strengths == pare.L1AndRidge {
 		if err := q.contains(ctx, p, at); err != nil {
@@ -215,6 +210,18 @@ func (q *quality) judge(ctx context.Context, m pare.Model, p problem) error {
 	return nil
 }
 
+// anew returns the value of a choice, solved to the tolerance of the reference.
+func anew(ctx context.Context, p problem, m pare.Model, s *pare.Selection) (float64, error) {
+	if s.Status == "null_model" && !m.Traits().Dense && m.Traits().Strengths != pare.Cost {
+		return s.NullValue, nil
+	}
+	h, err := pare.Gradient(ctx, p.x, p.y, s.LogLambda, p.v, pare.Config{Model: m, Threads: 1, Tol: referenceTol})
+	if err != nil {
+		return 0, err
+	}
+	return h.Value, nil
+}
+
 // contains counts an elastic net that is worse than its own Lasso or ridge.
 func (q *quality) contains(ctx context.Context, p problem, at float64) error {
 	for _, m := range []pare.Model{pare.Lasso, pare.Ridge} {
@@ -222,7 +229,11 @@ func (q *quality) contains(ctx context.Context, p problem, at float64) error {
 		if err != nil {
 			return err
 		}
-		if at > s.Value+1e-3*math.Abs(s.Value) {
+		alone, err := anew(ctx, p, m, s)
+		if err != nil {
+			return err
+		}
+		if at > alone+1e-3*math.Abs(alone) {
 			q.contained++
 			return nil
 		}

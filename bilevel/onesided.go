@@ -41,11 +41,11 @@ func OneSided(ctx context.Context, p evaluated, logLambda []float64) (below, abo
 		return report.Gradient, report.Status.OK()
 	}
 	below, down := side(-beside)
-	if err != nil {
+	if err != nil || !down {
 		return nil, nil, false, err
 	}
 	above, up := side(beside)
-	return below, above, down && up, err
+	return below, above, up, err
 }
 
 // evalOnSide is what a search sees: on a knot the slope of the side that the criterion falls

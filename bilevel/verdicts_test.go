@@ -162,7 +162,7 @@ func TestSidesOfAKnot(t *testing.T) {
 		"not unique":     {here: outcome.NotUnique, asked: 1},
 		"knot":           {below: outcome.Converged, here: outcome.NotDifferentiable, above: outcome.Converged, asked: 3, chosen: 1},
 		"no value":       {below: outcome.Converged, here: outcome.NotDifferentiable, above: outcome.Converged, noValue: true, asked: 3, chosen: 1},
-		"one side":       {below: outcome.NotConverged, here: outcome.NotDifferentiable, above: outcome.Converged, asked: 3},
+		"one side":       {below: outcome.NotConverged, here: outcome.NotDifferentiable, above: outcome.Converged, asked: 2},
 		"other side":     {below: outcome.Converged, here: outcome.NotDifferentiable, above: outcome.NotConverged, asked: 3},
 		"error":          {here: outcome.NotDifferentiable, fails: func(float64) error { return failed }, asked: 1, err: failed},
 		"error below":    {here: outcome.NotDifferentiable, fails: failsAt(failed, -1), asked: 2, err: failed},

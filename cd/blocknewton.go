@@ -10,12 +10,12 @@ import (
 
 const (
 	blockNewton   = 20
-	blockTol      = 1e-3 // of the systems of a step that are not factorised
+	blockTol      = 1e-3 // of the systems of a step that are not factorised, where the last digits are wanted
 	halved        = 0.5
 	rise          = 1e-13 // of the objective: rounding
 	newtonHalves  = 12    // of a step that is too long
 	leastDecrease = 1e-4  // of what the slope promises
-	polishShare   = 1e-3  // of the lack certified, between working sets
+	polishShare   = 0.03  // of the lack certified, between working sets
 	shift         = 1e-8  // of the mean diagonal, where the system is singular to working precision
 )
 
@@ -30,7 +30,7 @@ func (s *Blocks) polish(ctx context.Context, g model.Blocks, target float64) {
 			return
 		}
 		s.before = append(s.before[:0], s.beta...)
-		slope, ok := s.newton(ctx, g)
+		slope, ok := s.newton(ctx, g, target == 0)
 		if !ok {
 			return
 		}
@@ -127,16 +127,15 @@ func (s *Blocks) largestViolation(g model.Blocks) (worst float64) {
 
 // newton makes a step, and returns how fast the objective falls along it; ok is false where there is
 // none. The correlations of the support are those at the point.
-func (s *Blocks) newton(ctx context.Context, g model.Blocks) (slope float64, ok bool) {
+func (s *Blocks) newton(ctx context.Context, g model.Blocks, sharp bool) (slope float64, ok bool) {
 	s.fit.Metric(s.point, &s.metric)
 	s.hessian.Reset(&s.metric, s.out.Support, s.fit.Quadratic())
 	s.system.Reset(g, s.part, s.out.Support, s.beta)
-	factorised := s.system.Factorises()
-	if factorised && !s.system.Factorise() {
-		factorised = g.Concavity() == 0 && s.system.FactoriseShifted(shift)
-		if !factorised && g.Concavity() > 0 {
+	if s.system.Factorises() && !s.system.Factorise() {
+		if g.Concavity() > 0 {
 			return 0, false
 		}
+		s.system.FactoriseShifted(shift)
 	}
 	rhs := make([]float64, s.system.Size())
 	for _, b := range s.system.Blocks {
@@ -148,11 +147,10 @@ func (s *Blocks) newton(ctx context.Context, g model.Blocks) (slope float64, ok 
 		}
 	}
 	x := make([]float64, len(rhs))
-	if factorised {
-		copy(x, rhs)
-		s.system.SolveFactored(x)
+	if sharp {
+		s.system.SolveStep(ctx, rhs, x, blockTol, 0)
 	} else {
-		s.system.Solve(ctx, rhs, x, blockTol)
+		s.system.SolveStep(ctx, rhs, x, newtonTol, newtonEnough)
 	}
 	s.count(s.out.Support)
 	full := s.system.Spread(x)

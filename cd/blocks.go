@@ -156,6 +156,7 @@ func (s *Blocks) Solve(ctx context.Context, g model.Blocks, opts Options) (*Bloc
 		return nil, err
 	}
 	s.out, s.work = BlockSolution{Point: s.point, Beta: s.beta}, 0
+	s.system.ClearWork()
 	if err := s.descend(ctx, g, opts); err != nil {
 		return nil, err
 	}
@@ -235,7 +236,7 @@ func (s *Blocks) solve(ctx context.Context, g model.Blocks, opts Options) (*Bloc
 			s.visitAll()
 			s.certify(g)
 		}
-		s.out.Work = s.work
+		s.out.Work = s.work + s.system.Work()
 		return &s.out, nil
 	}
 }

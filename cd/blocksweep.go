@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/seed-45b9a24c/pare/model"
-	"github.com/seed-45b9a24c/pare/support"
 )
 
 // localBlock is a block of the working set on the quadratic model of the loss.
@@ -48,7 +47,7 @@ func (s *Blocks) improve(ctx context.Context, g model.Blocks, most int) bool {
 			return true
 		}
 		share, sweeps := modelLack, modelSweeps
-		if s.prepare(columns, above) {
+		if s.prepare(columns, above); s.hessian.Written() {
 			share, sweeps = writtenLack, writtenSweeps
 		}
 		done := s.sweeps(ctx, g, max(share*worst, leastLack*s.scale), sweeps, most)
@@ -154,22 +153,29 @@ func (s *Blocks) entries(columns []int32) (entries float64) {
 }
 
 // prepare makes the quadratic model at the point, where asked to one that is nowhere below the
-// loss: steps on it always lower the objective. written says that its Hessian is written out,
-// between the coefficients that are not 0 or have a reason to leave it.
-func (s *Blocks) prepare(columns []int32, above bool) (written bool) {
+// loss: steps on it always lower the objective. Where that pays, its Hessian is written out between
+// the coefficients that are not 0 or have a reason to leave it.
+func (s *Blocks) prepare(columns []int32, above bool) {
 	if above {
 		s.fit.Majorant(&s.metric)
 	} else {
 		s.fit.Metric(s.point, &s.metric)
 	}
 	s.hessian.Reset(&s.metric, columns, s.fit.Quadratic())
-	if size := len(s.open); s.q > 1 && size <= support.LargestJoint {
-		cost := s.hessian.WriteCost(size)
-		if written = cost <= modelSweeps*s.hessian.VisitCost(columns); written {
-			s.hessian.Write(s.open)
-			s.work += float64(cost)
-		}
+	cost := s.hessian.JointCost(s.open)
+	writes := cost <= modelSweeps*s.hessian.VisitCost(columns)
+	if writes && s.q > 1 { // of one score blocks are made once, of all their columns
+		s.hessian.Write(s.open)
+		s.work += float64(cost)
 	}
+	s.curves()
+	if writes && s.q == 1 {
+		s.hessian.Write(s.open)
+	}
+}
+
+// curves makes the curvature of each block.
+func (s *Blocks) curves() {
 	for _, l := range s.at {
 		if l.curve != nil && s.fit.Quadratic() {
 			continue
@@ -180,12 +186,11 @@ func (s *Blocks) prepare(columns []int32, above bool) (written bool) {
 		}
 		s.hessian.Block(l.columns, l.curve)
 		l.steep = steepest(l.curve, d)
-		if !written {
+		if !s.hessian.Written() {
 			s.count(l.columns)
 		}
 	}
 	s.hessian.Clear()
-	return written
 }
 
 // steepest returns a bound of the largest eigenvalue of a symmetric positive semidefinite

@@ -73,7 +73,7 @@ func (s *Blocks) Solve(ctx context.Context, g model.Blocks, at BlockPoint, slope
 	h := s.system.Collect(hessian.Outer(slope, at.Support))
 	v, b := make([]float64, size), make([]float64, size)
 	if opts.Rough {
-		s.slopes(ctx, g, at, h, v, b, cmp.Or(opts.Tol, slopeTol))
+		s.slopes(ctx, g, h, v, b, cmp.Or(opts.Tol, slopeTol))
 		return &s.out, nil
 	}
 	s.factorise(g)
@@ -158,8 +158,9 @@ func (s *Blocks) factorise(g model.Blocks) {
 }
 
 // slopes makes the gradient for the criterion's slope h in the coefficients and nothing else, see
-// [Options].Rough, from the adjoint v. What needs no system is still told of the support.
-func (s *Blocks) slopes(ctx context.Context, g model.Blocks, at BlockPoint, h, v, b []float64, tol float64) {
+// [Options].Rough, from the adjoint v. As under other penalties an entry about to leave 0 makes no difference to it, and a
+// support that depends on itself counts as a system that has stalled.
+func (s *Blocks) slopes(ctx context.Context, g model.Blocks, h, v, b []float64, tol float64) {
 	s.out.ErrorBound, s.out.InjectivityMargin = math.Inf(1), 0
 	if g.Concavity() > 0 || s.system.FactorPays(productsExpected) {
 		s.factorise(g)
@@ -173,13 +174,13 @@ func (s *Blocks) slopes(ctx context.Context, g model.Blocks, at BlockPoint, h, v
 	switch {
 	case ctx.Err() != nil:
 		s.out.Status = outcome.Cancelled
+	case s.out.Status == outcome.NotDifferentiable:
+		s.out.Status = outcome.LinearSystemStalled
 	case s.out.Status != outcome.Converged:
 	case !moving:
 		s.out.Status = outcome.Flat
 	default:
-		if s.doubt(at); s.out.Status == outcome.Converged {
-			s.out.Status = outcome.SupportUncertified
-		}
+		s.out.Status = outcome.SupportUncertified
 	}
 }
 

@@ -129,7 +129,9 @@ func TestRoughSlopesOfBlocks(t *testing.T) {
 			}
 			return *h
 		}
-		full, got := slopes(implicit.Options{}), slopes(implicit.Options{Rough: true, Tol: 1e-11})
+		full := slopes(implicit.Options{})
+		at.Margin = 0 // an entry about to leave 0 makes no difference
+		got := slopes(implicit.Options{Rough: true, Tol: 1e-11})
 		if full.Status == outcome.Flat {
 			if got.Status != outcome.Flat {
 				t.Errorf("seed %d: %s, in full flat", seed, got.Status)

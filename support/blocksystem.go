@@ -19,6 +19,9 @@ type BlockSystem struct {
 	Columns []int32 // those of S, ascending
 	Blocks  []LiveBlock
 	entry   []int     // of S: column's place times q plus score
+	system  System    // of one score: ∇²f_SS
+	own     []int32   // its columns
+	work    float64   // see [BlockSystem.Work], but for that of packed columns
 	diag    []float64 // of A on S, once it is wanted
 	scores  []scoreEntries
 
@@ -40,9 +43,7 @@ type LiveBlock struct {
 // NewBlockSystem returns one on a Hessian.
 func NewBlockSystem(h *Hessian) *BlockSystem {
 	a := &BlockSystem{h: h, k: h.view.Kernels(), cg: CG{Kernels: h.view.Kernels()}}
-	if h.packed != nil {
-		a.gram = NewGram(h.packed)
-	}
+	a.gram = h.gram
 	return a
 }
 
@@ -78,7 +79,13 @@ func (a *BlockSystem) Reset(g model.Blocks, part *model.Partition, columns []int
 	a.full, a.diag = resize(a.full, len(columns)*q), a.diag[:0]
 	if a.gram == nil {
 		a.entriesByScore()
+		return
 	}
+	a.own = a.own[:0]
+	for _, e := range a.entry {
+		a.own = append(a.own, columns[e])
+	}
+	a.system.Reset(a.h.packed, a.own, 0)
 }
 
 // add notes a block.
@@ -134,24 +141,35 @@ func (a *BlockSystem) Diagonal(out []float64) { copy(out, a.diagonal()) }
 // Apply implements [Operator].
 func (a *BlockSystem) Apply(v, out []float64) {
 	if a.gram == nil {
+		a.work += float64(a.h.VisitCost(a.Columns))
 		a.h.apply(a.scores, v, out)
 	} else {
-		a.h.Clear()
-		for at, c := range a.entry {
-			a.h.Move(a.Columns[c], v[at:at+1])
-		}
-		for at, c := range a.entry {
-			a.h.Product(a.Columns[c], out[at:at+1])
-		}
-		a.h.Clear()
+		a.system.Apply(v, out)
 	}
 	a.bend(v, out)
+}
+
+// Work returns the modelled cost, in nanoseconds, of all that has been done with systems and with the columns of
+// one score since [BlockSystem.ClearWork], see [Columns.Work].
+func (a *BlockSystem) Work() float64 {
+	if a.h.packed == nil {
+		return a.work
+	}
+	return a.work + a.h.packed.Work()
+}
+
+// ClearWork begins to count anew.
+func (a *BlockSystem) ClearWork() {
+	if a.work = 0; a.h.packed != nil {
+		a.h.packed.ClearWork()
+	}
 }
 
 // bend adds ∇²g·v.
 func (a *BlockSystem) bend(v, out []float64) {
 	for _, b := range a.Blocks {
 		d := len(b.At)
+		a.work += float64(DenseValue * float64(d*d))
 		for k, at := range b.At {
 			for l, from := range b.At {
 				out[at] = math.FMA(b.bending[k*d+l], v[from], out[at])
@@ -234,6 +252,7 @@ func (a *BlockSystem) factorise(shift float64) bool {
 		a.gram.Submatrix(a.Columns, 0, a.l)
 		a.bendFactor()
 	case a.writes():
+		a.work += float64(a.h.WriteCost(s))
 		a.h.Write(a.Coefficients())
 		a.h.written(a.l)
 		a.h.Unwrite()
@@ -249,6 +268,7 @@ func (a *BlockSystem) factorise(shift float64) bool {
 	for k := range s {
 		a.l[k*s+k] += shift
 	}
+	a.work += float64(CholeskyCost(s))
 	a.factorised = Cholesky(a.k, a.l, s) == s
 	return a.factorised
 }
@@ -290,6 +310,20 @@ func (a *BlockSystem) Margin() float64 {
 		trace = math.FMA(inverse[k], v, trace)
 	}
 	return 1 / trace
+}
+
+// SolveStep sets x to about A⁻¹b, for a step that others follow: by the factor where there is one, else by as many
+// iterations of conjugate gradients as take the residual to a share of tol, or as lower the quadratic in proportion.
+func (a *BlockSystem) SolveStep(ctx context.Context, b, x []float64, tol, enough float64) Report {
+	if a.factorised {
+		copy(x, b)
+		a.SolveFactored(x)
+		return Report{Converged: true}
+	}
+	clear(x)
+	a.cg.Enough = enough
+	defer func() { a.cg.Enough = 0 }()
+	return a.cg.Solve(ctx, a, b, x, tol, 10*len(b)+100)
 }
 
 // Solve sets x to A⁻¹b: by the factor where there is one, else by conjugate gradients from 0 to

@@ -17,6 +17,7 @@ type Hessian struct {
 	total  float64 // N
 
 	packed  *Columns  // of one score
+	gram    *Gram     // likewise
 	r       []float64 // of one score, compact rows: X̂·v
 	offset  float64   // what centring adds to it, in √w
 	moments map[int32][]float64
@@ -37,6 +38,7 @@ func NewHessian(view *sparse.View, q int) *Hessian {
 	n, _ := view.Dims()
 	if q == 1 {
 		h.packed = NewColumns(view)
+		h.gram = NewGram(h.packed)
 		h.r = make([]float64, h.packed.Rows())
 	} else {
 		h.w, h.c, h.factor, h.scratch = make([]float64, n*q), make([]float64, q), make([]float64, q*q), make([]float64, 2*q)
@@ -50,8 +52,9 @@ func NewHessian(view *sparse.View, q int) *Hessian {
 // view says that m are the weights of the view alone.
 func (h *Hessian) Reset(m *model.Metric, columns []int32, view bool) {
 	h.metric = m
+	h.Unwrite()
 	if h.packed == nil {
-		h.joint.place, h.shared = nil, false
+		h.shared = false
 		h.prepare(columns)
 	} else {
 		if !view {
@@ -148,6 +151,10 @@ func (h *Hessian) Clear() {
 
 // Move adds d, an entry for each score, to the running vector at a column.
 func (h *Hessian) Move(j int32, d []float64) {
+	if h.Written() {
+		h.joint.move(h.view.Kernels(), j, d)
+		return
+	}
 	if h.packed != nil {
 		rows, values := h.packed.Column(j)
 		if rows == nil {
@@ -156,10 +163,6 @@ func (h *Hessian) Move(j int32, d []float64) {
 			h.view.Kernels().AxpyIndexed(d[0], values, rows, h.r)
 		}
 		h.offset = math.FMA(-d[0], h.packed.Mean(j), h.offset)
-		return
-	}
-	if h.Written() {
-		h.joint.move(h.view.Kernels(), j, d)
 		return
 	}
 	q := h.metric.Count
@@ -209,6 +212,10 @@ func times(a, v, out []float64) {
 
 // Product sets out to the entries of ∇²f times the running vector at a column.
 func (h *Hessian) Product(j int32, out []float64) {
+	if h.Written() {
+		h.joint.product(j, out[:h.metric.Count])
+		return
+	}
 	if h.packed != nil {
 		rows, values := h.packed.Column(j)
 		var dot float64
@@ -223,10 +230,6 @@ func (h *Hessian) Product(j int32, out []float64) {
 	}
 	q := h.metric.Count
 	sum := out[:q]
-	if h.Written() {
-		h.joint.product(j, sum)
-		return
-	}
 	clear(sum)
 	rows, values, mean, scale := h.column(j)
 	pace := h.view.Kernels().Pace()

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-45b9a24c/pare/model"
 )
 
-// joint is ∇²f of several scores between coefficients of some columns, number by number: from
+// joint is ∇²f between coefficients of some columns, number by number: from
 // a few sweeps on, a row of it is cheaper than a column of X for every score.
 type joint struct {
 	place  map[int32][]int32 // column → for each score its row, -1: none
@@ -16,14 +16,15 @@ type joint struct {
 	stride int
 	r      []float64 // matrix times the running vector
 
+	columns []int32 // of one score: scratch
+
 	weighted, plain []float64 // s⊙P and P, score by score
 	x               [kernels.Lanes][]float64
 	panels          []float64
 	class           []float64 // of one score
 }
 
-// LargestJoint is the number of coefficients of several scores beyond which their Hessian is
-// not written out.
+// LargestJoint is the number of coefficients beyond which their Hessian is not written out.
 const LargestJoint = 1536
 
 const (
@@ -31,7 +32,32 @@ const (
 	spreadValue = 2.5 // one value spread out for tiles
 )
 
-// WriteCost is what it costs to write ∇²f out between so many coefficients.
+// JointCost is what it costs to write ∇²f out between coefficients, +Inf where there are too many of them.
+func (h *Hessian) JointCost(coefficients []int) float64 {
+	size := len(coefficients)
+	if size > LargestJoint {
+		return math.Inf(1)
+	}
+	if h.packed == nil {
+		return h.WriteCost(size)
+	}
+	missing := h.gram.Missing(h.only(coefficients))
+	if !h.gram.Fits(missing.Columns()) {
+		return math.Inf(1)
+	}
+	return h.gram.BuildCost(missing) + float64(GatherValue*float64(size*size))
+}
+
+// only returns the columns of the coefficients of one score.
+func (h *Hessian) only(coefficients []int) []int32 {
+	h.joint.columns = h.joint.columns[:0]
+	for _, j := range coefficients {
+		h.joint.columns = append(h.joint.columns, int32(j))
+	}
+	return h.joint.columns
+}
+
+// WriteCost is what it costs to write ∇²f of several scores out between so many coefficients.
 func (h *Hessian) WriteCost(size int) float64 {
 	n, _ := h.view.Dims()
 	return float64(n) * float64(size) * (float64(0.5*tileValue*float64(size)) + spreadValue)
@@ -52,7 +78,7 @@ func (h *Hessian) VisitCost(columns []int32) float64 {
 	return float64(2*scoreValue*float64(h.metric.Count)) * float64(values)
 }
 
-// Write writes out ∇²f of several scores between coefficients, j·q + k that of column j for
+// Write writes out ∇²f between coefficients, j·q + k that of column j for
 // score k, all of columns that [Hessian.Reset] was called with. Until the next Reset, Move and
 // Product know these only: others do not move, and have products of 0.
 func (h *Hessian) Write(coefficients []int) {
@@ -68,8 +94,16 @@ func (h *Hessian) Write(coefficients []int) {
 		j.place[column][k] = int32(at)
 		classes[k] = append(classes[k], at)
 	}
+	if j.r = resize(j.r, size); h.packed != nil {
+		j.stride, j.matrix = size, resize(j.matrix, size*size)
+		clear(j.r)
+		columns := h.only(coefficients)
+		h.gram.Hold(columns)
+		h.gram.Submatrix(columns, 0, j.matrix)
+		return
+	}
 	j.stride = tiled(size)
-	j.matrix, j.r = resize(j.matrix, j.stride*j.stride), resize(j.r, size)
+	j.matrix = resize(j.matrix, j.stride*j.stride)
 	clear(j.matrix)
 	clear(j.r)
 	n, k := len(h.metric.Weight), h.view.Kernels()

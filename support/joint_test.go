@@ -143,3 +143,51 @@ func TestBlockSystemOfScoresIsTheHessian(t *testing.T) {
 		}
 	}
 }
+
+// TestStepsEndWhereIterationsGainLittle: a step by conjugate gradients takes a fraction of the iterations of an exact
+// one, and lowers the quadratic nearly as far.
+func TestStepsEndWhereIterationsGainLittle(t *testing.T) {
+	r := oracle.NewRandom(7300)
+	q := r.Problem(oracle.Shape{N: 60, P: 120, Density: 0.2})
+	view := fixture.View(t, q, false)
+	fit := fixture.OneScore(t, fixture.Squared(t, q, false))
+	columns, b, rhs := make([]int32, 120), make([]float64, 120), make([]float64, 120)
+	group := make([]int, 120)
+	for j := range columns {
+		columns[j], b[j], rhs[j], group[j] = int32(j), r.Normal(), r.Normal(), j/4
+	}
+	part, err := model.NewPartition(group)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := model.GroupLasso(nil, math.Log(1e-4))
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, metric := fit.NewPoint(), model.Metric{}
+	fit.Fit(columns, b, at)
+	fit.Metric(at, &metric)
+	h := support.NewHessian(view, 1)
+	h.Reset(&metric, columns, true)
+	a := support.NewBlockSystem(h)
+	a.Reset(g, part, columns, b)
+	x, v, product := make([]float64, 120), make([]float64, 120), make([]float64, 120)
+	a.Apply(rhs, v) // in the range of A, where its quadratic has a minimum
+	copy(rhs, v)
+	fall := func() (sum float64) {
+		a.Apply(x, product)
+		for k, v := range rhs {
+			sum = math.FMA(x[k], v-float64(0.5*product[k]), sum)
+		}
+		return sum
+	}
+	a.ClearWork()
+	exact := a.Solve(t.Context(), rhs, x, 1e-3)
+	dear, far := a.Work(), fall()
+	a.ClearWork()
+	step := a.SolveStep(t.Context(), rhs, x, 0.05, 0.5)
+	cheap, near := a.Work(), fall()
+	if !(step.Iterations <= exact.Iterations/3 && cheap < dear/2 && near > 0.9*far) {
+		t.Errorf("%d and %d iterations, %g and %g counted, to %g and %g", step.Iterations, exact.Iterations, cheap, dear, near, far)
+	}
+}

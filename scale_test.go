@@ -85,3 +85,27 @@ func TestPowersOfTwo(t *testing.T) {
 		}
 	}
 }
+
+// TestSelectWaitsForASmallColumn: where the column that explains the target has a scale so small that all others come in
+// before it, and make the criterion worse by far, a search sees it all the same.
+func TestSelectWaitsForASmallColumn(t *testing.T) {
+	ctx := context.Background()
+	const small = 1e-4
+	r := oracle.NewRandom(3)
+	rows, y := make([][]float64, 200), make([]float64, 200)
+	for i := range rows {
+		rows[i] = make([]float64, 90)
+		for j := range rows[i] {
+			rows[i][j] = r.Normal()
+		}
+		y[i] = float64(2*rows[i][89]) + float64(0.3*r.Normal())
+		rows[i][89] *= small
+	}
+	s, err := pare.Select(ctx, matrixOf(t, rows, 90, true), y, pare.SelectOptions{}, pare.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Value > 0.2*s.NullValue || !slices.Contains(s.Final.Support, 89) {
+		t.Errorf("value %g, of the null model %g, λ %g below αmax: %s", s.Value, s.NullValue, s.LogLambdaMax[0]-s.LogLambda[0], s.Status)
+	}
+}

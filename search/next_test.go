@@ -87,7 +87,10 @@ func TestWhereElseAPathEnds(t *testing.T) {
 		{"dense at last", 2, 1.1, 0.1, func(l *scan) { l.o.Sparse, l.o.Wide, l.here.Saturation = true, true, 1 }, 0},
 		{"dense, but falls below the best within reach", 2, 1.1, -0.2, func(l *scan) { l.o.Sparse, l.here.Saturation, l.o.Reach = true, 0.8, 0.6 }, 1},
 		{"dense, and falls below the best beyond it", 2, 1.1, -0.2, func(l *scan) { l.o.Sparse, l.here.Saturation, l.o.Reach = true, 0.8, 0.4 }, 0},
-		{"dense, where work is dear", 2, 1.1, 0.1, func(l *scan) { l.o.Sparse, l.o.Wide, l.here.Saturation, l.spent = true, true, 0.9, 0.11e9 }, 0},
+		{"dense, where work is dear", 2, 1.1, 0.1, func(l *scan) { l.o.Sparse, l.o.Wide, l.here.Saturation, l.spent = true, true, 0.9, 0.31e9 }, 0},
+		{"risen twice, where columns are of many scales", 2, 1.31, 0.1, func(l *scan) { l.rises = 1; l.o.Wide, l.here.Saturation = true, 0.7 }, 1},
+		{"risen twice, and all columns are in", 2, 1.31, 0.1, func(l *scan) { l.rises = 1; l.o.Wide, l.here.Saturation = true, 1 }, 0},
+		{"risen twice, where work is dear", 2, 1.31, 0.1, func(l *scan) { l.rises = 1; l.o.Wide, l.here.Saturation, l.spent = true, 0.7, 0.31e9 }, 0},
 	} {
 		for _, unit := range []float64{1, 0x1p-30, 0x1p30} {
 			l := scanOf()

@@ -19,8 +19,9 @@ const (
 	promising     = 1.5e-4 // and under a loss that is not quadratic, while points are cheap
 	worthDoubt    = 0.05   // standard errors that may be hidden without being looked for
 	unlikely      = 1.5    // standard deviations that the model is taken to be off by
-	wary          = 2.5    // and where slopes jump
+	wary          = 4.0    // and where slopes jump
 	nextToNothing = 0.1    // of the free work, up to which it is
+	waiting       = 0.3    // and up to which a path waits for columns of a small scale
 	telling       = 2.0    // standard errors from the best up to which points tell how rough the criterion is
 	expected      = 2      // points that what is expected of that counts for
 	manyKnots     = 12     // columns coming in between two points from which on more make it no rougher

@@ -76,7 +76,7 @@ func (l *scan) next() float64 {
 // count brings the numbers of points in a row up to date, by what the slope here promises.
 func (l *scan) count(gain float64, fallsAgain bool, unit float64) {
 	here, before := l.here, l.before
-	climbs := l.o.Climb && here.TrainLoss > halfway
+	climbs := l.o.Climb && here.TrainLoss > halfway || l.waits()
 	inARow(&l.rises, here.Value > l.floor()+float64(clearly*unit) && !fallsAgain && !climbs)
 
 	full := l.o.Sparse && (here.Saturation >= l.crowd() || here.TrainLoss > 0 && here.TrainLoss < fitted)
@@ -119,14 +119,18 @@ func (l *scan) idle(gain, unit float64) bool {
 	}
 }
 
-// crowd returns the share of the largest support from which on solutions are dense: all of it
-// where columns of a small scale may come in far behind the others, while next to nothing has
-// been spent.
+// crowd returns the share of the largest support from which on solutions are dense.
 func (l *scan) crowd() float64 {
-	if l.o.Wide && l.spent <= float64(nextToNothing*l.o.Free) {
+	if l.waits() {
 		return 1
 	}
 	return crowded
+}
+
+// waits reports whether the path waits for columns of a small scale, which may come in far behind the others and
+// explain more than all of them: while little has been spent, and some are out.
+func (l *scan) waits() bool {
+	return l.o.Wide && l.spent <= float64(waiting*l.o.Free) && l.here.Saturation < 1
 }
 
 // steepening returns what the criterion loses over twice the reach of a slope besides what that promises,

@@ -31,6 +31,7 @@ type Columns struct {
 	whole  chosen    // those of positive weight in the view
 	subset chosen    // those of the last [Columns.Subsample]
 	root   []float64 // √w by compact row; nil: all 1
+	weight []float64 // w by compact row, where a loss sets them
 	total  float64   // D
 	budget int       // values kept in any case before the store starts afresh
 	bytes  int64     // see [Columns.Bound]
@@ -174,7 +175,7 @@ func (c *Columns) weigh(d []float64, sample []int32) {
 		c.Clear()
 		c.curved = true
 	}
-	c.root = resize(c.root, c.m)
+	c.root, c.weight = resize(c.root, c.m), resize(c.weight, c.m)
 	c.total = 0
 	pace := c.view.Kernels().Pace()
 	for k := range c.root {
@@ -184,7 +185,7 @@ func (c *Columns) weigh(d []float64, sample []int32) {
 			i = int(sample[k])
 		}
 		w := d[i]
-		c.root[k] = math.Sqrt(w)
+		c.root[k], c.weight[k] = math.Sqrt(w), w
 		c.total += w
 	}
 	c.age++

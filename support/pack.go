@@ -258,20 +258,16 @@ func (c *Columns) scaleSparse(index []int32, values, out []float64) (mean, squar
 // scaleDense sets out[i] = √w·(values[i] − x̄) and returns x̄ and ‖X̃‖² under the
 // weights.
 func (c *Columns) scaleDense(values, out []float64) (mean, square float64) {
-	pace := c.view.Kernels().Pace()
+	k := c.view.Kernels()
 	if c.view.Centred() {
-		var sum float64
-		for i, x := range values {
-			pace.Did(1)
-			sum = math.FMA(c.root[i]*c.root[i], x, sum)
-		}
-		mean = sum / c.total
+		mean = k.Dot(c.weight, values) / c.total
 	}
-	for i, x := range values {
-		pace.Did(1)
-		d := (x - mean) * c.root[i]
-		out[i] = d
-		square = math.FMA(d, d, square)
+	if &out[0] != &values[0] {
+		k.Copy(out, values)
 	}
-	return mean, square
+	if mean != 0 {
+		k.Subtract(mean, out)
+	}
+	k.Product(out, c.root, out)
+	return mean, k.Dot(out, out)
 }

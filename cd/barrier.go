@@ -38,10 +38,11 @@ func (b *barrier) setMultipliers(k int, g float64) {
 	b.low[k], b.high[k] = max(g, 0)+1, max(-g, 0)+1
 }
 
-// scale sets the inverse of D.
+// scale sets the inverse of D, and leaves its two terms in dLow and dHigh for predict.
 func (b *barrier) scale() {
 	for k := range b.k.Range(len(b.beta)) {
-		b.inverse[k] = 1 / (b.low[k]/b.beta[k] + b.high[k]/b.slack[k])
+		b.dLow[k], b.dHigh[k] = b.low[k]/b.beta[k], b.high[k]/b.slack[k]
+		b.inverse[k] = 1 / (b.dLow[k] + b.dHigh[k])
 	}
 }
 
@@ -60,17 +61,19 @@ func (b *barrier) complementarity() float64 {
 // and (C − β)t by the next.
 func (b *barrier) predict(d []float64) {
 	for k, d := range kernels.Each(b.k, d) {
-		b.dLow[k] = -b.low[k] - float64(b.low[k]/b.beta[k]*d)
-		b.dHigh[k] = float64(b.high[k]/b.slack[k]*d) - b.high[k]
+		b.dLow[k] = -b.low[k] - float64(b.dLow[k]*d)
+		b.dHigh[k] = float64(b.dHigh[k]*d) - b.high[k]
 	}
 	length := b.reach(d)
-	var ahead float64
+	var ahead, now float64
 	for k, d := range kernels.Each(b.k, d) {
-		ahead = math.FMA(math.FMA(length, d, b.beta[k]), math.FMA(length, b.dLow[k], b.low[k]), ahead)
-		ahead = math.FMA(math.FMA(-length, d, b.slack[k]), math.FMA(length, b.dHigh[k], b.high[k]), ahead)
+		beta, slack, low, high := b.beta[k], b.slack[k], b.low[k], b.high[k]
+		ahead = math.FMA(math.FMA(length, d, beta), math.FMA(length, b.dLow[k], low), ahead)
+		ahead = math.FMA(math.FMA(-length, d, slack), math.FMA(length, b.dHigh[k], high), ahead)
+		now = math.FMA(high, slack, math.FMA(low, beta, now))
 	}
 	size := float64(2 * len(d))
-	mu := b.complementarity() / size
+	mu := now / size
 	share := max(0, ahead/size/mu)
 	centre := float64(float64(share*share*share) * mu)
 	for k, d := range kernels.Each(b.k, d) {
@@ -106,17 +109,21 @@ func (b *barrier) step(d []float64) (length float64) {
 func (b *barrier) reach(d []float64) float64 {
 	length := 1 / toTheWall
 	for k, d := range kernels.Each(b.k, d) {
-		if d < 0 {
-			length = min(length, -b.beta[k]/d)
-		} else if d > 0 {
-			length = min(length, b.slack[k]/d)
+		room := b.beta[k]
+		if d > 0 {
+			room = b.slack[k]
 		}
-		if d := b.dLow[k]; d < 0 {
-			length = min(length, -b.low[k]/d)
-		}
-		if d := b.dHigh[k]; d < 0 {
-			length = min(length, -b.high[k]/d)
-		}
+		length = shorter(length, room, math.Abs(d))
+		length = shorter(length, b.low[k], -b.dLow[k])
+		length = shorter(length, b.high[k], -b.dHigh[k])
+	}
+	return length
+}
+
+// shorter returns the lesser of length and room/speed, for a room above 0 and a speed above 0.
+func shorter(length, room, speed float64) float64 {
+	if room < float64(length*speed) { // rarely: a division would take longer than all the rest
+		return room / speed
 	}
 	return length
 }

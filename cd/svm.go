@@ -51,7 +51,8 @@ type SVM struct {
 	margin []float64             // mᵢ at the last certificate
 
 	w      []float64 // p: Σβᵢyᵢxᵢ as the sweeps keep it
-	c      float64   // C; 0 before the first solve
+	sums   samplesTimes
+	c      float64 // C; 0 before the first solve
 	sweeps sweeper
 	newton boxNewton
 	inside interior
@@ -95,7 +96,7 @@ func NewSVM(fit *model.SVM) *SVM {
 	s.w, s.sol.W = make([]float64, p), make([]float64, p)
 	s.sweeps.init(s.k, kernels.BoxEpoch{From: s.from[:n], To: s.from[1:], Features: s.rows, Values: s.values, At: s.at, W: s.w}, s.margin)
 	s.newton.init(s)
-	s.inside.s = s
+	s.inside.s, s.sums.s = s, s
 	return s
 }
 
@@ -368,9 +369,7 @@ func (s *SVM) dots(from, to int) {
 		s.k.DotColumns(s.from[from:to+1], s.rows, s.values, s.w, s.margin[from:to])
 		return
 	}
-	for pos := from; pos < to; pos++ {
-		s.margin[pos] = s.dot(pos, s.w)
-	}
+	s.k.DotDenseSpans(s.from[from:to], s.values, s.w, s.margin[from:to])
 }
 
 // dot returns x·v for the sample at a position.

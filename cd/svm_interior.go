@@ -208,10 +208,14 @@ func (ip *interior) factorise() bool {
 	s, p := ip.s, ip.s.p
 	s.work += ip.price() / interiorExpected
 	if s.rows == nil {
-		ip.outer.Sum(s.k, len(ip.list), p, func(k int) (float64, []float64) {
-			pos := ip.list[k]
-			return ip.inverse[k], s.values[s.from[pos]:s.from[pos+1]]
-		}, ip.a)
+		if m := len(ip.list); len(ip.columns) > 0 {
+			ip.outer.SumColumns(s.k, ip.inverse, p, func(j int) []float64 { return ip.columns[j*m:][:m] }, ip.a)
+		} else {
+			ip.outer.Sum(s.k, m, p, func(k int) (float64, []float64) {
+				pos := ip.list[k]
+				return ip.inverse[k], s.values[s.from[pos]:s.from[pos+1]]
+			}, ip.a)
+		}
 		for j := range p {
 			ip.a[j*p+j]++
 		}
@@ -306,12 +310,14 @@ func (ip *interior) arrange() {
 
 // recompute rebuilds w and the margins from β, and returns the gap.
 func (s *SVM) recompute() float64 {
-	clear(s.w)
+	s.sums.begin()
 	for pos := range s.k.Range(s.n) {
 		if v := &s.at[pos]; v.Value != 0 && s.entries(pos) > 0 {
-			s.add(pos, v.Value*v.Sign, s.w)
+			s.sums.add(pos, v.Value*v.Sign)
 		}
 	}
+	clear(s.w)
+	s.sums.addTo(s.w)
 	s.dots(0, s.n)
 	var dual model.BoxDual
 	for pos := range s.k.Range(s.n) {

@@ -316,17 +316,18 @@ func (ip *vectorsInterior) factorise() bool {
 	return support.Cholesky(s.k, ip.matrix, size) == size
 }
 
-// sumRows sets the lower triangle of the matrix to XᵀEX, of the columns listed, which are not scaled.
+// sumRows sets the lower triangle of the matrix to XᵀEX, of the columns listed, which are not scaled. E is 0
+// in rows that are not listed.
 func (s *Vectors) sumRows(e []float64, outer *support.Outer, matrix []float64) {
 	size := len(s.columns)
-	samples := sparse.Transpose(s.fit.Matrix())
 	if s.dense() {
-		outer.Sum(s.k, len(s.list), size, func(k int) (float64, []float64) {
-			_, values := samples.Column(int(s.list[k]))
-			return e[s.list[k]], values
+		outer.SumColumns(s.k, e, size, func(k int) []float64 {
+			_, values := s.fit.Matrix().Column(int(s.columns[k]))
+			return values
 		}, matrix)
 		return
 	}
+	samples := sparse.Transpose(s.fit.Matrix())
 	clear(matrix)
 	for _, i := range kernels.Each(s.k, s.list) {
 		features, values := samples.Column(int(i))
@@ -343,7 +344,7 @@ func (s *Vectors) sumRows(e []float64, outer *support.Outer, matrix []float64) {
 // sumRowsCost is that of sumRows.
 func (s *Vectors) sumRowsCost() float64 {
 	if s.dense() {
-		return support.OuterCost(len(s.list), len(s.columns))
+		return support.OuterCost(s.n, len(s.columns))
 	}
 	return s.productsOfRows()
 }

@@ -25,33 +25,70 @@ func OuterCost(count, size int) float64 {
 // Sum sets the lower triangle of the size × size matrix a, row by row, to the sum over
 // count vectors of length size. An entry is the sum of its products in the order of k.
 func (o *Outer) Sum(set *kernels.Set, count, size int, vector func(k int) (d float64, v []float64), a []float64) {
-	const lanes = kernels.Lanes
-	tiles := (size + lanes - 1) / lanes
-	whole := tiles * lanes
-	o.across = resize(o.across, whole*outerStride)
-	o.panels = resize(o.panels, whole*outerTerms)
-	o.sum = resize(o.sum, whole*whole)
-	clear(o.across[size*outerStride:]) // of entries beyond the vectors
-	clear(o.panels)
-	clear(o.sum)
+	o.begin(size)
 	for from := 0; from < count; from += outerTerms {
 		terms := min(outerTerms, count-from)
 		for t := range terms {
 			d, v := vector(from + t)
 			for i, entry := range v[:size] {
 				o.across[i*outerStride+t] = d * entry
-				o.panels[i/lanes*lanes*outerTerms+lanes*t+i%lanes] = entry
+				o.panels[i/kernels.Lanes*kernels.Lanes*outerTerms+kernels.Lanes*t+i%kernels.Lanes] = entry
 			}
 		}
-		for b := range tiles {
+		o.add(set, terms, size)
+	}
+	o.end(size, a)
+}
+
+// SumColumns is [Outer.Sum], with its bits, of vectors that are rows of a matrix whose columns are at hand,
+// one factor d for each row.
+func (o *Outer) SumColumns(set *kernels.Set, d []float64, size int, column func(j int) []float64, a []float64) {
+	const lanes = kernels.Lanes
+	o.begin(size)
+	for from := 0; from < len(d); from += outerTerms {
+		terms := min(outerTerms, len(d)-from)
+		for first := 0; first < size; first += lanes {
 			for i := range o.x {
-				o.x[i] = o.across[(b*lanes+i)*outerStride:][:terms]
+				o.x[i] = column(min(first+i, size-1))[from:][:terms]
 			}
-			for c := range b + 1 {
-				set.AddTile(&o.x, o.panels[c*lanes*outerTerms:][:lanes*terms], whole, o.sum[b*lanes*whole+c*lanes:])
+			interleave(&o.x, o.panels[first*outerTerms:])
+			for i := range min(lanes, size-first) {
+				set.Product(o.across[(first+i)*outerStride:][:terms], d[from:][:terms], o.x[i])
 			}
+		}
+		o.add(set, terms, size)
+	}
+	o.end(size, a)
+}
+
+// begin makes room for vectors of a size, with sums of 0.
+func (o *Outer) begin(size int) {
+	whole := panels(size) * kernels.Lanes
+	o.across = resize(o.across, whole*outerStride)
+	o.panels = resize(o.panels, whole*outerTerms)
+	o.sum = resize(o.sum, whole*whole)
+	clear(o.across[size*outerStride:]) // of entries beyond the vectors
+	clear(o.panels)
+	clear(o.sum)
+}
+
+// add adds the products of the vectors at hand.
+func (o *Outer) add(set *kernels.Set, terms, size int) {
+	const lanes = kernels.Lanes
+	tiles := panels(size)
+	for b := range tiles {
+		for i := range o.x {
+			o.x[i] = o.across[(b*lanes+i)*outerStride:][:terms]
+		}
+		for c := range b + 1 {
+			set.AddTile(&o.x, o.panels[c*lanes*outerTerms:][:lanes*terms], tiles*lanes, o.sum[b*lanes*tiles*lanes+c*lanes:])
 		}
 	}
+}
+
+// end copies the sums.
+func (o *Outer) end(size int, a []float64) {
+	whole := panels(size) * kernels.Lanes
 	for i := range size {
 		copy(a[i*size:][:i+1], o.sum[i*whole:])
 	}

@@ -1,0 +1,27 @@
+package cd
+
+// samplesTimes are samples and what each is multiplied by, for one loop over all of them.
+type samplesTimes struct {
+	s        *SVM
+	factor   []float64
+	from, to []int64
+}
+
+// begin empties the list.
+func (t *samplesTimes) begin() {
+	t.factor, t.from, t.to = t.factor[:0], t.from[:0], t.to[:0]
+}
+
+// add lists the sample at a position.
+func (t *samplesTimes) add(pos int, factor float64) {
+	t.factor, t.from, t.to = append(t.factor, factor), append(t.from, t.s.from[pos]), append(t.to, t.s.from[pos+1])
+}
+
+// addTo adds the products, in the order of the list, to v.
+func (t *samplesTimes) addTo(v []float64) {
+	if s := t.s; s.rows == nil {
+		s.k.AxpyDenseSpans(t.factor, t.from, s.values, v)
+	} else {
+		s.k.AxpySpans(t.factor, t.from, t.to, s.rows, s.values, v)
+	}
+}

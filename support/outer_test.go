@@ -2,6 +2,7 @@ package support_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/internal/oracle"
@@ -32,6 +33,18 @@ func TestOuterSums(t *testing.T) {
 			a[i] = math.NaN()
 		}
 		outer.Sum(set, count, size, func(k int) (float64, []float64) { return d[k], v[k*size:][:size] }, a)
+		columns, byColumns := make([]float64, count*size), slices.Clone(a)
+		for k := range count {
+			for i := range size {
+				columns[i*count+k] = v[k*size+i]
+			}
+		}
+		outer.SumColumns(set, d, size, func(j int) []float64 { return columns[j*count:][:count] }, byColumns)
+		for i := range size {
+			if !slices.Equal(byColumns[i*size:][:i+1], a[i*size:][:i+1]) {
+				t.Fatalf("%d vectors of %d: row %d is %g by columns, %g by rows", count, size, i, byColumns[i*size:][:i+1], a[i*size:][:i+1])
+			}
+		}
 		for i := range size {
 			for j := range size {
 				var want float64

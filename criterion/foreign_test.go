@@ -13,9 +13,22 @@ type ownLoss struct{ loss.Logistic }
 // What runs code of a caller's is found below weights and losses.
 func TestForeign(t *testing.T) {
 	for _, l := range loss.All() {
-		if criterion.Foreign(criterion.Weighted{Criterion: criterion.Of(l)}) {
-			t.Errorf("%T", l)
+		y := []float64{1, 2}
+		if l.Check(2) != nil {
+			y[1] = -1
 		}
+		bound, err := loss.Bind(nil, l, y, nil, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range []loss.Loss{l, bound} {
+			if criterion.Foreign(criterion.Weighted{Criterion: criterion.Of(l)}) {
+				t.Errorf("%T", l)
+			}
+		}
+	}
+	if criterion.Foreign(criterion.Of(&loss.Huber{})) {
+		t.Error("a pointer to one of ours")
 	}
 	for _, name := range criterion.Names() {
 		if c := criterion.Named(name); c != nil && criterion.Foreign(c) {
@@ -23,7 +36,7 @@ func TestForeign(t *testing.T) {
 		}
 	}
 	made := criterion.Func("made", func(_, _, _ []float64) float64 { return 0 })
-	for _, c := range []criterion.Criterion{made, criterion.Weighted{Criterion: made}, criterion.Of(ownLoss{})} {
+	for _, c := range []criterion.Criterion{made, criterion.Weighted{Criterion: made}, criterion.Of(ownLoss{}), criterion.Of(&ownLoss{}), criterion.Of(struct{ loss.Logistic }{})} {
 		if !criterion.Foreign(c) {
 			t.Errorf("%s, %T", c.Name(), c)
 		}

@@ -2,7 +2,6 @@ package criterion
 
 import (
 	"reflect"
-	"slices"
 
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/loss"
@@ -73,7 +72,11 @@ func Foreign(c Criterion) bool {
 	case Weighted:
 		return Foreign(c.Criterion)
 	case rowwise:
-		return !slices.ContainsFunc(loss.All(), func(ours loss.Loss) bool { return reflect.TypeOf(ours) == reflect.TypeOf(c.loss) })
+		of := reflect.TypeOf(c.loss)
+		if of.Kind() == reflect.Pointer {
+			of = of.Elem()
+		}
+		return of.PkgPath() != reflect.TypeFor[loss.Loss]().PkgPath() // those bound to rows have types of their own
 	default:
 		return true
 	}

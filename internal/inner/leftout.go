@@ -4,13 +4,12 @@ import (
 	"context"
 	"errors"
 	"math"
-	"reflect"
 	"slices"
 
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/criterion"
 	"github.com/seed-45b9a24c/pare/implicit"
-	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
 )
@@ -158,12 +157,8 @@ func (o *leftOut) Eval(ctx context.Context, r search.Request) (search.Evaluation
 	return report.Evaluation, err
 }
 
-// NonNegative reports that the criterion is never below 0, as those of our own losses are. The judge may be a loss bound
-// to rows, whose type [criterion.Foreign] does not know.
-func (o *leftOut) NonNegative() bool {
-	own := reflect.TypeOf(o.inner.of.Loss)
-	return slices.ContainsFunc(loss.All(), func(l loss.Loss) bool { return reflect.TypeOf(l) == own })
-}
+// NonNegative reports that the criterion is never below 0, as those of our own losses are.
+func (o *leftOut) NonNegative() bool { return !criterion.Foreign(o.inner.judge) }
 
 // NullValue implements [Outer].
 func (o *leftOut) NullValue() float64 { return o.zero.Value }

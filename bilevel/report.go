@@ -135,7 +135,7 @@ func (r *Report) finish(lanes int) {
 			sum += math.Abs(g)
 		}
 		if math.IsNaN(sum) || math.IsInf(sum, 0) {
-			r.Status = outcome.Failed
+			r.Status, r.Trusted = outcome.Failed, false
 		}
 	}
 }

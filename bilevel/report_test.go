@@ -160,11 +160,11 @@ func TestReportIsAsGoodAsItsWorstLane(t *testing.T) {
 		},
 		"NaN": {
 			func(l *bilevel.LaneResult) { l.Value = math.NaN() },
-			with(func(v *verdict) { v.status = outcome.Failed }),
+			with(func(v *verdict) { v.status, v.trusted = outcome.Failed, false }),
 		},
 		"infinite derivative": {
 			func(l *bilevel.LaneResult) { l.Gradient = []float64{math.Inf(-1), 0}; l.Columns = nil },
-			with(func(v *verdict) { v.status = outcome.Failed }),
+			with(func(v *verdict) { v.status, v.trusted = outcome.Failed, false }),
 		},
 	} {
 		for at := range 3 {

@@ -195,6 +195,14 @@ func TestHostileLosses(t *testing.T) {
 	if _, err := pare.Select(context.Background(), x, y, pare.SelectOptions{Validation: gone}, pare.Config{}); outcome.KindOf(err) != outcome.Internal {
 		t.Errorf("a criterion that ends its goroutine: %v", err)
 	}
+	for _, value := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		constant := pare.Validation{InOrder: true, Loss: criterion.Func("constant", func(_, _, _ []float64) float64 { return value })}
+		for _, method := range pare.Searches() {
+			if s, err := pare.Select(context.Background(), x, y, pare.SelectOptions{Search: method, Validation: constant, Evaluations: 3}, pare.Config{}); s != nil || outcome.KindOf(err) != outcome.NonFinite {
+				t.Errorf("%s of %g: %v, %v", method, value, s, err)
+			}
+		}
+	}
 	for _, v := range []pare.Validation{{Loss: never.Loss, Criterion: pare.SURE}} {
 		if _, err := pare.Select(context.Background(), x, y, pare.SelectOptions{Validation: v}, pare.Config{}); err == nil {
 			t.Errorf("%+v is accepted", v)

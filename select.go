@@ -124,7 +124,7 @@ type SelectOptions struct {
 // refit fails, or what follows it; the rest of the selection is not there then. x, y and c are those of [Fit], as are the
 // errors, and further BadParameter where there is nothing to choose, since αmax is 0: the
 // target is the same in every row that counts, or depends on no penalised column. [Fit] at any λ
-// is then the null model.
+// is then the null model. The kind is NonFinite where the criterion is NaN or infinite at every λ tried.
 func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, c Config) (_ *Selection, err error) {
 	defer runtime.KeepAlive(&o) // see [outcome.Caught]
 	defer outcome.Caught(&err)

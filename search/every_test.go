@@ -107,6 +107,19 @@ func TestFirstOrderMethodsFindMinima(t *testing.T) {
 	}
 }
 
+// TestNothingIsFinite: where no value is there is an error, and no point that could be taken for a choice.
+func TestNothingIsFinite(t *testing.T) {
+	for _, value := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		for _, m := range contenders(context.Background(), 1) {
+			f := &analytic{f: func([]float64) (float64, []float64) { return value, []float64{1} }}
+			r, err := m.run(f, []float64{-4}, cube(1, -9, 0), Options{Evaluations: 12})
+			if outcome.KindOf(err) != outcome.NonFinite || r.Best.LogLambda != nil || !math.IsNaN(r.Best.Value) || len(r.Evaluations) == 0 {
+				t.Errorf("%g, %s: %v, %+v", value, m.name, err, r.Best)
+			}
+		}
+	}
+}
+
 // TestFlatStarts: O2. Above λmax nothing moves; a search starts again inside, and
 // where nothing moves anywhere it says so.
 func TestFlatStarts(t *testing.T) {

@@ -21,7 +21,7 @@ type recorder struct {
 	merit func(*Evaluation) float64
 
 	best, loose ranked      // of the evaluations at the final tolerance, and of the others
-	least       *Evaluation // of least value, NaN and −∞ aside, whatever became of its λ later
+	least       *Evaluation // of least finite value, whatever became of its λ later
 	unranked    *Evaluation // the first evaluation without a rank: what is returned while nothing has been ranked
 	schedule    []float64   // tolerances of the first evaluations
 	asked       int
@@ -187,7 +187,7 @@ func (r *recorder) rank(e *Evaluation) {
 	if e.Final && r.loose.Evaluation != nil && slices.Equal(e.LogLambda, r.loose.LogLambda) {
 		r.loose = ranked{} // now it is known better
 	}
-	if e.Value >= -math.MaxFloat64 && (r.least == nil || e.Value < r.least.Value) {
+	if finite(e.Value) && (r.least == nil || e.Value < r.least.Value) {
 		r.least = e
 	}
 	if math.IsNaN(merit) && r.unranked == nil && finite(e.Value) {
@@ -329,7 +329,7 @@ func (r *recorder) finish(ctx context.Context, status outcome.Status, err error)
 		if r.least != nil {
 			out.Best = *r.least
 		}
-		if err == nil && (r.best.Evaluation == nil || finite(out.Best.Value)) {
+		if err == nil {
 			err = outcome.Errorf(outcome.NonFinite, "the criterion is not finite at any λ to the final tolerance")
 		}
 	}

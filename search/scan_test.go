@@ -646,8 +646,8 @@ func TestScanWithoutANumber(t *testing.T) {
 	for _, null := range []float64{math.NaN(), math.Inf(1)} {
 		for _, value := range []float64{math.NaN(), math.Inf(1)} {
 			f := judged(scalar(func(float64) (float64, float64) { return value, 0 }), 0.5, 0)
-			_, err := Scan(context.Background(), f, ScanOptions{Null: Evaluation{Value: null}, Free: 1e9})
-			if outcome.KindOf(err) != outcome.NonFinite || len(f.seen) > 6 {
+			r, err := Scan(context.Background(), f, ScanOptions{Null: Evaluation{Value: null}, Free: 1e9})
+			if outcome.KindOf(err) != outcome.NonFinite || len(f.seen) > 6 || r.Best.LogLambda != nil {
 				t.Errorf("%g under a null model of %g: %v after %d", value, null, err, len(f.seen))
 			}
 		}

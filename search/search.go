@@ -205,7 +205,7 @@ func (o Options) withDefaults() (Options, error) {
 // Result is what a search has found, and how it ended.
 type Result struct {
 	// Best is the evaluation with the least finite value among those at the final tolerance, or
-	// among all, if an error or ctx ended the search before there was one. Before the first of all
+	// among all, if an error or ctx ended the search before there was one. Where no value is finite
 	// it has no λ, and its Value is NaN.
 	Best        Evaluation
 	Evaluations []Evaluation // all evaluations, in order

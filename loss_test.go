@@ -215,6 +215,41 @@ func TestHostileLosses(t *testing.T) {
 	}
 }
 
+// TestNothingBehindALoss: a pointer or function that is nil is refused, by name, as are weights of other rows.
+func TestNothingBehindALoss(t *testing.T) {
+	x, y, err := diabetes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := func(judge criterion.Criterion, judged loss.Loss) error {
+		_, err := pare.Select(t.Context(), x, y, pare.SelectOptions{Validation: pare.Validation{Loss: judge}}, pare.Config{Loss: judged})
+		return err
+	}
+	mse := criterion.MeanSquaredError{}
+	for name, c := range map[string]struct {
+		err  error
+		kind outcome.Kind
+		flag string
+	}{
+		"loss":             {of(nil, (*absent)(nil)), outcome.BadParameter, "loss"},
+		"one of ours":      {of(nil, (*loss.Huber)(nil)), outcome.BadParameter, "loss"},
+		"criterion":        {of((*unknown)(nil), nil), outcome.BadParameter, "validation-loss"},
+		"function":         {of(criterion.Func("no function", nil), nil), outcome.BadParameter, "validation-loss"},
+		"weighted":         {of(criterion.Weighted{Weights: y}, nil), outcome.BadParameter, "validation-loss"},
+		"weighted pointer": {of(criterion.Weighted{Criterion: (*unknown)(nil)}, nil), outcome.BadParameter, "validation-loss"},
+		"weights":          {of(criterion.Weighted{Criterion: mse, Weights: y[1:]}, nil), outcome.Shape, "validation-loss"},
+		"no weights":       {of(criterion.Weighted{Criterion: mse, Weights: []float64{}}, nil), outcome.Shape, "validation-loss"},
+	} {
+		e, ok := errors.AsType[*outcome.Error](c.err)
+		if !ok || e.Kind != c.kind || e.Flag != c.flag {
+			t.Errorf("%s: %v", name, c.err)
+		}
+	}
+	if err := of(criterion.Weighted{Criterion: mse, Weights: slices.Repeat([]float64{2}, len(y))}, nil); err != nil {
+		t.Error(err)
+	}
+}
+
 // goldenFamily is a row of testdata/golden/families.jsonl.
 type goldenFamily struct{ fixture.Family }
 

@@ -234,6 +234,8 @@ func (c Config) family() (family, error) {
 		return f, outcome.At(outcome.Usage, "model", "no model %q; there are %v", c.Model, Models())
 	case c.Loss == nil:
 		return f, nil
+	case isNil(c.Loss):
+		return f, outcome.At(outcome.BadParameter, "loss", "is a %T that is nil", c.Loss)
 	case f.classes || f.samples || !f.quadratic() && !sameLoss(f.loss, c.Loss):
 		return f, outcome.At(outcome.Usage, "loss", "%s has a loss of its own; the models with the squared loss take any, as %s and %s", f.name, Lasso, GroupLasso)
 	}
@@ -255,6 +257,12 @@ func (c Config) family() (family, error) {
 // sameLoss reports that two losses differ by parameters at most. A caller's own may have the
 // name of one of ours.
 func sameLoss(a, b loss.Loss) bool { return reflect.TypeOf(a) == reflect.TypeOf(b) }
+
+// isNil reports a pointer that is nil.
+func isNil(l loss.Loss) bool {
+	of := reflect.ValueOf(l)
+	return of.Kind() == reflect.Pointer && of.IsNil()
+}
 
 // quadratic reports the squared loss.
 func (f family) quadratic() bool { return f.loss == loss.Loss(loss.Squared{}) }

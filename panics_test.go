@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/criterion"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -153,42 +154,46 @@ func TestAFitterWithoutLargestStrengthsGoesOn(t *testing.T) {
 	}
 }
 
-// absent is a loss that is there as a nil pointer only.
+// absent is a loss whose name is nowhere.
 type absent struct {
 	loss.Squared
-	name string
+	name *string
 }
 
-func (a *absent) Name() string { return a.name }
+func (a *absent) Name() string { return *a.name }
 
-// TestANilLossIsAnError: a pointer to none in an interface that is not nil.
+// TestANilLossIsAnError: a pointer to none in an interface that is not nil, or in a loss.
 func TestANilLossIsAnError(t *testing.T) {
 	x, y := load(t)
-	c := pare.Config{Loss: (*absent)(nil)}
-	_, traits := c.Traits()
-	_, _, target := c.Target(y, nil)
-	_, fit := pare.Fit(t.Context(), x, y, []float64{-1}, c)
-	for name, err := range map[string]error{"traits": traits, "target": target, "fit": fit} {
-		if outcome.KindOf(err) != outcome.Internal {
-			t.Errorf("%s: %v", name, err)
+	for l, kind := range map[loss.Loss]outcome.Kind{(*absent)(nil): outcome.BadParameter, &absent{}: outcome.Internal} {
+		c := pare.Config{Loss: l}
+		_, traits := c.Traits()
+		_, _, target := c.Target(y, nil)
+		_, fit := pare.Fit(t.Context(), x, y, []float64{-1}, c)
+		for name, err := range map[string]error{"traits": traits, "target": target, "fit": fit} {
+			if outcome.KindOf(err) != kind {
+				t.Errorf("%s, want %s: %v", name, kind, err)
+			}
 		}
 	}
 }
 
-// unknown is a criterion that is there as a nil pointer only.
-type unknown struct{ name string }
+// unknown is a criterion whose name is nowhere.
+type unknown struct{ name *string }
 
-func (u *unknown) Name() string { return u.name }
+func (u *unknown) Name() string { return *u.name }
 
-func (u *unknown) Eval(_ []int32, _, _, _, _ []float64) float64 { return float64(len(u.name)) }
+func (u *unknown) Eval(_ []int32, _, _, _, _ []float64) float64 { return float64(len(*u.name)) }
 
-// TestANilCriterionIsAnError: a pointer to none in an interface that is not nil.
+// TestANilCriterionIsAnError: a pointer to none in an interface that is not nil, or in a criterion.
 func TestANilCriterionIsAnError(t *testing.T) {
 	x, y := load(t)
-	for _, threads := range []int{1, 4} {
-		_, err := pare.Select(t.Context(), x, y, pare.SelectOptions{Validation: pare.Validation{Loss: (*unknown)(nil)}}, pare.Config{Threads: threads})
-		if outcome.KindOf(err) != outcome.Internal {
-			t.Errorf("%d threads: %v", threads, err)
+	for judge, kind := range map[criterion.Criterion]outcome.Kind{(*unknown)(nil): outcome.BadParameter, &unknown{}: outcome.Internal} {
+		for _, threads := range []int{1, 4} {
+			_, err := pare.Select(t.Context(), x, y, pare.SelectOptions{Validation: pare.Validation{Loss: judge}}, pare.Config{Threads: threads})
+			if outcome.KindOf(err) != kind {
+				t.Errorf("%d threads, want %s: %v", threads, kind, err)
+			}
 		}
 	}
 }

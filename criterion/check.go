@@ -2,16 +2,21 @@ package criterion
 
 import (
 	"errors"
+	"reflect"
 
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// Check refuses a criterion that cannot judge rows with such targets, with the row, or
-// that cannot be told their weights. nil stands for a model's own loss, which can. It ends with k, which may be nil. The
+// Check refuses a criterion that cannot judge rows with such targets, with the row, that
+// cannot be told their weights, or has others than these rows, and a pointer or function that is nil. nil itself stands for
+// a model's own loss, which can judge. It ends with k, which may be nil. The
 // error is an [outcome.Error] about the flag "validation-loss".
 func Check(k *kernels.Set, c Criterion, y, weights []float64) error {
+	if c != nil && hollow(c) {
+		return outcome.At(outcome.BadParameter, "validation-loss", "is a pointer or function that is nil")
+	}
 	switch c := c.(type) {
 	case nil, MeanSquaredError, MeanAbsoluteError:
 		return nil
@@ -27,10 +32,33 @@ func Check(k *kernels.Set, c Criterion, y, weights []float64) error {
 			e.Flag, e.Message = "validation-loss", "the criterion "+c.name+" cannot judge this row: "+e.Message
 		}
 		return err
+	case Weighted:
+		switch {
+		case weights != nil:
+			return outcome.At(outcome.Usage, "validation-loss", "%s has weights of its own, and so have the rows", c.Name())
+		case c.Weights != nil && len(c.Weights) != len(y):
+			return outcome.At(outcome.Shape, "validation-loss", "%s has %d weights for %d rows; there must be one a row", c.Name(), len(c.Weights), len(y))
+		}
+		return Check(k, c.Criterion, y, nil)
 	default:
 		if weights != nil {
 			return outcome.At(outcome.Usage, "validation-loss", "%s cannot be told the weights of rows; the losses of package criterion can", c.Name())
 		}
 		return nil
+	}
+}
+
+// hollow reports that there is nothing behind a criterion that could judge.
+func hollow(c Criterion) bool {
+	switch c := c.(type) {
+	case nil:
+		return true
+	case Weighted:
+		return hollow(c.Criterion)
+	case function:
+		return c.loss == nil
+	default:
+		of := reflect.ValueOf(c)
+		return of.Kind() == reflect.Pointer && of.IsNil()
 	}
 }

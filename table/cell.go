@@ -2,6 +2,7 @@ package table
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,6 +46,7 @@ type Rows interface {
 // What is wrong with the spelling of a number.
 var (
 	errNotNumber  = errors.New("not a number")
+	errNotFinite  = fmt.Errorf("%w that is finite", errNotNumber)
 	errOutOfRange = errors.New("outside the range of float64")
 	errCommas     = errors.New("a number with a comma; write a point if it is a decimal comma, and leave it out if it separates thousands")
 )
@@ -63,8 +65,11 @@ func parseNumber(s string) (float64, error) {
 		case decimal.NotNumber, decimal.TooLong:
 		}
 	}
-	if hasCommas(s) {
+	switch {
+	case hasCommas(s):
 		return 0, errCommas
+	case slices.ContainsFunc([]string{"inf", "infinity", "nan"}, func(word string) bool { return strings.EqualFold(strings.TrimLeft(s, "+-"), word) }):
+		return 0, errNotFinite
 	}
 	return 0, errNotNumber
 }

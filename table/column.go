@@ -56,7 +56,7 @@ func (col *column) read(cell *Cell, o Options) error {
 			cell.Kind, cell.Number = Number, v
 		case isTruth && col.feature >= 0:
 			cell.Kind, cell.Number = Number, truth
-		case errors.Is(err, errNotNumber):
+		case errors.Is(err, errNotNumber) && (!errors.Is(err, errNotFinite) || !col.takesNumbers(o)):
 			cell.Kind = Text
 		default:
 			return fmt.Errorf("%q is %w", shorten(cell.Text), err)
@@ -72,10 +72,18 @@ func (col *column) read(cell *Cell, o Options) error {
 	if cell.Kind == Text && !utf8.ValidString(cell.Text) {
 		return fmt.Errorf("%q is not UTF-8 text", shorten(cell.Text))
 	}
-	if cell.Kind == Text && !col.decided && !col.categories && col.feature >= 0 && !o.OneHot {
+	if cell.Kind == Text && col.takesNumbers(o) {
 		return fmt.Errorf("%q is %w", shorten(cell.Text), errText)
 	}
 	return nil
+}
+
+// takesNumbers reports that text is none of what the column may hold.
+func (col *column) takesNumbers(o Options) bool {
+	if col.decided {
+		return !col.text
+	}
+	return !col.categories && col.feature >= 0 && !o.OneHot
 }
 
 // take returns the number that stands for a cell: itself, or 1 plus its code for text; 0

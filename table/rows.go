@@ -318,7 +318,11 @@ func (r *Row) set(c *collector, cells []Cell, byColumn []*placed, missing Missin
 			return c.locate(k, err)
 		}
 		if cell.Kind == Text && at.Categories == nil {
-			return c.locate(k, fmt.Errorf("%q is text, and the model takes numbers here", shorten(cell.Text)))
+			what := errText.Error()
+			if _, err := parseNumber(cell.Text); errors.Is(err, errNotFinite) {
+				what = err.Error()
+			}
+			return c.locate(k, fmt.Errorf("%q is %s, and the model takes numbers here", shorten(cell.Text), what))
 		}
 		switch {
 		case cell.Kind == Absent && at.Fill != nil:

@@ -83,6 +83,7 @@ func TestPredictReadsTablesAsTheFitDid(t *testing.T) {
 	for text, want := range map[string]string{
 		"age,income\n1,2\n":               `no column "color"`,
 		"age,income,color\nold,2,red\n":   "the model takes numbers here",
+		"age,income,color\ninf,2,red\n":   "is not a number that is finite, and the model",
 		"1,2\n":                           "without the names of those that the model was fitted on: 2, where there were 5",
 		"age,income,color\n1,2,red,\n":    "4 cells",
 		"age,income,color\n1,1e999,red\n": "outside the range",

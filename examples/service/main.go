@@ -25,6 +25,7 @@ func main() {
 	flag.Int64Var(&l.bytes, "max-bytes", 1<<30, "working memory of all selections")
 	flag.Int64Var(&l.upload, "max-upload", 64<<20, "bytes of an upload")
 	flag.Int64Var(&l.reading, "max-reading", 1<<30, "memory that reading a file may take, unpacked")
+	flag.DurationVar(&l.sending, "sending", 10*time.Minute, "time that a client may take to send a request")
 	flag.IntVar(&l.data, "data", 32, "data sets held; the oldest go first")
 	flag.IntVar(&l.jobs, "jobs", 1000, "jobs that have ended held; the oldest go first")
 	flag.DurationVar(&l.longest, "longest", 10*time.Minute, "time that a selection may take")
@@ -48,7 +49,8 @@ func run(address string, l limits, grace time.Duration) error {
 	if err != nil {
 		return err
 	}
-	server := &http.Server{Handler: s.handler(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
+	// Of reading alone: there is no limit to how long a client may wait for a selection or watch one.
+	server := &http.Server{Handler: s.handler(), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: l.sending, IdleTimeout: 2 * time.Minute}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
 	slog.Info("listening", "address", listener.Addr().String())

@@ -27,7 +27,7 @@ type limits struct {
 	files                    string // "": none may be named
 	calls, queue, data, jobs int
 	bytes, upload, reading   int64
-	longest                  time.Duration
+	longest, sending         time.Duration
 }
 
 // service holds data sets, jobs and the model that predicts.

@@ -309,44 +309,53 @@ func TestPackedUploads(t *testing.T) {
 	}
 }
 
-// A client that does not come to the end of its request does not make the end of the service a failure.
-func TestTheEndDoesNotWaitForSlowClients(t *testing.T) {
-	free, err := net.Listen("tcp", "localhost:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := free.Addr().String()
-	if err := free.Close(); err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- run(address, limits{upload: 1 << 20}, time.Minute) }()
-	var slow net.Conn
-	for slow == nil {
-		if slow, err = net.Dial("tcp", address); err != nil {
-			select {
-			case err := <-ended:
-				t.Fatal(err)
-			case <-time.After(10 * time.Millisecond):
+// A client that does not come to the end of its request does not make the end of the service a failure, and is sent away
+// after a while.
+func TestSlowClients(t *testing.T) {
+	for _, l := range []limits{{upload: 1 << 20}, {upload: 1 << 20, sending: time.Second}} {
+		free, err := net.Listen("tcp", "localhost:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		address := free.Addr().String()
+		if err := free.Close(); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- run(address, l, time.Minute) }()
+		var slow net.Conn
+		for slow == nil {
+			if slow, err = net.Dial("tcp", address); err != nil {
+				select {
+				case err := <-ended:
+					t.Fatal(err)
+				case <-time.After(10 * time.Millisecond):
+				}
 			}
 		}
-	}
-	defer slow.Close()
-	if _, err := io.WriteString(slow, "POST /data HTTP/1.1\r\nHost: here\r\nExpect: 100-continue\r\nContent-Length: 1000\r\n\r\n"); err != nil {
-		t.Fatal(err)
-	}
-	if answer, err := bufio.NewReader(slow).ReadString('\n'); err != nil || !strings.Contains(answer, "100 Continue") {
-		t.Fatalf("%q, %v", answer, err)
-	}
-	self, err := os.FindProcess(os.Getpid())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := self.Signal(syscall.SIGTERM); err != nil {
-		t.Skip(err) // Windows has no such signals
-	}
-	if err := <-ended; err != nil {
-		t.Error(err)
+		defer slow.Close()
+		if _, err := io.WriteString(slow, "POST /data HTTP/1.1\r\nHost: here\r\nExpect: 100-continue\r\nContent-Length: 1000\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		answers := bufio.NewReader(slow)
+		if answer, err := answers.ReadString('\n'); err != nil || !strings.Contains(answer, "100 Continue") {
+			t.Fatalf("%q, %v", answer, err)
+		}
+		if l.sending > 0 {
+			if rest, err := io.ReadAll(answers); err != nil || !strings.Contains(string(rest), "422 Unprocessable") || !strings.Contains(string(rest), "not sent to its end") {
+				t.Errorf("%q, %v", rest, err)
+			}
+		}
+		self, err := os.FindProcess(os.Getpid())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := self.Signal(syscall.SIGTERM); err != nil {
+			t.Skip(err) // Windows has no such signals
+		}
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
 	}
 }
 

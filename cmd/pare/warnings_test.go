@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -27,12 +28,14 @@ func TestColumnsOfDifferentScaleAreAWarning(t *testing.T) {
 	}
 }
 
-// A choice that is not to be trusted is a warning, with what to do about the reason.
+// A choice that is not to be trusted is a warning, with what to do about the reason: one to the last digits next to
+// where columns enter.
 func TestUntrustedChoicesAreAWarning(t *testing.T) {
 	rows := lines("a,b,copy,y\n", 60, func(i int) string {
 		return fmt.Sprintf("%d,%d,%d,%d.5\n", i*i%11, i*7%5, i*i%11, 2*(i*i%11)+3*(i*i*i%29))
 	})
-	args := []string{"select", "--model=group", "--column-groups=size:1", "--target=y", writeFile(t, "copies.csv", rows)}
+	loosely := []string{"select", "--model=group", "--column-groups=size:1", "--target=y", writeFile(t, "copies.csv", rows)}
+	args := append(slices.Clone(loosely), "--precision")
 	r := decoded[selectResult](t, exitUntrusted, args...)
 	if len(r.Warnings) != 1 || r.Warnings[0].Code != "untrusted" || !strings.Contains(r.Warnings[0].Message, "--search halton goes by values alone") {
 		t.Errorf("%+v", r.Warnings)
@@ -40,7 +43,7 @@ func TestUntrustedChoicesAreAWarning(t *testing.T) {
 	if o := pareRun(t, args...); strings.Contains(o.stdout, "raise --tol") || !strings.Contains(flat(o.stdout), "is not to be trusted: a column is about to enter") {
 		t.Errorf("%s", o.stdout)
 	}
-	if r := decoded[selectResult](t, exitOK, append(args, "--search=halton", "--evaluations=10")...); r.Warnings != nil {
+	if r := decoded[selectResult](t, exitOK, append(loosely, "--search=halton", "--evaluations=10")...); r.Warnings != nil {
 		t.Errorf("by values alone: %+v", r.Warnings)
 	}
 }

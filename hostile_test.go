@@ -428,6 +428,39 @@ func TestSoftmaxOfRowsWithHardlyAnyCurvature(t *testing.T) {
 	}
 }
 
+// TestStandardisedSoftmaxKnowsNoUnit: columns that are standardised may be in any unit.
+func TestStandardisedSoftmaxKnowsNoUnit(t *testing.T) {
+	const n, p = 40, 3
+	r := oracle.NewRandom(11)
+	x, y := make([][]float64, n), make([]float64, n)
+	for i := range x {
+		x[i] = []float64{5 + r.Normal(), 5 + r.Normal(), 5 + r.Normal()}
+		y[i] = math.Trunc(min(2, max(0, x[i][0]-4+r.Normal())))
+	}
+	for _, m := range []pare.Model{pare.Multinomial, pare.MultinomialNet, pare.MultinomialGroup, pare.MultinomialPerClass} {
+		c := pare.Config{Model: m, Standardize: true, MaxEpochs: 1000}
+		for _, dense := range []bool{false, true} {
+			top, err := pare.LogLambdaMax(matrixOf(t, x, p, dense), y, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for k := range top {
+				top[k] -= 2
+			}
+			want, err := pare.Fit(t.Context(), matrixOf(t, x, p, dense), y, top, c)
+			if err != nil || !want.Status.OK() {
+				t.Fatalf("%s, dense %t: %v, %v", m, dense, want, err)
+			}
+			for _, unit := range []int{-100, -10, 60} {
+				got, err := pare.Fit(t.Context(), matrixOf(t, every(x, by(unit)), p, dense), y, top, c)
+				if err != nil || got.Objective != want.Objective || got.Effort != want.Effort || got.Status != want.Status {
+					t.Errorf("%s, dense %t, X·2^%d: %v, %+v at %v; want %+v at %v", m, dense, unit, err, got.Effort, got.Objective, want.Effort, want.Objective)
+				}
+			}
+		}
+	}
+}
+
 // TestSoftmaxOfColumnsFarFromZero: where columns are makes no difference with intercepts, and steps by what rounding leaves of
 // curvatures, which ended at objectives of 1e298, are not taken.
 func TestSoftmaxOfColumnsFarFromZero(t *testing.T) {

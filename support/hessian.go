@@ -128,13 +128,15 @@ func (h *Hessian) complement(p []float64) {
 	}
 }
 
-// column returns a column, and the number that it is taken less of where it is dense: its mean, since squares of what is far
-// from 0 would cancel. It makes no other difference, as the intercepts move along.
+// column returns a column of the matrix, the number that it is taken less of where it is dense, and what the view then
+// multiplies it by. The number is its mean, since squares of what is far from 0 would cancel. It makes no other difference, as
+// the intercepts move along.
 func (h *Hessian) column(j int32) (rows []int32, values []float64, mean, scale float64) {
-	if rows, values = h.view.Matrix().Column(int(j)); rows == nil {
-		mean = h.view.Mean(int(j))
+	rows, values = h.view.Matrix().Column(int(j))
+	if scale = h.view.Scale(int(j)); rows == nil && scale > 0 {
+		mean = h.view.Mean(int(j)) / scale
 	}
-	return rows, values, mean, h.view.Scale(int(j))
+	return rows, values, mean, scale
 }
 
 // Clear makes the running vector 0.

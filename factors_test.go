@@ -400,3 +400,50 @@ func TestFactorsRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestMultiplesUnderFactors: of columns that are multiples of one another the longest is the cheapest, and the others have no
+// coefficient, be there factors or not, standardised columns or not.
+func TestMultiplesUnderFactors(t *testing.T) {
+	r := oracle.NewRandom(3)
+	const n, p = 20, 6
+	rows, y := make([][]float64, n), make([]float64, n)
+	for i := range rows {
+		v, w := math.Round(4*r.Normal()), r.Normal()
+		rows[i] = []float64{v, v, 2 * v, 2 * v, w, -v}
+		y[i] = v + w + r.Normal()
+	}
+	for _, c := range []pare.Config{
+		{PenaltyFactors: []float64{1, 1, 1, 1, 2, 1}},
+		{PenaltyFactors: []float64{1, 1, 0.5, 0.5, 2, 1}, Standardize: true},
+		{Model: pare.ElasticNet, PenaltyFactors: []float64{1, 1, 1, 1, 2, 1}},
+	} {
+		for _, dense := range []bool{true, false} {
+			c.Tol = 1e-10
+			lambda, err := pare.LogLambdaMax(matrixOf(t, rows, p, dense), y, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lambda[0]--
+			if len(lambda) == 2 {
+				lambda[1] = -60
+			}
+			all, err := pare.Fit(t.Context(), matrixOf(t, rows, p, dense), y, lambda, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			long := make([][]float64, n)
+			for i, row := range rows {
+				long[i] = row[2:5]
+			}
+			few := c
+			few.PenaltyFactors = c.PenaltyFactors[2:5]
+			some, err := pare.Fit(t.Context(), matrixOf(t, long, 3, dense), y, lambda, few)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if math.Abs(all.Objective-some.Objective) > all.Gap+some.Gap+1e-12*some.Objective {
+				t.Errorf("%+v, dense %t: objective %.10g with a gap of %.2g, want %.10g; columns %v, %v", c, dense, all.Objective, all.Gap, some.Objective, all.Support, all.Coef)
+			}
+		}
+	}
+}

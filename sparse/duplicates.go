@@ -6,7 +6,7 @@ import (
 )
 
 // Copies are columns found to equal one another, up to sign, on the rows of
-// positive weight of a view and after centring. Text has many: words that occur in the same
+// positive weight of a view, after scaling and centring. Text has many: words that occur in the same
 // documents. With one strength for all columns, an inner problem has infinitely many solutions
 // on them; the one that shares the coefficient equally, with the signs of the copies, is unique
 // and differentiable: it is the limit of the elastic net as its ridge vanishes.
@@ -199,7 +199,7 @@ func (v *View) hash(j int32) uint64 {
 }
 
 // lead returns what the entries of a column with the first entry x are divided by to
-// be compared: its sign, or itself where multiples of a column are copies of it too.
+// be compared: its sign, or itself where multiples of a column may be copies of it once they are scaled.
 func (v *View) lead(x float64) float64 {
 	if v.scale != nil {
 		return x
@@ -207,9 +207,15 @@ func (v *View) lead(x float64) float64 {
 	return math.Copysign(1, x)
 }
 
-// compare returns ±1 where column b is that multiple of column a on the rows of
-// positive weight, or in a standardised view any multiple of that sign, else 0.
+// sameNorm is how far the norms of copies may be apart, relatively: rounding.
+const sameNorm = 1e-12
+
+// compare returns ±1 where column b of the view is that multiple of column a on the rows of
+// positive weight, else 0.
 func (v *View) compare(a, b int32) float64 {
+	if v.scale != nil && !(math.Abs(v.Norm(int(a))-v.Norm(int(b))) <= float64(sameNorm*v.Norm(int(a)))) {
+		return 0 // a multiple of another size
+	}
 	next := func(j int32) func() (int, float64) {
 		rows, values := v.x.Column(int(j))
 		k := 0

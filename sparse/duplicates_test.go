@@ -56,3 +56,36 @@ func TestLongColumnsAreCopiesAsAWhole(t *testing.T) {
 		}
 	}
 }
+
+// TestMultiplesAreCopiesWhereTheyAreScaledAlike: columns that are scaled are compared as they are then.
+func TestMultiplesAreCopiesWhereTheyAreScaledAlike(t *testing.T) {
+	x, err := sparse.NewDense(3, 4, []float64{1, 0, 2, 2, 0, 4, -1, 0, -2, 3, 0, 6})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := sparse.NewView(kernels.Available()[0], x, nil, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		standardise bool
+		times       []float64
+		want        []int32
+	}{
+		{false, []float64{1, 1, 1, 1}, []int32{2}},
+		{false, []float64{6, 3, 1, 2}, []int32{1, 3}},
+		{true, []float64{1, 1, 1, 1}, []int32{1, 2, 3}},
+		{true, []float64{1, 5, 5, 1}, []int32{2, 3}},
+	} {
+		view := plain
+		if c.standardise {
+			view = view.Standardised()
+		}
+		if view, err = view.Rescaled(c.times); err != nil {
+			t.Fatal(err)
+		}
+		if got := view.NewCopies(true).Find([]int32{0, 1, 2, 3}); !slices.Equal(got, c.want) {
+			t.Errorf("standardised %t, times %v: columns %v are copies, want %v", c.standardise, c.times, got, c.want)
+		}
+	}
+}

@@ -249,6 +249,27 @@ func TestBoundsInAChoice(t *testing.T) {
 	}
 }
 
+// TestBoundsTellCopiesApart: with a strength for each column, equal ones share theirs, but not if they have bounds of their own.
+func TestBoundsTellCopiesApart(t *testing.T) {
+	f := drawFactored(oracle.NewRandom(2), pare.WeightedLasso, false)
+	p := len(f.factors)
+	for _, row := range f.rows {
+		row[1] = row[0]
+	}
+	f.config.PenaltyFactors = nil
+	f.config.Lower, f.config.Upper = repeat(-0.3, p), repeat(0.3, p)
+	f.config.Upper[1] = 0.1
+	s, err := pare.Select(t.Context(), matrixOf(t, f.rows, p, false), f.y, pare.SelectOptions{}, f.config)
+	if err != nil || s.Err != nil || s.Final == nil || s.Final.Status != outcome.Converged {
+		t.Fatal(err, s)
+	}
+	for k, j := range s.Final.Support {
+		if b := s.Final.Coef[k]; b < -0.3 || b > f.config.Upper[j] {
+			t.Errorf("column %d has a coefficient of %g", j, b)
+		}
+	}
+}
+
 // TestPositiveIsALowerBound: β ≥ 0 is the same as a lower bound of 0 on every column.
 func TestPositiveIsALowerBound(t *testing.T) {
 	for turn := range uint64(6) {

@@ -15,7 +15,8 @@ import (
 // would not be unique and would have no derivative; if they share one λ and split their
 // coefficient equally, the solution is that of the merged matrix. group[j] is the merged
 // column that stands for column j of x. If there is nothing to merge, merged is x itself.
-// With β ≥ 0 (positive), columns of opposite sign are not merged.
+// With β ≥ 0 (positive), columns of opposite sign are not merged; with bounds, which tell equal
+// columns apart, none are.
 func Merge(k *kernels.Set, x sparse.Matrix, spec Spec, positive bool) (merged sparse.Matrix, group []int32, err error) {
 	n, p := x.Dims()
 	if spec.Risk == nil {
@@ -26,6 +27,9 @@ func Merge(k *kernels.Set, x sparse.Matrix, spec Spec, positive bool) (merged sp
 	group = make([]int32, p)
 	for j := range group {
 		group[j] = int32(j)
+	}
+	if spec.Box != nil {
+		return x, group, nil
 	}
 	// Means may equal others in their turn.
 	for merged = x; ; {

@@ -261,3 +261,32 @@ func TestWideRidgesLeaveRowsOut(t *testing.T) {
 		}
 	}
 }
+
+// TestWideRidgesKnowNoAbsentRow: what a row of weight 0 holds makes no difference to a choice.
+func TestWideRidgesKnowNoAbsentRow(t *testing.T) {
+	q := oracle.NewRandom(5).Problem(oracle.Shape{N: 20, P: 50, Mean: 1, Active: 5})
+	weights, ids := make([]float64, 20), make([]int, 20)
+	for i := range weights {
+		weights[i], ids[i] = 1, i%3
+	}
+	weights[4] = 0
+	for _, bare := range []bool{false, true} {
+		c := pare.Config{Model: pare.Ridge, Weights: weights, NoIntercept: bare, Tol: 1e-10}
+		chosen := func() *pare.Selection {
+			s, err := pare.Select(t.Context(), fixture.Matrix(t, q, true), q.Y, pare.SelectOptions{Validation: pare.Validation{FoldIDs: ids}}, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s
+		}
+		q.X[4] = q.X[3]
+		want := chosen()
+		q.X[4] = make([]float64, 50)
+		for j := range q.X[4] {
+			q.X[4][j] = 1e9 * float64(j%7-3)
+		}
+		if got := chosen(); math.Abs(got.Value-want.Value) > 1e-6*want.Value || math.Abs(got.LogLambda[0]-want.LogLambda[0]) > 1e-3 {
+			t.Errorf("bare %t: %g at %g, without an outlier in the absent row %g at %g", bare, got.Value, got.LogLambda, want.Value, want.LogLambda)
+		}
+	}
+}

@@ -26,16 +26,22 @@ type Rotation struct {
 
 	k      *kernels.Set
 	x      *sparse.Dense
+	rows   []int32   // of positive weight: X̃ has zeros in the place of others
 	mean   []float64 // of the columns of X; zeros without an intercept
 	vary   int       // columns of X̃ other than 0
 	pivots []int32   // the row of X̃ that comes in with each column of L
 }
 
-// Rotate returns the rotation of a matrix; nil where its numbers leave no room for products, and
-// where X̃ is 0.
-func Rotate(k *kernels.Set, x *sparse.Dense, intercept bool) (*Rotation, error) {
+// Rotate returns the rotation of a matrix under weights of its rows, nil for all 1; nil where its numbers leave no
+// room for products, and where X̃ is 0.
+func Rotate(k *kernels.Set, x *sparse.Dense, weights []float64, intercept bool) (*Rotation, error) {
 	n, p := x.Dims()
 	r := &Rotation{k: k, x: x, mean: make([]float64, p)}
+	for i := range n {
+		if weights == nil || weights[i] > 0 {
+			r.rows = append(r.rows, int32(i))
+		}
+	}
 	largest := r.centre(intercept)
 	if r.vary == 0 || math.IsInf(largest, 0) {
 		return nil, nil
@@ -48,8 +54,8 @@ func Rotate(k *kernels.Set, x *sparse.Dense, intercept bool) (*Rotation, error) 
 	outer.Sum(k, p, n, func(j int) (float64, []float64) {
 		pace.Did(n * n)
 		_, values := x.Column(j)
-		for i, v := range values {
-			scratch[i] = math.Ldexp(v-r.mean[j], -exponent)
+		for _, i := range r.rows {
+			scratch[i] = math.Ldexp(values[i]-r.mean[j], -exponent)
 		}
 		return 1, scratch
 	}, product)
@@ -76,20 +82,20 @@ func (r *Rotation) centre(intercept bool) (largest float64) {
 		pace.Did(n)
 		_, values := r.x.Column(j)
 		if intercept {
-			r.mean[j] = values[0]
+			r.mean[j] = values[r.rows[0]]
 		}
-		if !slices.ContainsFunc(values, func(v float64) bool { return v != r.mean[j] }) {
+		if !slices.ContainsFunc(r.rows, func(i int32) bool { return values[i] != r.mean[j] }) {
 			continue
 		}
 		r.vary++
 		if intercept {
 			r.mean[j] = 0
-			for _, v := range values {
-				r.mean[j] += v / float64(n)
+			for _, i := range r.rows {
+				r.mean[j] += values[i] / float64(len(r.rows))
 			}
 		}
-		for _, v := range values {
-			largest = max(largest, math.Abs(v-r.mean[j]))
+		for _, i := range r.rows {
+			largest = max(largest, math.Abs(values[i]-r.mean[j]))
 		}
 	}
 	return largest

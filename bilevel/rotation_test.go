@@ -18,7 +18,7 @@ import (
 
 func rotated(t *testing.T, q *oracle.Problem, intercept bool) *bilevel.Rotation {
 	t.Helper()
-	r, err := bilevel.Rotate(fixture.Kernels(t), fixture.Matrix(t, q, true).(*sparse.Dense), intercept)
+	r, err := bilevel.Rotate(fixture.Kernels(t), fixture.Matrix(t, q, true).(*sparse.Dense), nil, intercept)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,7 @@ func (s *Statement) Rotation(ctx context.Context) (_ *bilevel.Rotation, err erro
 		return nil, nil
 	}
 	defer s.Turn(ctx)()
-	return bilevel.Rotate(s.Kernels, s.X.(*sparse.Dense), s.Intercept)
+	return bilevel.Rotate(s.Kernels, s.X.(*sparse.Dense), s.Weights, s.Intercept)
 }
 
 // rotated returns the problem on the columns of the rotation, which has the same predictions; the problem itself

@@ -451,3 +451,18 @@ func TestDeepGroupsTakeFewPasses(t *testing.T) {
 		}
 	}
 }
+
+// TestGroupsOnStraightPartsOfALoss: a group moves where all of its rows are beyond δ, though a model of the loss has no
+// curvature there.
+func TestGroupsOnStraightPartsOfALoss(t *testing.T) {
+	columns := [][]float64{{3.75, 3.75, 3.75, 3.75, 3.75, 3.75, 3.75, 3.75}, {0, 1.25, -0.5, 0, 0, 0, 0, 1.75}, {5: -1.25, 7: 0}, {5: -2.5, 7: 0}, {3: 1.75, 7: 0}}
+	x, err := sparse.NewDense(8, 5, slices.Concat(columns...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	y := []float64{3.5, 2.75, 5.625, 1, 4.125, 1.25, 6.125, 1.375}
+	c := pare.Config{Model: pare.SparseGroupPair, Loss: loss.Huber{Delta: 0.3}, Groups: []int{0, 1, 0, 2, 2}, Tol: 1e-10}
+	if f, err := pare.Fit(t.Context(), x, y, []float64{-3.5, -3.4}, c); err != nil || f.Status != outcome.Converged || f.Epochs > 200 {
+		t.Errorf("%+v, %v", f, err)
+	}
+}

@@ -47,7 +47,12 @@ func (s *Blocks) improve(ctx context.Context, g model.Blocks, most int) bool {
 			return true
 		}
 		share, sweeps := modelLack, modelSweeps
-		if s.prepare(columns, above); s.hessian.Written() {
+		s.prepare(columns, above)
+		if !above && bounded && s.stranded(modelLack*worst) {
+			above = true
+			s.prepare(columns, above)
+		}
+		if s.hessian.Written() {
 			share, sweeps = writtenLack, writtenSweeps
 		}
 		done := s.sweeps(ctx, g, max(share*worst, leastLack*s.scale), sweeps, most)
@@ -191,6 +196,12 @@ func (s *Blocks) curves() {
 		}
 	}
 	s.hessian.Clear()
+}
+
+// stranded reports that a block which lacks more than tol has no curvature in the model, which leaves it where it is: all rows
+// that it has entries in are where the loss is straight.
+func (s *Blocks) stranded(tol float64) bool {
+	return slices.ContainsFunc(s.at, func(l *localBlock) bool { return l.steep == 0 && s.length(l.lack) > tol })
 }
 
 // steepest returns a bound of the largest eigenvalue of a symmetric positive semidefinite

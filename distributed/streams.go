@@ -73,13 +73,23 @@ func (o Options) withDefaults() (Options, error) {
 	return o, nil
 }
 
-// open makes the streams, or finds them. It asks again where there is no answer in time.
+// open makes the streams, or finds them. It asks again where there is no answer in time, and where the servers have no
+// leader yet, or have lost theirs.
 func open(ctx context.Context, nc *nats.Conn, o Options) (s *streams, err error) {
 	err = insist(ctx, func() (again bool, err error) {
 		s, err = openOnce(ctx, nc, o)
-		return errors.Is(err, context.DeadlineExceeded), err
+		return errors.Is(err, context.DeadlineExceeded) || leaderless(err), err
 	})
 	return s, err
+}
+
+// withoutLeader is what servers call "JetStream system temporarily unavailable".
+const withoutLeader jetstream.ErrorCode = 10008
+
+// leaderless reports that servers have to choose a leader first.
+func leaderless(err error) bool {
+	of, ok := errors.AsType[*jetstream.APIError](err)
+	return ok && of.ErrorCode == withoutLeader
 }
 
 // insist calls f until it has no error, or one that it does not want to try again after, or

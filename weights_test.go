@@ -11,6 +11,7 @@ import (
 	"github.com/seed-45b9a24c/pare/criterion"
 	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -503,4 +504,42 @@ func TestConstantColumnUnderFarOffsets(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestAnOutlierOfWeightZeroIsAbsent: fits under losses without a bound of their curvature have the bits that they have where
+// the numbers of a row of weight 0, such as one that is held out, are ordinary.
+func TestAnOutlierOfWeightZeroIsAbsent(t *testing.T) {
+	ctx := context.Background()
+	const absent = 7
+	r := oracle.NewRandom(5)
+	rows, y, weights := make([][]float64, 30), make([]float64, 30), make([]float64, 30)
+	for i := range rows {
+		rows[i] = []float64{r.Normal(), r.Normal(), r.Normal(), r.Normal()}
+		y[i], weights[i] = kernels.Exp(float64(0.5*rows[i][0])+float64(0.3*r.Normal())), 1
+	}
+	weights[absent] = 0
+	ordinary := rows[absent]
+	for _, l := range []loss.Loss{loss.Poisson{}, loss.Gamma{}, loss.Tweedie{}} {
+		for _, model := range []pare.Model{pare.Lasso, pare.ElasticNet, pare.Ridge} {
+			for _, dense := range []bool{true, false} {
+				c := pare.Config{Model: model, Loss: l, Weights: weights}
+				var want *pare.Fitted
+				for _, size := range []float64{1, 1e3, 1e9, 1e100} {
+					rows[absent] = every([][]float64{ordinary}, func(v float64) float64 { return size * v })[0]
+					x := matrixOf(t, rows, 4, dense)
+					lambda := somewhere(t, x, y, c)
+					f, err := pare.Fit(ctx, x, y, lambda, c)
+					switch {
+					case err != nil || !f.Status.OK():
+						t.Errorf("%s, %s, dense %v, %g: %+v, %v", l.Name(), model, dense, size, f, err)
+					case want == nil:
+						want = f
+					case f.Objective != want.Objective || !slices.Equal(f.Coef, want.Coef) || f.Epochs != want.Epochs:
+						t.Errorf("%s, %s, dense %v, %g: objective %g after %d sweeps, want %g after %d", l.Name(), model, dense, size, f.Objective, f.Epochs, want.Objective, want.Epochs)
+					}
+				}
+			}
+		}
+	}
+	rows[absent] = ordinary
 }

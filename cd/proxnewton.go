@@ -412,12 +412,23 @@ func (s *Solver) trial() *model.State {
 }
 
 // furthest returns the longest step to try: 1, but where the curvature has no bound one that
-// moves no prediction so far that the loss overflows.
+// moves no prediction of a row with a weight so far that the loss overflows.
 func (s *Solver) furthest() float64 {
 	if _, ok := s.fit.Smoothness(); ok {
 		return 1
 	}
-	if move := s.k.MaxAbs(s.prox.direction); move > furthestMove {
+	direction, weights := s.prox.direction, s.view.Weights()
+	var move float64
+	if weights == nil {
+		move = s.k.MaxAbs(direction)
+	} else {
+		for i, w := range kernels.Each(s.k, weights) {
+			if w > 0 {
+				move = max(move, math.Abs(direction[i]))
+			}
+		}
+	}
+	if move > furthestMove {
 		return furthestMove / move
 	}
 	return 1

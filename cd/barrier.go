@@ -65,15 +65,13 @@ func (b *barrier) predict(d []float64) {
 		b.dHigh[k] = float64(b.dHigh[k]*d) - b.high[k]
 	}
 	length := b.reach(d)
-	var ahead, now float64
+	var ahead float64
 	for k, d := range kernels.Each(b.k, d) {
-		beta, slack, low, high := b.beta[k], b.slack[k], b.low[k], b.high[k]
-		ahead = math.FMA(math.FMA(length, d, beta), math.FMA(length, b.dLow[k], low), ahead)
-		ahead = math.FMA(math.FMA(-length, d, slack), math.FMA(length, b.dHigh[k], high), ahead)
-		now = math.FMA(high, slack, math.FMA(low, beta, now))
+		ahead = math.FMA(math.FMA(length, d, b.beta[k]), math.FMA(length, b.dLow[k], b.low[k]), ahead)
+		ahead = math.FMA(math.FMA(-length, d, b.slack[k]), math.FMA(length, b.dHigh[k], b.high[k]), ahead)
 	}
 	size := float64(2 * len(d))
-	mu := now / size
+	mu := b.complementarity() / size
 	share := max(0, ahead/size/mu)
 	centre := float64(float64(share*share*share) * mu)
 	for k, d := range kernels.Each(b.k, d) {

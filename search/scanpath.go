@@ -76,8 +76,8 @@ func (l *scan) next() float64 {
 // count brings the numbers of points in a row up to date, by what the slope here promises.
 func (l *scan) count(gain float64, fallsAgain bool, unit float64) {
 	here, before := l.here, l.before
-	climbs := l.o.Climb && here.TrainLoss > halfway || l.waits()
-	inARow(&l.rises, here.Value > l.floor()+float64(clearly*unit) && !fallsAgain && !climbs)
+	mayFall := l.o.Climb && here.TrainLoss > halfway || l.waits() // however far it has risen
+	inARow(&l.rises, here.Value > l.floor()+float64(clearly*unit) && !fallsAgain && !mayFall)
 
 	full := l.o.Sparse && (here.Saturation >= l.crowd() || here.TrainLoss > 0 && here.TrainLoss < fitted)
 	worth := slightly

@@ -193,13 +193,18 @@ func (c *Columns) fill(slot int) {
 	case c.curved:
 		c.mean[slot], c.square[slot] = c.scaleSparse(index, values, packed)
 	default:
-		if len(packed) > 0 && &packed[0] != &values[0] {
-			k.Copy(packed, values)
-		}
+		c.take(values, packed)
 		if shift != 0 {
 			k.Subtract(shift, packed)
 		}
 		c.takeRoots(index, packed)
+	}
+}
+
+// take copies the values of a column to where they are packed, unless they are there.
+func (c *Columns) take(values, packed []float64) {
+	if len(packed) > 0 && &packed[0] != &values[0] {
+		c.view.Kernels().Copy(packed, values)
 	}
 }
 
@@ -262,9 +267,7 @@ func (c *Columns) scaleDense(values, out []float64) (mean, square float64) {
 	if c.view.Centred() {
 		mean = k.Dot(c.weight, values) / c.total
 	}
-	if &out[0] != &values[0] {
-		k.Copy(out, values)
-	}
+	c.take(values, out)
 	if mean != 0 {
 		k.Subtract(mean, out)
 	}

@@ -14,7 +14,8 @@ const mostLeverages = 1 << 27
 // Removal is what a point says of the rows' part in it.
 type Removal struct {
 	// Leverage is hᵢ = sᵢ·xᵢA⁻¹xᵢᵀ/N of every row on the support, with the intercept: by how much the
-	// prediction of a row follows a change of its own residual.
+	// prediction of a row follows a change of its own residual. It is +Inf where no row that counts has a curvature, and so
+	// nothing determines the intercept.
 	Leverage []float64
 	Motion   []float64   // by how much predictions move where all λ's move by 1
 	Moves    [][]float64 // by how much coefficients do, of the support, where one of them does; nil where each column has its own
@@ -53,7 +54,9 @@ func (s *Solver) Leverages(g model.Penalty, at Point) (*Removal, error) {
 	for i, square := range out.Leverage {
 		pace.Did(1)
 		out.Leverage[i] = square/s.view.Total() + shared
-		if weights != nil {
+		if weights != nil && weights[i] == 0 {
+			out.Leverage[i] = 0
+		} else if weights != nil {
 			out.Leverage[i] *= weights[i]
 		}
 	}

@@ -81,7 +81,8 @@ type ScanOptions struct {
 }
 
 const (
-	scanGap = 1e-3 // relative gap of the path's points: a value within 0.02 standard errors
+	scanGap    = 1e-3  // relative gap of the path's points: a value within 0.02 standard errors
+	scanFinest = 1e-15 // and the least that is asked for where next to no training loss is left: what is less is rounding
 
 	firstDepth  = 1.25
 	pathStep    = 1.5
@@ -184,7 +185,7 @@ func (l *scan) visit(ctx context.Context, depth, gap float64, from *Evaluation) 
 	if l.o.Schedule != Exact {
 		tol = max(gap, l.o.Tol)
 		if l.o.Relative && l.here.Evaluation != nil && l.here.TrainLoss > 0 {
-			tol *= min(1, l.here.TrainLoss)
+			tol = max(scanFinest, tol*min(1, l.here.TrainLoss))
 		}
 	}
 	request := Request{LogLambda: []float64{l.lambda(depth)}, Tol: tol, Rough: !l.o.Precision, Expected: l.expected && !l.o.Precision}

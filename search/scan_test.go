@@ -590,6 +590,23 @@ func TestRelativeScansAskForTheTrainingLossReached(t *testing.T) {
 	}
 }
 
+// TestScansAskForNoGapBelowRounding: inner problems refuse one below 1e-15, which a training loss of next to nothing once asked for.
+func TestScansAskForNoGapBelowRounding(t *testing.T) {
+	f := judged(scalar(twoBasins), 0.5, 0)
+	costs := f.at
+	f.at = func(k int, e *Evaluation) error {
+		err := costs(k, e)
+		e.TrainLoss = 1e-30
+		return err
+	}
+	scanned(t, f, ScanOptions{Null: Evaluation{Value: 3, StandardError: 0.5}, Free: 1e9, Relative: true, Options: Options{Schedule: Auto, Tol: 1e-9}})
+	for k, r := range f.seen {
+		if want := 1e-15; k > 0 && r.Tol != want {
+			t.Errorf("point %d to %g, want %g", k, r.Tol, want)
+		}
+	}
+}
+
 // A point that is known is in the model from the beginning: where nothing is better it is the choice, without
 // having been evaluated again.
 func TestLookKnowsPoints(t *testing.T) {

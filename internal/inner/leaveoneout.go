@@ -73,7 +73,9 @@ func (s *separable) leaveOneOut(ctx context.Context, logLambda []float64, tol fl
 		columns: solution.Support, coef: solution.Coef, moves: fit.Moves,
 	}
 	for i, h := range fit.Leverage {
-		out.Freedom = math.FMA(fit.curvature[i], h, out.Freedom)
+		if d := fit.curvature[i]; d != 0 { // or the row has no part in its own score, whatever its leverage
+			out.Freedom = math.FMA(d, h, out.Freedom)
+		}
 	}
 	weights, total := s.of.training(), s.fit.View().Total()
 	from, moved := fit, false
@@ -93,12 +95,17 @@ func (s *separable) leaveOneOut(ctx context.Context, logLambda []float64, tol fl
 		if weights != nil {
 			weight = weights[i]
 		}
-		rest := 1 - float64(from.curvature[i]*h)
-		if rest < leastRest || weight >= total { // without the row nothing says what its score is
+		rest, residual := 1.0, from.solution.Residual[i]
+		if d := from.curvature[i]; d != 0 {
+			rest -= float64(d * h)
+		}
+		if rest < leastRest || weight >= total || residual != 0 && math.IsInf(h, 1) { // without the row nothing says what its score is
 			out.Scores[i], determined = math.NaN(), false
 			continue
 		}
-		out.Scores[i] = from.solution.Prediction[i] - from.solution.Residual[i]*h/rest
+		if out.Scores[i] = from.solution.Prediction[i]; residual != 0 {
+			out.Scores[i] -= residual * h / rest
+		}
 		if !moved {
 			out.Scores[i] += float64(kernels.Log(1-weight/total) * from.Motion[i])
 		}

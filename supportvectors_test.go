@@ -292,3 +292,47 @@ func TestVectorsHaveMeasures(t *testing.T) {
 		}
 	}
 }
+
+// TestSimplexGradientsAreConfirmed: a slope is that of the exact solution or not called converged. Next to a large column the free
+// rows nearly depend on one another, and others than the solution's leave as small a gap.
+func TestSimplexGradientsAreConfirmed(t *testing.T) {
+	confirmed := 0
+	for _, seed := range []uint64{14, 22, 42, 44, 46, 47} {
+		r := oracle.NewRandom(seed)
+		q := r.Problem(oracle.Shape{N: 4 + r.Intn(12), P: 60, Density: r.Pick(0.1, 0.1, 0.3, 1)})
+		for i, row := range q.X {
+			row[7] = 1e4
+			for j := 1; j < 60; j++ {
+				switch j % 4 {
+				case 0:
+					row[j] = -0.1 * row[j-1]
+				case 1:
+					row[j] = row[j/2] + row[j/3]
+				}
+			}
+			if seed%2 == 0 {
+				q.Y[i] = 0.7
+			}
+		}
+		x, c, v := matrixOf(t, q.X, 60, true), pare.Config{Model: pare.SimplexSVR, Tol: 1e-12}, pare.Validation{Folds: 2}
+		at := []float64{r.Float64()*5 - 2, -1 - r.Float64()*2}
+		g, err := pare.Gradient(t.Context(), x, q.Y, at, v, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const h = 1e-3
+		c.Tol = 1e-15
+		above := validated(t, x, q.Y, []float64{at[0], at[1] + h}, v, c).Value
+		below := validated(t, x, q.Y, []float64{at[0], at[1] - h}, v, c).Value
+		if g.Status != outcome.Converged {
+			continue
+		}
+		confirmed++
+		if slope := (above - below) / (2 * h); !(math.Abs(g.Gradient[1]-slope) <= 0.02*math.Abs(slope)) {
+			t.Errorf("seed %d: ∂/∂ln ε %g ± %g, by differences %g", seed, g.Gradient[1], g.ErrorBound, slope)
+		}
+	}
+	if confirmed < 3 {
+		t.Errorf("%d of 6 are called converged", confirmed)
+	}
+}

@@ -247,7 +247,7 @@ func (s *Vectors) place(at VectorsPoint, c, epsilon float64) (edges []int32, rig
 			right = right && (bound == 0 || (over > slack) == (end == bound) && (over < -slack) == (end != bound))
 		}
 	}
-	return edges, right || s.fit.Simplex()
+	return edges, right
 }
 
 // stir reports whether a row on an edge leaves it as hyperparameter i moves: to one side of λ it

@@ -377,6 +377,27 @@ func TestConstantTargets(t *testing.T) {
 	}
 }
 
+// TestOffsetsThatExplainTheTarget: what rounding leaves of a target that is an offset and a constant is nothing to explain.
+func TestOffsetsThatExplainTheTarget(t *testing.T) {
+	for _, m := range []pare.Model{pare.Lasso, pare.ElasticNet, pare.WeightedLasso, pare.Ridge, pare.GroupLasso, pare.SparseGroup} {
+		for seed := range uint64(12) {
+			q := oracle.NewRandom(seed).Problem(oracle.Shape{N: 15, P: 3})
+			offset, constant := q.Y, 0.1*math.Sin(float64(seed))
+			y := slices.Clone(offset)
+			for i := range y {
+				y[i] += constant
+			}
+			x := matrixOf(t, q.X, 3, true)
+			for _, l := range []loss.Loss{loss.Squared{}, loss.Huber{Delta: 0.5}} {
+				f, err := pare.Fit(t.Context(), x, y, repeat(-4, m.Hyperparameters(x, y)), pare.Config{Model: m, Loss: l, Offset: offset})
+				if err != nil || f.Status != outcome.Converged || f.Epochs > 10 || !(f.Objective <= 1e-25) || !(math.Abs(f.Intercept-constant) <= 1e-13) {
+					t.Errorf("%s, %s, seed %d: %+v, %v", m, l.Name(), seed, f, err)
+				}
+			}
+		}
+	}
+}
+
 // TestConstantColumnsHaveNoStrength: of columns that are constant under an intercept αmax is 0, not what rounding leaves
 // of them, and they stay out of a model at any strength.
 func TestConstantColumnsHaveNoStrength(t *testing.T) {

@@ -85,7 +85,7 @@ func newRowwise(view *sparse.View, y, offset []float64, l loss.Loss) (*Rowwise, 
 	if f.null < leastNull && l.Link() == loss.Identity && f.varies() {
 		return nil, outOfRange(view, outcome.BadParameter, "the "+l.Name()+" loss of the null model underflows")
 	}
-	if l.Link() == loss.Log && f.null <= f.Negligible() {
+	if f.null <= f.nextToNothing() {
 		f.fitted = true
 		s := NewState(f)
 		f.Fit(nil, nil, s)
@@ -99,6 +99,20 @@ func newRowwise(view *sparse.View, y, offset []float64, l loss.Loss) (*Rowwise, 
 // Negligible returns the objective under a logarithmic link next to which there may be no more than rounding.
 func (f *Rowwise) Negligible() float64 { return nearlyNothing * (1 + f.view.Kernels().MaxAbs(f.y)) }
 
+// nextToNothing returns the objective up to which the null model may leave no more than rounding; −1 where it cannot: y − m of
+// other links is 0 or no rounding, unless there is an offset.
+func (f *Rowwise) nextToNothing() float64 {
+	switch k := f.view.Kernels(); {
+	case f.loss.Link() == loss.Log:
+		return f.Negligible()
+	case f.loss.Link() == loss.Identity && f.offset != nil:
+		size := k.MaxAbs(f.y) + k.MaxAbs(f.offset)
+		return nearlyNothing * size * size
+	default:
+		return -1
+	}
+}
+
 const (
 	scoreRounding = 0x1p-49 // of a score, relative to its terms: a few units in the last place
 	nearlyNothing = 1e-20   // relative to the target: a loss beyond it is more than rounding
@@ -106,10 +120,13 @@ const (
 
 // rounding reports whether a state before it is balanced leaves no more of any row than the rounding of
 // its score: a Newton step of that row alone is within it. Through the exponential of a logarithmic link
-// the rounding relative to the score's terms is at least that of 1; m = y of other links has none.
+// the rounding relative to the score's terms is at least that of 1.
 func (f *Rowwise) rounding(s *State) bool {
 	k, weights := f.view.Kernels(), f.view.Weights()
-	intercept := 1 + math.Abs(s.Intercept)
+	intercept := math.Abs(s.Intercept)
+	if f.loss.Link() == loss.Log {
+		intercept++
+	}
 	for from, to := range k.Pieces(len(f.y)) {
 		curvature := s.scratch[from:to]
 		f.loss.Curvature(k, f.y[from:to], s.Prediction[from:to], curvature)

@@ -16,7 +16,7 @@ const (
 	newtonHalves  = 12    // of a step that is too long
 	leastDecrease = 1e-4  // of what the slope promises
 	polishShare   = 0.03  // of the lack certified, between working sets
-	shift         = 1e-8  // of the mean diagonal, where the system is singular to working precision
+	shift         = 1e-8  // of the diagonal, where the system is singular to working precision
 )
 
 // polish makes Newton steps on the coefficients that are not 0, as long as these lack more than

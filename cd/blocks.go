@@ -48,6 +48,7 @@ type Blocks struct {
 	work    float64
 	own     []float64 // of a block: scratch
 	before  []float64 // the coefficients where a Newton step began: scratch
+	step    modelStep
 	out     BlockSolution
 }
 
@@ -236,6 +237,7 @@ func (s *Blocks) solve(ctx context.Context, g model.Blocks, opts Options) (*Bloc
 			s.visitAll()
 			s.certify(g)
 		}
+		s.margin(g)
 		s.out.Work = s.work + s.system.Work()
 		return &s.out, nil
 	}
@@ -374,7 +376,7 @@ func (s *Blocks) judge(g model.Blocks) {
 		s.out.KKT, s.out.Margin = each.Judge(columns, s.beta, s.z, s.lack)
 		return
 	}
-	s.out.KKT, s.out.Margin = 0, 1
+	s.out.KKT = 0
 	size := len(s.own) / 4
 	for b := range s.part.Count() {
 		beta := model.Entries(s.part, b, s.q, s.beta, s.own[:size])
@@ -383,17 +385,37 @@ func (s *Blocks) judge(g model.Blocks) {
 		g.Lack(b, beta, z, lack)
 		s.lack[b] = s.length(lack)
 		s.out.KKT = max(s.out.KKT, s.lack[b])
+	}
+}
+
+// margin sets the least clearance of a block, unless the lacks came with it.
+func (s *Blocks) margin(g model.Blocks) {
+	if _, ok := g.(model.Elementwise); ok {
+		return
+	}
+	s.out.Margin = 1
+	size := len(s.own) / 4
+	for b := range s.part.Count() {
+		beta := model.Entries(s.part, b, s.q, s.beta, s.own[:size])
+		z := model.Entries(s.part, b, s.q, s.z, s.own[size:])
 		s.out.Margin = min(s.out.Margin, g.Clearance(b, beta, z))
 	}
 }
 
 // gap returns the duality gap: the scaled one, or with a ridge the unscaled one where that is
-// smaller.
+// smaller. Blocks at 0 that lack nothing are in the domain of the conjugate and add nothing.
 func (s *Blocks) gap(g model.ConvexBlocks) float64 {
 	c, ridge := 1.0, g.Ridge()
 	size := len(s.own) / 4
+	live := s.live()
 	each := func(do func(b int, beta, z, a []float64)) {
-		for b := range s.part.Count() {
+		live := live
+		for b, lack := range s.lack {
+			if len(live) > 0 && live[0] == b {
+				live = live[1:]
+			} else if lack == 0 {
+				continue
+			}
 			beta := model.Entries(s.part, b, s.q, s.beta, s.own[:size])
 			z := model.Entries(s.part, b, s.q, s.z, s.own[size:])
 			a := s.own[2*size:][:len(z)]
@@ -431,8 +453,11 @@ func (s *Blocks) gap(g model.ConvexBlocks) float64 {
 
 // length returns the norm of the entries of a block.
 func (s *Blocks) length(v []float64) float64 {
-	if len(v) == 1 {
+	switch {
+	case len(v) == 1:
 		return math.Abs(v[0])
+	case zero(v):
+		return 0
 	}
 	return s.view.Kernels().Nrm2(v)
 }

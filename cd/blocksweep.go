@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/support"
 )
 
 // localBlock is a block of the working set on the quadratic model of the loss.
@@ -26,6 +27,7 @@ const (
 	modelSweeps   = 40    // over a model, before a Newton step is tried
 	writtenSweeps = 400   // over one whose Hessian is written out
 	writtenLack   = 0.01  // as modelLack
+	leastAlone    = 10    // sweeps over one before a Newton step on it
 	leastLeaving  = 20    // coefficients at once
 	blockSteps    = 20    // within a block
 	armijo        = 1e-4  // of the decrease predicted
@@ -252,7 +254,11 @@ func steepest(a []float64, d int) float64 {
 func (s *Blocks) sweeps(ctx context.Context, g model.Blocks, tol float64, times, most int) (done bool) {
 	size := len(s.own) / 4
 	columns := s.workingColumns()
-	for range times {
+	alone, settles := s.sweepsAlone(columns), s.hessian.Written() && g.Concavity() == 0
+	for sweep := range times {
+		if settles && sweep%alone == alone-1 {
+			s.settle(g)
+		}
 		worst := 0.0
 		for k, b := range s.working {
 			worst = max(worst, s.visit(g, b, s.at[k], size))
@@ -264,6 +270,11 @@ func (s *Blocks) sweeps(ctx context.Context, g model.Blocks, tol float64, times,
 		}
 	}
 	return false
+}
+
+// sweepsAlone returns after how many sweeps over columns a Newton step on the model takes no longer than they did.
+func (s *Blocks) sweepsAlone(columns []int32) int {
+	return max(leastAlone, int(math.Ceil(support.CholeskyCost(len(s.open))/s.hessian.VisitCost(columns))))
 }
 
 // countSweep counts a sweep over columns.
@@ -282,13 +293,7 @@ func (s *Blocks) visit(g model.Blocks, b int, l *localBlock, size int) float64 {
 		return 0
 	}
 	d := len(l.z)
-	slope, lack, moved := s.own[:d], s.own[size:][:d], s.own[2*size:][:d]
-	for c, j := range l.columns {
-		s.hessian.Product(j, slope[c*s.q:][:s.q])
-	}
-	for k, v := range l.z {
-		slope[k] = v - slope[k]
-	}
+	slope, lack, moved := s.modelSlope(l), s.own[size:][:d], s.own[2*size:][:d]
 	g.Lack(b, l.beta, slope, lack)
 	worst := s.length(lack)
 	if worst == 0 {
@@ -321,16 +326,29 @@ func (s *Blocks) visit(g model.Blocks, b int, l *localBlock, size int) float64 {
 	for k, v := range l.beta {
 		moved[k] = v - moved[k]
 	}
+	s.follow(l, moved)
+	return worst
+}
+
+// modelSlope returns −∇ of the model without its penalty, on a block. It is good until the next call.
+func (s *Blocks) modelSlope(l *localBlock) []float64 {
+	slope := s.own[:len(l.z)]
 	for c, j := range l.columns {
-		change := moved[c*s.q:][:s.q]
-		for _, v := range change {
-			if v != 0 {
-				s.hessian.Move(j, change)
-				break
-			}
+		s.hessian.Product(j, slope[c*s.q:][:s.q])
+	}
+	for k, v := range l.z {
+		slope[k] = v - slope[k]
+	}
+	return slope
+}
+
+// follow tells the Hessian that the coefficients of a block have moved.
+func (s *Blocks) follow(l *localBlock, moved []float64) {
+	for c, j := range l.columns {
+		if change := moved[c*s.q:][:s.q]; !zero(change) {
+			s.hessian.Move(j, change)
 		}
 	}
-	return worst
 }
 
 // accept goes as far towards the minimum of the model as lowers the objective, and returns

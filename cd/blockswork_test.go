@@ -40,3 +40,40 @@ func TestBlocksOnManyRowsAreSweptOnTheGramMatrix(t *testing.T) {
 		t.Errorf("%s, %g counted", s.Status, s.Work)
 	}
 }
+
+// TestNearlyDependentBlocksTakeFewSweeps: where the columns of a working set have nearly the same direction, Newton
+// steps on the quadratic model do what hundreds of sweeps would.
+func TestNearlyDependentBlocksTakeFewSweeps(t *testing.T) {
+	const share, most = 1e-4, 400
+	r := oracle.NewRandom(5)
+	q := r.Problem(oracle.Shape{N: 300, P: 12, Density: 1})
+	for _, x := range q.X {
+		common := 30 * r.Normal()
+		for j := range x {
+			x[j] += common
+		}
+	}
+	partition, err := model.NewPartition([]int{0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, part := range map[string]*model.Partition{"single columns": model.Singletons(12), "pairs": partition} {
+		one, err := model.NewSquared(fixture.View(t, q, true), q.Y)
+		if err != nil {
+			t.Fatal(err)
+		}
+		solver := cd.NewBlocks(fixture.OneScore(t, one), part)
+		_, z := solver.Null()
+		g, err := model.GroupLasso(nil, kernels.Log(share*one.View().Kernels().MaxAbs(z)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := solver.Solve(t.Context(), g, cd.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Status != outcome.Converged || s.Epochs > most {
+			t.Errorf("%s: %s after %d sweeps, a gap of %g", name, s.Status, s.Epochs, s.RelativeGap)
+		}
+	}
+}

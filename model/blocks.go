@@ -152,6 +152,9 @@ func Entries(part *Partition, block, scores int, from, to []float64) []float64 {
 
 // norm returns ‖v‖, at no risk of overflow.
 func norm(v []float64) float64 {
+	if len(v) == 1 {
+		return math.Abs(v[0])
+	}
 	most, sum := 0.0, 0.0
 	for _, x := range v {
 		most = max(most, math.Abs(x))

@@ -162,18 +162,12 @@ func Correlate(view *sparse.View, columns []int32, u, z []float64) {
 func correlate(view *sparse.View, columns []int32, u, z []float64) {
 	n, p := view.Dims()
 	q, total := len(z)/max(p, 1), view.Total()
-	if columns == nil {
+	whole := columns == nil
+	if whole {
 		columns = view.Matrix().Order()
-		if q == 1 {
-			out := make([]float64, len(columns))
-			view.Correlate(0, len(columns), u, out)
-			for at, j := range columns {
-				z[j] = out[at] / total
-			}
-			return
-		}
 	}
 	_, dense := view.Matrix().(*sparse.Dense)
+	out := make([]float64, len(columns))
 	for k := 0; k < q; k++ {
 		if width := min(kernels.Lanes, q-k); width > 1 && !dense {
 			correlateLanes(view, columns, u, z, k, width)
@@ -189,8 +183,13 @@ func correlate(view *sparse.View, columns []int32, u, z []float64) {
 				}
 			}
 		}
-		for _, j := range columns {
-			z[int(j)*q+k] = view.Dot(int(j), one) / total
+		if whole {
+			view.Correlate(0, len(columns), one, out)
+		} else {
+			view.Dots(columns, one, out)
+		}
+		for at, j := range columns {
+			z[int(j)*q+k] = out[at] / total
 		}
 	}
 }

@@ -11,12 +11,15 @@ import (
 // joint is ∇²f between coefficients of some columns, number by number: from
 // a few sweeps on, a row of it is cheaper than a column of X for every score.
 type joint struct {
-	place  map[int32][]int32 // column → for each score its row, -1: none
+	place  []int32 // column·q + score → its row and 1 more, 0: none
+	list   []int   // the coefficients that have one, in order
+	on     bool    // that is in effect
 	matrix []float64
 	stride int
 	r      []float64 // matrix times the running vector
 
 	columns []int32 // of one score: scratch
+	rows    []int32 // scratch
 
 	weighted, plain []float64 // s⊙P and P, score by score
 	x               [kernels.Lanes][]float64
@@ -84,15 +87,15 @@ func (h *Hessian) VisitCost(columns []int32) float64 {
 func (h *Hessian) Write(coefficients []int) {
 	q, size := h.metric.Count, len(coefficients)
 	j := &h.joint
-	j.place = map[int32][]int32{}
+	h.Unwrite()
+	if _, p := h.view.Dims(); j.place == nil {
+		j.place = make([]int32, p*q)
+	}
+	j.on, j.list = true, append(j.list[:0], coefficients...)
 	classes := make([][]int, q)
 	for at, c := range coefficients {
-		column, k := int32(c/q), c%q
-		if j.place[column] == nil {
-			j.place[column] = slices.Repeat([]int32{-1}, q)
-		}
-		j.place[column][k] = int32(at)
-		classes[k] = append(classes[k], at)
+		j.place[c] = int32(at) + 1
+		classes[c%q] = append(classes[c%q], at)
 	}
 	if j.r = resize(j.r, size); h.packed != nil {
 		j.stride, j.matrix = size, resize(j.matrix, size*size)
@@ -129,16 +132,40 @@ func (h *Hessian) Write(coefficients []int) {
 }
 
 // Written reports whether [Hessian.Write] is in effect.
-func (h *Hessian) Written() bool { return h.joint.place != nil }
+func (h *Hessian) Written() bool { return h.joint.on }
+
+// Writes reports whether a coefficient is among those written out.
+func (h *Hessian) Writes(coefficient int) bool { return h.joint.on && h.joint.place[coefficient] > 0 }
 
 // Unwrite forgets what was written out.
-func (h *Hessian) Unwrite() { h.joint.place = nil }
+func (h *Hessian) Unwrite() {
+	j := &h.joint
+	for _, c := range j.list {
+		j.place[c] = 0
+	}
+	j.on, j.list = false, j.list[:0]
+}
 
 // written sets out to what is written out between coefficients, all that there are.
 func (h *Hessian) written(out []float64) {
 	size := len(h.joint.r)
 	for a := range size {
 		copy(out[a*size:][:size], h.joint.matrix[a*h.joint.stride:])
+	}
+}
+
+// Between sets out to what is written out between so many of the coefficients, row by row.
+func (h *Hessian) Between(coefficients []int, out []float64) {
+	size, j := len(coefficients), &h.joint
+	j.rows = j.rows[:0]
+	for _, c := range coefficients {
+		j.rows = append(j.rows, j.place[c]-1)
+	}
+	for a, row := range j.rows {
+		from := j.matrix[int(row)*j.stride:]
+		for b, column := range j.rows {
+			out[a*size+b] = from[column]
+		}
 	}
 }
 
@@ -248,9 +275,9 @@ func (h *Hessian) centring(coefficients []int) {
 
 // move is [Hessian.Move] on what is written out.
 func (j *joint) move(k *kernels.Set, column int32, d []float64) {
-	for at, row := range j.place[column] {
-		if row >= 0 && d[at] != 0 {
-			k.Axpy(d[at], j.matrix[int(row)*j.stride:][:len(j.r)], j.r)
+	for at, row := range j.place[int(column)*len(d):][:len(d)] {
+		if row > 0 && d[at] != 0 {
+			k.Axpy(d[at], j.matrix[int(row-1)*j.stride:][:len(j.r)], j.r)
 		}
 	}
 }
@@ -258,9 +285,9 @@ func (j *joint) move(k *kernels.Set, column int32, d []float64) {
 // product is [Hessian.Product] on what is written out.
 func (j *joint) product(column int32, out []float64) {
 	clear(out)
-	for at, row := range j.place[column] {
-		if row >= 0 {
-			out[at] = j.r[row]
+	for at, row := range j.place[int(column)*len(out):][:len(out)] {
+		if row > 0 {
+			out[at] = j.r[row-1]
 		}
 	}
 }

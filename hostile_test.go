@@ -569,3 +569,31 @@ func TestStandardErrorsOfAnyScale(t *testing.T) {
 		}
 	}
 }
+
+// TestNoPointIsWorseThanNone: where classes are separable but for rows without an entry, a fold's start along its tangent was at
+// losses of 1e32, where it ended; the choice was called stationary there. By arithmetic, the rows without an entry lose ln 2 at least
+// where they are of both classes alike, and no fold of these data loses more than a few times that.
+func TestNoPointIsWorseThanNone(t *testing.T) {
+	y := []float64{1, -1, 1, -1, -1, 1, -1, -1, -1, 1, -1, -1, 1}
+	rows := make([][]float64, len(y))
+	for i := range rows {
+		rows[i] = make([]float64, 4)
+	}
+	rows[1][2], rows[4][2] = 1, 1
+	rows[5], rows[8] = []float64{-1, -3, 0, -1}, []float64{1, 3, 0, 1}
+	for _, precision := range []bool{false, true} {
+		v := pare.Validation{Split: pare.Stratified, Seed: 17100}
+		s, err := pare.Select(t.Context(), matrixOf(t, rows, 4, false), y, pare.SelectOptions{Validation: v, Precision: precision}, pare.Config{Model: pare.Logistic, Tol: 1e-4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !(s.Value < s.NullValue) || !s.Status.OK() {
+			t.Errorf("precision %t: %s at %g, the null model has %g", precision, s.Status, s.Value, s.NullValue)
+		}
+		for _, e := range s.Evaluations {
+			if !(e.Value < 2) || e.Trusted && !(e.Tol <= 1e-3) {
+				t.Errorf("precision %t: λ = %g has %g, to a gap of %g, trusted %t", precision, e.LogLambda, e.Value, e.Tol, e.Trusted)
+			}
+		}
+	}
+}

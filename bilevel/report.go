@@ -108,10 +108,24 @@ func (r *Report) addGradient(d *Derived) {
 	}
 }
 
-// worsen keeps the first status that is not Converged, and of those Stationary least.
+// worsen keeps the worse status, and of those that are alike the first.
 func (r *Report) worsen(s outcome.Status) {
-	if r.Status == outcome.Converged || r.Status == outcome.Stationary && s != outcome.Converged {
+	if badness(s) > badness(r.Status) {
 		r.Status = s
+	}
+}
+
+// badness orders statuses: what is certified, what no gap is known of, what is good enough to step by, and what is not to be trusted.
+func badness(s outcome.Status) int {
+	switch s {
+	case outcome.Converged:
+		return 0
+	case outcome.Stationary:
+		return 1
+	case outcome.SupportUncertified:
+		return 2
+	default:
+		return 3
 	}
 }
 
@@ -126,7 +140,7 @@ func (r *Report) finish(lanes int) {
 		r.TrainLoss = 0
 	}
 	// A support that may still change is that of a slope good enough to step by.
-	r.Trusted = r.Status == outcome.Converged || r.Status == outcome.Stationary || r.Status == outcome.SupportUncertified
+	r.Trusted = badness(r.Status) < badness(outcome.Failed)
 	if r.Flat && (r.Status == outcome.Converged || r.Status == outcome.Stationary) {
 		r.Status = outcome.Flat
 	}

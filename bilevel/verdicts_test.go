@@ -58,8 +58,8 @@ func TestProofsOfSupports(t *testing.T) {
 	}
 }
 
-// TestStatusesOfReports: the first of several that is not converged is kept, stationary only while there is no other, and a
-// report is trusted where its gradient may be stepped by.
+// TestStatusesOfReports: the first of several that is not converged is kept, stationary only while there is no other, one to step
+// by only while all others can be, and a report is trusted where its gradient may be stepped by.
 func TestStatusesOfReports(t *testing.T) {
 	for _, first := range statuses {
 		for _, second := range statuses {
@@ -67,8 +67,17 @@ func TestStatusesOfReports(t *testing.T) {
 			r.worsen(first)
 			r.worsen(second)
 			want := first
-			if first == outcome.Converged || first == outcome.Stationary && second != outcome.Converged {
+			switch first {
+			case outcome.Converged:
 				want = second
+			case outcome.Stationary:
+				if second != outcome.Converged {
+					want = second
+				}
+			case outcome.SupportUncertified:
+				if second != outcome.Converged && second != outcome.Stationary {
+					want = second
+				}
 			}
 			if r.Status != want {
 				t.Errorf("%s, then %s: %s, want %s", first, second, r.Status, want)

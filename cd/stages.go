@@ -34,10 +34,49 @@ func (s *Solver) solve(ctx context.Context, g model.Penalty, opts Options) (*Sol
 		}
 	}
 	sol, err := s.attempt(ctx, g, opts, patience)
-	if err != nil || sol.Status != laborious {
-		return sol, err
+	switch {
+	case err != nil:
+		return nil, err
+	case sol.Status == laborious:
+		sol, err = s.inStages(ctx, g, opts)
+	case sol.Status == outcome.NotConverged && s.warm && s.astray():
+		sol, err = s.anew(ctx, g, opts)
 	}
-	return s.inStages(ctx, g, opts)
+	if err == nil && sol.Status == outcome.NotConverged && s.astray() {
+		s.toZero()
+	}
+	return sol, err
+}
+
+// astray reports a point, under a penalty that makes coefficients zero, that is no better than β = 0: there the gap is P₀ at most.
+func (s *Solver) astray() bool {
+	return !s.pen.Quadratic() && len(s.sol.Support) > 0 && !(s.sol.RelativeGap <= 1)
+}
+
+// toZero moves to β = 0 and certifies it.
+func (s *Solver) toZero() {
+	s.forget()
+	s.certify()
+}
+
+// forget moves to β = 0.
+func (s *Solver) forget() {
+	s.MoveTo(nil, nil)
+	s.state.Intercept = 0
+}
+
+// anew solves from 0, with the effort of the attempt before.
+func (s *Solver) anew(ctx context.Context, g model.Penalty, opts Options) (*Solution, error) {
+	spent := s.sol
+	s.forget()
+	opts.MaxEpochs = max(1, opts.MaxEpochs-spent.Epochs)
+	sol, err := s.attempt(ctx, g, opts, endless)
+	if err != nil {
+		return nil, err
+	}
+	sol.Add(spent.Effort)
+	sol.Work, sol.Shared = sol.Work+spent.Work, sol.Shared+spent.Shared
+	return sol, nil
 }
 
 // inStages goes from 0 by way of stronger penalties, each solved as closely as the next one needs. The effort is
@@ -45,9 +84,7 @@ func (s *Solver) solve(ctx context.Context, g model.Penalty, opts Options) (*Sol
 func (s *Solver) inStages(ctx context.Context, g model.Penalty, opts Options) (*Solution, error) {
 	spent := s.sol
 	s.onWay = true
-	s.MoveTo(nil, nil)
-	s.state.Intercept = 0
-	s.certify()
+	s.toZero()
 	reach := s.cert.scale // of αmax
 	for times := stage / reach; ; times *= stage {
 		step, at := opts, g

@@ -1,0 +1,34 @@
+package cd_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// TestSolvesThatBeginAstray: from wherever a solve begins, it ends at the solution, and one that cannot get on ends at 0 at worst.
+func TestSolvesThatBeginAstray(t *testing.T) {
+	for seed := range uint64(8) {
+		r := oracle.NewRandom(seed)
+		q := r.Problem(oracle.Shape{N: 20, P: 4}).Classes(r)
+		q.Intercept = seed%2 == 0
+		g, fit := fixture.Penalty(t, q.Uniform(0.01)), fixture.Logistic(t, q, true)
+		want, err := cd.New(fit).Solve(t.Context(), g, cd.Options{Tol: 1e-9})
+		if err != nil {
+			t.Fatal(err)
+		}
+		objective := want.Objective
+		for _, size := range []float64{1, 1e10, 1e30, 1e200} {
+			s := cd.New(fit)
+			s.MoveTo([]int32{0, 1, 2, 3}, []float64{size, -size, size, size})
+			got, err := s.Solve(t.Context(), g, cd.Options{Tol: 1e-9})
+			if err != nil || got.Status != outcome.Converged || !(math.Abs(got.Objective-objective) <= 2e-9) {
+				t.Errorf("seed %d, from %g: %v, %s at %g, want %g", seed, size, err, got.Status, got.Objective, objective)
+			}
+		}
+	}
+}

@@ -1,21 +1,30 @@
 package model
 
-import "slices"
-
 // projectOntoSimplex sets w to the nearest point with w ≥ 0 and Σw = 1 (Held, Wolfe and Crowder,
 // Mathematical Programming 6, 1974).
 func projectOntoSimplex(w []float64) {
-	top := slices.Max(w)
+	top := largest(w)
 	tau := thresholdBelow(w, top)
 	for j, v := range w {
 		w[j] = max(0, v-top-tau) // v − top is exact where it counts, top + τ is not
 	}
 }
 
+// largest returns the largest entry of v, which is not empty and has no NaN.
+func largest(v []float64) float64 {
+	top := v[0]
+	for _, x := range v[1:] {
+		if x > top {
+			top = x
+		}
+	}
+	return top
+}
+
 // SimplexThreshold returns the τ for which Σ(vⱼ − τ)₊ = 1: the projection of v, which is not
 // empty, onto the simplex.
 func SimplexThreshold(v []float64) (tau float64) {
-	top := slices.Max(v)
+	top := largest(v)
 	return top + thresholdBelow(v, top)
 }
 
@@ -52,7 +61,7 @@ func thresholdBelow(v []float64, top float64) (tau float64) {
 // SimplexLack returns by how much ½‖w‖² − v'w is more than the least it is on the simplex, at a w on it:
 // what a w that is not v's projection adds to a duality gap.
 func SimplexLack(v, w []float64) (lack float64) {
-	top := slices.Max(v)
+	top := largest(v)
 	tau := thresholdBelow(v, top)
 	for j, w := range w {
 		over := v[j] - top - tau

@@ -190,29 +190,50 @@ func (f *Vectors) SetMotion(a, at, w []float64) {
 
 // SetCombination sets w = X̃ᵀa, a of all n rows.
 func (f *Vectors) SetCombination(a, w []float64) {
+	if x, ok := f.x.(*sparse.Dense); ok {
+		_, values := x.Arrays()
+		f.k.DotDense(values, a, w)
+		for j, d := range f.scale {
+			w[j] *= d
+		}
+		return
+	}
 	clear(w)
 	for _, j := range f.x.Order() {
 		rows, values := f.x.Column(int(j))
-		if rows == nil {
-			w[j] = f.Scale(int(j)) * f.k.Dot(values, a)
-		} else {
-			w[j] = f.Scale(int(j)) * f.k.DotIndexed(values, rows, a)
-		}
+		w[j] = f.Scale(int(j)) * f.k.DotIndexed(values, rows, a)
 	}
 }
 
 // Predict sets m = X̃w + b on all n rows.
 func (f *Vectors) Predict(w []float64, b float64, m []float64) {
 	f.k.Fill(m, b)
+	if x, ok := f.x.(*sparse.Dense); ok {
+		f.addDense(x, w, m)
+		return
+	}
 	for _, j := range f.x.Order() {
-		if w[j] == 0 {
-			continue
-		}
-		rows, values := f.x.Column(int(j))
-		if rows == nil {
-			f.k.Axpy(w[j]*f.Scale(int(j)), values, m)
-		} else {
+		if w[j] != 0 {
+			rows, values := f.x.Column(int(j))
 			f.k.AxpyIndexed(w[j]*f.Scale(int(j)), values, rows, m)
+		}
+	}
+}
+
+// addDense adds X̃w to m, of dense columns by a loop over many of them.
+func (f *Vectors) addDense(x *sparse.Dense, w, m []float64) {
+	const atOnce = 128
+	most := min(atOnce, len(w))
+	factor, from := make([]float64, 0, most), make([]int64, 0, most)
+	_, values := x.Arrays()
+	for j, v := range w {
+		if v != 0 {
+			start, _ := x.Span(j)
+			factor, from = append(factor, v*f.Scale(j)), append(from, start)
+		}
+		if len(from) == most || j == len(w)-1 {
+			f.k.AxpyDenseSpans(factor, from, values, m)
+			factor, from = factor[:0], from[:0]
 		}
 	}
 }

@@ -64,6 +64,7 @@ type Solver struct {
 	ridge       ridge
 	followed    followed
 	warm        bool    // this solve has begun at coefficients
+	advanced    bool    // the last solution has been moved by a derivative
 	tol         float64 // that it was asked for
 	passed      float64 // modelled cost of the last certificate
 	sol         Solution
@@ -175,6 +176,7 @@ func (s *Solver) MoveTo(cols []int32, coef []float64) {
 func (s *Solver) Advance(step float64, direction []float64) {
 	s.sol.Support, s.sol.Coef = Advance(s.sol.Support, s.sol.Coef, step, direction)
 	s.layOut()
+	s.advanced = true
 }
 
 // Advance moves the coefficients of some columns by step times direction, in place. Those that
@@ -304,7 +306,8 @@ func (s *Solver) attempt(ctx context.Context, g model.Penalty, opts Options, pat
 		return nil, outcome.Errorf(outcome.Shape, "%d strengths for %d columns", c, p)
 	}
 	s.sol.Effort = outcome.Effort{}
-	s.warm, s.tol = len(s.sol.Support) > 0, opts.Tol
+	advanced := s.advanced
+	s.warm, s.advanced, s.tol = len(s.sol.Support) > 0, false, opts.Tol
 	s.prox.untried, s.followed.at = false, elsewhere
 	s.subsampling.start()
 	s.in.start(opts.MaxEpochs, s.warm, opts.Tol)
@@ -327,6 +330,9 @@ func (s *Solver) attempt(ctx context.Context, g model.Penalty, opts Options, pat
 	for stalled, first := 0, true; ; first = false {
 		before := s.sol.RelativeGap
 		s.certify()
+		if first && advanced && s.astray() {
+			s.toZero()
+		}
 		if s.prox.untried {
 			s.judgeStep(stalled > 0)
 		}

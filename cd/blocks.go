@@ -44,6 +44,7 @@ type Blocks struct {
 	at      []*localBlock // of each of them
 	open    []int         // coefficients of them, by column and score, that may move
 	leaving []leaving
+	left    []left
 	local   map[int]*localBlock
 	work    float64
 	own     []float64 // of a block: scratch

@@ -124,12 +124,14 @@ type leaving struct {
 // stay at 0 for now, as if they lacked nothing. A Hessian between all of them would be far larger than
 // that of the solution.
 func (s *Blocks) leave() {
+	s.left = s.left[:0]
 	if room := max(leastLeaving, len(s.open)/2); s.q > 1 && room < len(s.leaving) {
 		slices.SortFunc(s.leaving, func(a, b leaving) int {
 			return cmp.Or(cmp.Compare(b.lack, a.lack), cmp.Compare(a.at, b.at), cmp.Compare(a.k, b.k))
 		})
 		for _, e := range s.leaving[room:] {
 			l := s.at[e.at]
+			s.left = append(s.left, left{l, e.k, l.z[e.k], l.lack[e.k]})
 			l.z[e.k], l.lack[e.k] = 0, 0
 		}
 		s.leaving = s.leaving[:room]
@@ -137,6 +139,22 @@ func (s *Blocks) leave() {
 	for _, e := range s.leaving {
 		s.open = append(s.open, int(s.at[e.at].columns[e.k/s.q])*s.q+e.k%s.q)
 	}
+}
+
+// left is a coefficient that is not opened, with its correlation and what it lacks.
+type left struct {
+	l       *localBlock
+	k       int
+	z, lack float64
+}
+
+// openAll takes back what [Blocks.leave] has left at 0: a Hessian that is not written out would move it with the others, away from
+// where its correlation draws it, and the steps would lower the model but not the loss.
+func (s *Blocks) openAll() {
+	for _, e := range s.left {
+		e.l.z[e.k], e.l.lack[e.k] = e.z, e.lack
+	}
+	s.left = s.left[:0]
 }
 
 // correlate sets the correlations of some columns at the point.
@@ -171,6 +189,9 @@ func (s *Blocks) prepare(columns []int32, above bool) {
 	s.hessian.Reset(&s.metric, columns, s.fit.Quadratic())
 	cost := s.hessian.JointCost(s.open)
 	writes := cost <= modelSweeps*s.hessian.VisitCost(columns)
+	if !writes {
+		s.openAll()
+	}
 	if writes && s.q > 1 { // of one score blocks are made once, of all their columns
 		s.hessian.Write(s.open)
 		s.work += float64(cost)

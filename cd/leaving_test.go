@@ -50,3 +50,36 @@ func TestCoefficientsLeaveZeroAFewAtATime(t *testing.T) {
 		}
 	}
 }
+
+// TestCoefficientsLeftAtZeroDoNotMove: where the Hessian of a softmax is not written out, sweeps move all coefficients, so
+// that none may be taken to lack nothing: steps lowered the model alone, none was accepted, and 300 passes did not move the point.
+func TestCoefficientsLeftAtZeroDoNotMove(t *testing.T) {
+	for _, scores := range []int{2, 3} {
+		r := oracle.NewRandom(77)
+		q := r.Problem(oracle.Shape{N: 600, P: 3000, Density: 0.01, Active: 150})
+		q.Intercept = true
+		class, names := make([]int32, len(q.Y)), []float64{1, 2, 3}[:scores]
+		for i, y := range q.Y {
+			if class[i] = int32(i % 2); y > 0 {
+				class[i] = int32(scores - 1)
+			}
+		}
+		fit, err := model.NewSoftmax(fixture.View(t, q, false), class, names)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, p := fit.View().Dims()
+		s := cd.NewBlocks(fit, model.Singletons(p))
+		_, z := s.Null()
+		top := math.Log(fit.View().Kernels().MaxAbs(z))
+		for _, step := range []float64{1.2, 4} {
+			g, err := model.ScoresLasso(scores, []float64{top - step})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if at, err := s.Solve(t.Context(), g, cd.Options{Tol: 1e-4}); err != nil || at.Status != outcome.Converged || at.Passes > 30 {
+				t.Errorf("%d scores, %g below αmax: %s after %d passes, %d columns, a gap of %g, %v", scores, step, at.Status, at.Passes, len(at.Support), at.RelativeGap, err)
+			}
+		}
+	}
+}

@@ -110,11 +110,8 @@ func (s *Blocks) value(g model.Blocks) float64 {
 func (s *Blocks) largestViolation(g model.Blocks) (worst float64) {
 	s.correlate(s.out.Support)
 	s.drift.forget(s.out.Support)
-	size := len(s.own) / 4
 	for _, b := range s.live() {
-		beta := model.Entries(s.part, b, s.q, s.beta, s.own[:size])
-		z := model.Entries(s.part, b, s.q, s.z, s.own[size:])
-		lack := s.own[2*size:][:len(z)]
+		beta, z, lack := s.block(b)
 		g.Lack(b, beta, z, lack)
 		for k, v := range lack {
 			if beta[k] != 0 {

@@ -15,7 +15,7 @@ import (
 // Blocks solves under penalties on blocks of coefficients, of one score a row or of several:
 // group Lasso, sparse groups, softmax, and penalties that are not convex. Working sets of
 // blocks follow what a pass over X finds; on each, a quadratic model of the loss is minimised
-// by sweeps over its blocks (blocksweep.go), and once the support stays, by Newton steps on
+// by sweeps over its blocks (blocksweep.go), with Newton steps on it where it is written out (blocksettle.go), and once the support stays, by Newton steps on
 // it (blocknewton.go). Under a [model.ConvexBlocks] the certificate is a duality gap; under
 // another penalty it is that every block is stationary. Where that is not convex the result
 // depends on where the solver starts: see [Descent]. It is not safe for concurrent use.
@@ -378,15 +378,21 @@ func (s *Blocks) judge(g model.Blocks) {
 		return
 	}
 	s.out.KKT = 0
-	size := len(s.own) / 4
 	for b := range s.part.Count() {
-		beta := model.Entries(s.part, b, s.q, s.beta, s.own[:size])
-		z := model.Entries(s.part, b, s.q, s.z, s.own[size:])
-		lack := s.own[2*size:][:len(z)]
+		beta, z, lack := s.block(b)
 		g.Lack(b, beta, z, lack)
 		s.lack[b] = s.length(lack)
 		s.out.KKT = max(s.out.KKT, s.lack[b])
 	}
+}
+
+// block returns the coefficients and correlations of a block, read only, and as much room beside them. They are good
+// until the next call.
+func (s *Blocks) block(b int) (beta, z, room []float64) {
+	size := len(s.own) / 4
+	beta = model.Entries(s.part, b, s.q, s.beta, s.own[:size])
+	z = model.Entries(s.part, b, s.q, s.z, s.own[size:])
+	return beta, z, s.own[2*size:][:len(z)]
 }
 
 // margin sets the least clearance of a block, unless the lacks came with it.
@@ -395,10 +401,8 @@ func (s *Blocks) margin(g model.Blocks) {
 		return
 	}
 	s.out.Margin = 1
-	size := len(s.own) / 4
 	for b := range s.part.Count() {
-		beta := model.Entries(s.part, b, s.q, s.beta, s.own[:size])
-		z := model.Entries(s.part, b, s.q, s.z, s.own[size:])
+		beta, z, _ := s.block(b)
 		s.out.Margin = min(s.out.Margin, g.Clearance(b, beta, z))
 	}
 }
@@ -407,7 +411,6 @@ func (s *Blocks) margin(g model.Blocks) {
 // smaller. Blocks at 0 that lack nothing are in the domain of the conjugate and add nothing.
 func (s *Blocks) gap(g model.ConvexBlocks) float64 {
 	c, ridge := 1.0, g.Ridge()
-	size := len(s.own) / 4
 	live := s.live()
 	each := func(do func(b int, beta, z, a []float64)) {
 		live := live
@@ -417,9 +420,7 @@ func (s *Blocks) gap(g model.ConvexBlocks) float64 {
 			} else if lack == 0 {
 				continue
 			}
-			beta := model.Entries(s.part, b, s.q, s.beta, s.own[:size])
-			z := model.Entries(s.part, b, s.q, s.z, s.own[size:])
-			a := s.own[2*size:][:len(z)]
+			beta, z, a := s.block(b)
 			for k, v := range z {
 				a[k] = v - float64(ridge*beta[k])
 			}

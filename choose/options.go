@@ -42,7 +42,7 @@ type Options struct {
 	Search   Search // "" means Auto
 	PerClass bool   // one λ for each class, from the best share of αmax for all
 	// Precision continues the choice of Auto to the last digits of Tol. Without it one λ
-	// is chosen to a hundredth of the criterion's standard error and a thousandth of its value.
+	// is chosen to a hundredth of the criterion's standard error, a fiftieth where evaluations take long, and a thousandth of its value.
 	Precision bool
 	// Evaluations is the budget; 0 means 50, 120 under a penalty that is not convex, 100 for C and ε, or the size of the grid, or 15 for one λ of
 	// each column after those for all.

@@ -131,6 +131,8 @@ func TestWhatAPointHasToPromise(t *testing.T) {
 		{1, 0.2, 1, true, true, false, 1e-3},
 		{1, 0.2, 1, true, false, true, 1e-3},
 		{1, 0.01, 1, true, false, false, 1e-4},
+		{1, 0.01, 3, true, false, false, 2e-4},
+		{1, 0.01, 3, false, true, false, 2e-4},
 		{1, 0.2, 3, true, false, false, 1e-3},
 		{1, 0, 1, true, false, false, 1e-2 * noScale * 9},
 		{1e-9, 0.2, 1, true, false, false, 1e-2 * leastScale * 10},

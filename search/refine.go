@@ -83,13 +83,17 @@ func (l *scan) dear() bool { return l.best.Work > l.o.Free }
 // asked is what a point has to promise: a hundredth of the standard error, where there is one, and no
 // more than a thousandth of the value, which is less where few rows leave that unsure; a seventh of that
 // where the loss is not quadratic and points are cheap: the model promises too little there. Criteria
-// of support vectors are rougher than that. After an earlier scan it is more where that makes the work
-// more than is allowed.
+// of support vectors are rougher than that. Where points are dear it is two hundredths, as far as their loose
+// solutions move values. After an earlier scan it is more where that makes the work more than is allowed.
 func (l *scan) asked() float64 {
 	if l.resumed && l.worth() > enough {
 		return worthDoubt * l.unit(l.best.Evaluation)
 	}
-	asked := float64(enough * l.unit(l.best.Evaluation))
+	least := enough
+	if l.dear() {
+		least = looselyEnough
+	}
+	asked := float64(least * l.unit(l.best.Evaluation))
 	if l.best.StandardError > 0 {
 		share := visible
 		if l.o.Relative && !l.o.Climb && !l.resumed && !l.dear() {

@@ -89,10 +89,11 @@ const (
 	floorDepth  = 13.8
 	bottomDepth = 20.7
 
-	enough     = 0.01 // standard errors that are not worth an evaluation
-	farAway    = 30   // how far before the path a point next to a distant null model is
-	leastScale = 1e-4 // of what the best gains over the null model: the least unit
-	noScale    = 0.01 // the unit where there is no standard error
+	enough        = 0.01 // standard errors that are not worth an evaluation
+	looselyEnough = 0.02 // and where points are solved to scanGap
+	farAway       = 30   // how far before the path a point next to a distant null model is
+	leastScale    = 1e-4 // of what the best gains over the null model: the least unit
+	noScale       = 0.01 // the unit where there is no standard error
 )
 
 // Scan minimises over one λ by a scan and a model. A path from the null model
@@ -100,7 +101,7 @@ const (
 // the solutions before it, and with slopes; it ends by what it has seen and by the work
 // counted. One cubic Hermite model through all points then names the point of least
 // value over all basins, which is evaluated from its nearest neighbour's solutions, until
-// the model promises less than a hundredth of the criterion's standard error or a thousandth
+// the model promises less than a hundredth of the criterion's standard error, or two where points are dear, or a thousandth
 // of its value.
 //
 // The status is Converged, or NullModel where nothing beats the null model: Best is then

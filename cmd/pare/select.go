@@ -32,7 +32,7 @@ type searchFlags struct {
 	Start       *float64        `placeholder:"R" help:"The first α/αmax of gradient, linesearch, lbfgs and adam (default: 0.01, or 0.1 for dense data with fewer rows than columns); for svm the first C (default: 1, or less for long rows)." group:"Search"`
 	PerClass    bool            `help:"multiclass: choose one λ for each class instead of one α/αmax for all." group:"Search"`
 	Evaluations *int            `placeholder:"N" help:"The most evaluations of the criterion, each one λ on all folds (default: 50; 100 for svr; the number of points for grid; 15 more for wlasso)." group:"Search"`
-	Precision   bool            `help:"Continue auto to the last digits that --tol allows, beyond a hundredth of the criterion's standard error."  group:"Search"`
+	Precision   bool            `help:"Continue auto to the last digits that --tol allows, beyond a fiftieth of the criterion's standard error."  group:"Search"`
 	OneSE       bool            `name:"one-se" help:"Choose by the one-standard-error rule: the strongest penalty whose criterion is within a standard error of the minimum."  group:"Search"`
 	MaxSeconds  float64         `placeholder:"S" help:"End the search after S seconds and refit at the best λ so far (default: 0, no limit)."  group:"Search"`
 	Checkpoint  string          `placeholder:"FILE" help:"Save the evaluations to this file, so that the same command resumes an interrupted search. With it every evaluation begins with new solvers, so λ may differ within the tolerance of the choice from that of a search without." group:"Search"`

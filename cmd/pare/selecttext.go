@@ -132,7 +132,7 @@ func (r *selectResult) why() string {
 		if simpler := r.simpler(); simpler != "" {
 			return fmt.Sprintf("the %s strength is of no use here; %s is as good, with one λ less", map[bool]string{true: "ℓ1", false: "ridge"}[simpler.Traits().Dense], simpler)
 		}
-		return "less than a hundredth of its standard error is to be gained; --precision goes on"
+		return "less than a fiftieth of its standard error is to be gained; --precision goes on"
 	case outcome.NullModel:
 		return "no λ that was tried predicts better than the null model, which uses no column"
 	case outcome.Exhausted:

@@ -77,12 +77,15 @@ const (
 	flatEnough  = 0.1 // of the slope where a line begins
 	longer      = 4   // times, while the objective falls
 	leastShare  = 0.1 // of an interval, from either end
-	mostLengths = 30
+	mostSame    = 3   // tries that move the same end, after which the secant says little
+	mostLengths = 64
 )
 
 // minimise moves along the step to where the objective is least, or nearly. Where the curvature jumps,
 // steps that are shortened until they gain something take thousands; with these Newton's method
-// ends after finitely many (Keerthi and DeCoste). It returns false where the objective does not fall.
+// ends after finitely many (Keerthi and DeCoste). Where rows have no curvature, the step is as much too long as the
+// ridge is small: the interval then shrinks by powers, down to a length of its own magnitude. It returns false where the
+// objective does not fall.
 func (s *Solver) minimise() bool {
 	pn, in := &s.prox, &s.in
 	s.setDirection()
@@ -99,7 +102,8 @@ func (s *Solver) minimise() bool {
 	}
 	trial := s.trial()
 	low, atLow, high, atHigh := 0.0, begin, math.Inf(1), math.Inf(1)
-	length := 1.0
+	length, narrower := 1.0, leastShare
+	atLast, same := 0.0, 0 // tries in a row that have moved the same end
 	for tries := 1; ; tries++ {
 		falls := s.try(trial, length) < pn.before
 		at := slope(trial, length)
@@ -112,20 +116,29 @@ func (s *Solver) minimise() bool {
 			}
 			return false
 		}
-		if at < 0 {
+		if same++; (at < 0) != (atLast < 0) {
+			same = 1
+		}
+		if atLast = at; at < 0 {
 			low, atLow = length, at
 		} else {
 			high, atHigh = length, at
 		}
-		if math.IsInf(high, 1) {
+		switch {
+		case math.IsInf(high, 1):
 			length *= longer
-			continue
+		case same >= mostSame && low == 0:
+			length = narrower * high
+			narrower *= narrower
+		case same >= mostSame:
+			length = math.Sqrt(low * high)
+		default:
+			share := 0.5
+			if secant := atLow / (atLow - atHigh); secant >= 0 { // a number
+				share = max(leastShare, min(1-leastShare, secant))
+			}
+			length = math.FMA(share, high-low, low)
 		}
-		share := 0.5
-		if secant := atLow / (atLow - atHigh); secant >= 0 { // a number
-			share = max(leastShare, min(1-leastShare, secant))
-		}
-		length = math.FMA(share, high-low, low)
 	}
 	s.arrive(trial, length)
 	return true

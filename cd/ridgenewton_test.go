@@ -109,6 +109,44 @@ func TestRidgeOfAnyLoss(t *testing.T) {
 	}
 }
 
+// TestFirstStepWithoutCurvatureIsShortened: where few rows or none have a curvature at β = 0, a step of Newton's method is
+// as much too long as the ridge is small, and the solve goes on from a short share of it. Both conditions of the solution are
+// computed from the definition of the loss.
+func TestFirstStepWithoutCurvatureIsShortened(t *testing.T) {
+	for seed := range oracle.Cases(6) {
+		for _, logAlpha := range []float64{-8.16, -10, -14, -20} {
+			r := oracle.NewRandom(900 + seed)
+			q := r.Problem(oracle.Shape{N: 63, P: 162, Density: 1})
+			q.Intercept = seed%2 == 0
+			targetsOf(q, loss.SmoothedHinge{}, r)
+			fit, err := model.NewRowwise(fixture.View(t, q, true), q.Y, loss.SmoothedHinge{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			g, err := model.Ridge(logAlpha)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sol, err := cd.New(fit).Solve(context.Background(), g, cd.Options{Tol: 1e-10, Polish: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if sol.Status != outcome.Converged {
+				t.Errorf("seed %d, λ = %g: %s at %g after %d steps", seed, logAlpha, sol.Status, sol.RelativeGap, sol.Steps)
+			}
+			z, rest := slopesAt(t, q, fit.Loss(), sol)
+			for k, j := range sol.Support {
+				if d := z[j] - g.Ridge()*sol.Coef[k]; !(math.Abs(d) <= 1e-9) {
+					t.Errorf("seed %d, λ = %g: the slope of column %d is off by %g", seed, logAlpha, j, d)
+				}
+			}
+			if q.Intercept && !(math.Abs(rest) <= 1e-9) {
+				t.Errorf("seed %d, λ = %g: the slope of the intercept is %g", seed, logAlpha, rest)
+			}
+		}
+	}
+}
+
 func sortedColumns(order []int32) []int32 {
 	columns := slices.Clone(order)
 	slices.Sort(columns)

@@ -300,20 +300,23 @@ func TestRowsThatCannotBeLeftOut(t *testing.T) {
 // TestLeaveOneOutWithoutCurvature: rows of one class lose nothing by a score of 1 or more, with any of them or without, and no
 // curvature is left that determines the intercept. Where rows pull at the score all the same, nothing says where it is without one.
 func TestLeaveOneOutWithoutCurvature(t *testing.T) {
-	x := matrixOf(t, [][]float64{{1}, {-2}, {0.5}, {3}}, 1, true)
-	for _, m := range []pare.Model{pare.Lasso, pare.ElasticNet} {
+	rows := [][]float64{{1}, {-2}, {0.5}, {3}}
+	for _, m := range []pare.Model{pare.Lasso, pare.ElasticNet, pare.Ridge} {
 		for _, l := range []loss.Loss{loss.SquaredHinge{}, loss.SmoothedHinge{}} {
 			for _, weights := range [][]float64{nil, {1, 0, 2, 1}} {
-				c := pare.Config{Model: m, Loss: l, Weights: weights}
-				lambda := repeat(-1, m.Hyperparameters(x, nil))
-				got, err := pare.LeaveOneOut(t.Context(), x, repeat(1, 4), lambda, c)
-				if err != nil || got.Value != 0 || got.GCV != 0 || got.Freedom != 0 || got.StandardError != 0 || !got.Status.OK() {
-					t.Errorf("%s, %s, weights %v: %+v, %v", m, l.Name(), weights, got, err)
+				for _, dense := range []bool{false, true} {
+					x := matrixOf(t, rows, 1, dense)
+					c := pare.Config{Model: m, Loss: l, Weights: weights}
+					lambda := repeat(-1, m.Hyperparameters(x, nil))
+					got, err := pare.LeaveOneOut(t.Context(), x, repeat(1, 4), lambda, c)
+					if err != nil || got.Value != 0 || got.GCV != 0 || got.Freedom != 0 || got.StandardError != 0 || !got.Status.OK() {
+						t.Errorf("%s, %s, weights %v, dense %v: %+v, %v", m, l.Name(), weights, dense, got, err)
+					}
 				}
 			}
 		}
 	}
-	got, err := pare.LeaveOneOut(t.Context(), x, []float64{1, 1, -1, -1}, []float64{3}, pare.Config{Loss: loss.SmoothedHinge{}})
+	got, err := pare.LeaveOneOut(t.Context(), matrixOf(t, rows, 1, true), []float64{1, 1, -1, -1}, []float64{3}, pare.Config{Loss: loss.SmoothedHinge{}})
 	if err != nil || !math.IsInf(got.Value, 1) || !math.IsNaN(got.Scores[0]) || math.IsNaN(got.Freedom) {
 		t.Errorf("%+v, %v", got, err)
 	}

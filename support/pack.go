@@ -236,11 +236,14 @@ func (c *Columns) compact(v []float64, less float64, out []float64) {
 	}
 }
 
+// centres reports that columns have a mean to be taken away: without any curvature they have none, and all of X̃ is 0.
+func (c *Columns) centres() bool { return c.view.Centred() && c.total > 0 }
+
 // scaleSparse sets out[i] = √w·values[i] and returns x̄ and ‖X̃‖² under the
 // weights.
 func (c *Columns) scaleSparse(index []int32, values, out []float64) (mean, square float64) {
 	sum, square := c.view.Kernels().ScaleIndexed(values, index, c.root, out)
-	if !c.view.Centred() {
+	if !c.centres() {
 		return 0, square
 	}
 	mean = sum / c.total
@@ -264,7 +267,7 @@ func (c *Columns) scaleSparse(index []int32, values, out []float64) (mean, squar
 // weights.
 func (c *Columns) scaleDense(values, out []float64) (mean, square float64) {
 	k := c.view.Kernels()
-	if c.view.Centred() {
+	if c.centres() {
 		mean = k.Dot(c.weight, values) / c.total
 	}
 	c.take(values, out)

@@ -16,7 +16,7 @@ import (
 // group Lasso, sparse groups, softmax, and penalties that are not convex. Working sets of
 // blocks follow what a pass over X finds; on each, a quadratic model of the loss is minimised
 // by sweeps over its blocks (blocksweep.go), with Newton steps on it where it is written out (blocksettle.go), and once the support stays, by Newton steps on
-// it (blocknewton.go). Under a [model.ConvexBlocks] the certificate is a duality gap; under
+// it (blocknewton.go). Two classes are one problem of the difference of their scores (pair.go). Under a [model.ConvexBlocks] the certificate is a duality gap; under
 // another penalty it is that every block is stationary. Where that is not convex the result
 // depends on where the solver starts: see [Descent]. It is not safe for concurrent use.
 type Blocks struct {
@@ -50,6 +50,7 @@ type Blocks struct {
 	own     []float64 // of a block: scratch
 	before  []float64 // the coefficients where a Newton step began: scratch
 	step    modelStep
+	pair    *Solver // for the difference of two scores; nil before it is asked for
 	out     BlockSolution
 }
 
@@ -146,7 +147,7 @@ const (
 )
 
 // Solve minimises f + g from the last solution. Of the options it has Tol, MaxEpochs,
-// MaxSupport and Polish; Tol is the relative gap, or, where there is none, the
+// MaxSupport and Polish, of two classes all; Tol is the relative gap, or, where there is none, the
 // largest lack of a block as a share of that of the null model. The error is an
 // [outcome.Error] about them or the penalty.
 func (s *Blocks) Solve(ctx context.Context, g model.Blocks, opts Options) (*BlockSolution, error) {
@@ -159,10 +160,16 @@ func (s *Blocks) Solve(ctx context.Context, g model.Blocks, opts Options) (*Bloc
 	}
 	s.out, s.work = BlockSolution{Point: s.point, Beta: s.beta}, 0
 	s.system.ClearWork()
-	if err := s.descend(ctx, g, opts); err != nil {
+	led, err := s.lead(ctx, g, opts)
+	if err != nil {
 		return nil, err
 	}
-	return s.solve(ctx, g, opts)
+	if !led {
+		if err := s.descend(ctx, g, opts); err != nil {
+			return nil, err
+		}
+	}
+	return s.solve(ctx, g, opts, led)
 }
 
 // descend goes from 0 down to a penalty by way of stronger ones, where it is convex and far below the
@@ -180,7 +187,7 @@ func (s *Blocks) descend(ctx context.Context, g model.Blocks, opts Options) erro
 	least := opts.Tol
 	for times := stage / reach; times > 1/stage && ctx.Err() == nil; times *= stage {
 		opts.Tol, opts.Polish = max(least, min(stageTol, stageTol*times*reach)), false
-		if on, err := s.solve(ctx, convex.Stronger(times), opts); err != nil {
+		if on, err := s.solve(ctx, convex.Stronger(times), opts, false); err != nil {
 			return err
 		} else if on.Status == outcome.NotConverged { // weaker ones would not, and hundreds may follow
 			break
@@ -189,13 +196,13 @@ func (s *Blocks) descend(ctx context.Context, g model.Blocks, opts Options) erro
 	return nil
 }
 
-// solve is [Blocks.Solve] from the point at hand.
-func (s *Blocks) solve(ctx context.Context, g model.Blocks, opts Options) (*BlockSolution, error) {
+// solve is [Blocks.Solve] from the point at hand, which may be polished already.
+func (s *Blocks) solve(ctx context.Context, g model.Blocks, opts Options, polished bool) (*BlockSolution, error) {
 	if each, ok := g.(model.Elementwise); ok && s.drift != nil {
 		s.drift.under(each.Of)
 	}
 	sharp := opts.Polish || opts.Tol <= sharpLack
-	polish := sharp
+	polish := sharp && !polished
 	s.working = s.working[:0]
 	allowed := s.out.Passes + mostRounds
 	var before []int32

@@ -127,6 +127,25 @@ func ScoresGroup(q int, logLambda float64) (Grouped, error) {
 	return g, err
 }
 
+// Pair returns the penalty of a column for two scores as one of the difference w of its coefficients, which is the least over all
+// that have it, and the share of −w that is the first one's there: a half, or where the scores have strengths of their own,
+// all or nothing. ok is false where there is no such penalty.
+func (g Grouped) Pair() (of Penalty, first float64, ok bool) {
+	if g.scores != 2 || g.weights != nil {
+		return Penalty{}, 0, false
+	}
+	switch a, b := g.each(0), g.each(1); {
+	case a == b:
+		return Penalty{alpha: a + g.group/math.Sqrt2, ridge: g.ridge / 2, lambda: 1}, 0.5, true
+	case g.group > 0 || g.ridge > 0:
+		return Penalty{}, 0, false
+	case a < b:
+		return Penalty{alpha: a, lambda: 1}, 1, true
+	default:
+		return Penalty{alpha: b, lambda: 1}, 0, true
+	}
+}
+
 // Hyperparameters implements [Blocks].
 func (g Grouped) Hyperparameters() int { return g.lambdas }
 

@@ -58,6 +58,21 @@ func (f *Softmax) weight(i int) float64 {
 	return 1
 }
 
+// Pair returns the softmax of two classes as the logistic loss of the difference of their scores, that of the second
+// less that of the first. ok is false where there are more, or one has next to no weight.
+func (f *Softmax) Pair() (fit Datafit, ok bool) {
+	if f.q != 2 {
+		return nil, false
+	}
+	y, pace := kernels.Undefined[float64](len(f.class)), f.view.Kernels().Pace()
+	for i, c := range f.class {
+		pace.Did(1)
+		y[i] = float64(2*c - 1)
+	}
+	of, err := NewLogistic(f.view, y)
+	return of, err == nil
+}
+
 // View implements [Scores].
 func (f *Softmax) View() *sparse.View { return f.view }
 

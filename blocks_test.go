@@ -466,3 +466,134 @@ func TestGroupsOnStraightPartsOfALoss(t *testing.T) {
 		t.Errorf("%+v, %v", f, err)
 	}
 }
+
+// TestColumnsFarFromZeroWithoutIntercept: dense columns of mean 1,000 and standard deviation 1, nearly all in one direction, of more
+// coefficients than rows. The gaps are worked out from the definitions of the losses and penalties.
+func TestColumnsFarFromZeroWithoutIntercept(t *testing.T) {
+	const tol, mostSweeps = 1e-6, 10_000
+	for seed := range oracle.Cases(8) {
+		r := oracle.NewRandom(40 + seed)
+		n, p := []int{3, 10, 40}[seed%3], []int{5, 30, 80}[(seed/3+1)%3]
+		rows := make([][]float64, n)
+		y, class, groups := make([]float64, n), make([]float64, n), make([]int, p)
+		for i := range rows {
+			y[i], class[i] = r.Normal(), float64(i%3)
+			for range p {
+				rows[i] = append(rows[i], 1000+r.Normal())
+			}
+		}
+		for j := range groups {
+			groups[j] = j / 3
+		}
+		x := matrixOf(t, rows, p, true)
+		for _, m := range []pare.Model{pare.Multinomial, pare.GroupLasso} {
+			c, target, gap := pare.Config{Model: m, NoIntercept: true, Tol: tol}, class, softmaxGap
+			if m == pare.GroupLasso {
+				c.Groups, target, gap = groups, y, groupGap
+			}
+			lambda := lambdaMax(t, x, target, c) - 5
+			f, err := pare.Fit(t.Context(), x, target, []float64{lambda}, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.Status != outcome.Converged || f.Epochs > mostSweeps {
+				t.Errorf("%s, %d × %d: %s after %d sweeps, a gap of %g", m, n, p, f.Status, f.Epochs, f.RelativeGap)
+			}
+			off, null := gap(rows, target, groups, math.Exp(lambda), f)
+			if !(off <= 2*tol*null) {
+				t.Errorf("%s, %d × %d: a gap of %g of %g", m, n, p, off, null)
+			}
+		}
+	}
+}
+
+// softmaxGap returns the duality gap of a softmax of three classes with an ℓ1 penalty and without intercepts, and the loss at 0: with
+// P the probabilities and Y the classes, that between Φ(B) and the mean entropy of (1 − c)Y + cP, c the largest up to 1 for which no
+// entry of cXᵀ(Y − P)/n exceeds α.
+func softmaxGap(rows [][]float64, class []float64, _ []int, alpha float64, f *pare.Fitted) (gap, null float64) {
+	const q = 3
+	n, p := len(rows), len(rows[0])
+	z := make([]float64, p*q)
+	shares := make([][q]float64, n)
+	for i, row := range rows {
+		var score [q]float64
+		for k, one := range f.PerClass {
+			for at, j := range one.Support {
+				score[k] += row[j] * one.Coef[at]
+			}
+		}
+		top, total := max(score[0], score[1], score[2]), 0.0
+		for _, s := range score {
+			total += math.Exp(s - top)
+		}
+		gap += (math.Log(total) + top - score[int(class[i])]) / float64(n)
+		for k, s := range score {
+			shares[i][k] = math.Exp(s-top) / total
+			rest := -shares[i][k]
+			if k == int(class[i]) {
+				rest++
+			}
+			for j, v := range row {
+				z[j*q+k] += v * rest / float64(n)
+			}
+		}
+	}
+	for _, one := range f.PerClass {
+		for _, b := range one.Coef {
+			gap += alpha * math.Abs(b)
+		}
+	}
+	c := 1.0
+	for _, v := range z {
+		c = min(c, alpha/math.Abs(v))
+	}
+	for i, share := range shares {
+		for k, s := range share {
+			s *= c
+			if k == int(class[i]) {
+				s += 1 - c
+			}
+			if s > 0 {
+				gap += s * math.Log(s) / float64(n)
+			}
+		}
+	}
+	return gap, math.Log(q)
+}
+
+// groupGap returns the duality gap of the squared loss with a group Lasso whose factors are the roots of the groups' sizes, and the
+// loss at 0: that between Φ(β) and (‖y‖² − ‖y − cr‖²)/2n, r the residual, c the largest up to 1 for which no ‖X_gᵀcr‖/n exceeds its strength.
+func groupGap(rows [][]float64, y []float64, groups []int, alpha float64, f *pare.Fitted) (gap, null float64) {
+	n, p := len(rows), len(rows[0])
+	rest, z := make([]float64, n), make([]float64, p)
+	for i, row := range rows {
+		rest[i] = y[i]
+		for at, j := range f.Support {
+			rest[i] -= row[j] * f.Coef[at]
+		}
+		gap += rest[i] * rest[i] / float64(2*n)
+		null += y[i] * y[i] / float64(2*n)
+		for j, v := range row {
+			z[j] += v * rest[i] / float64(n)
+		}
+	}
+	count := groups[p-1] + 1
+	size, pull, norm := make([]float64, count), make([]float64, count), make([]float64, count)
+	for j, g := range groups {
+		size[g]++
+		pull[g] = math.Hypot(pull[g], z[j])
+	}
+	for at, j := range f.Support {
+		norm[groups[j]] = math.Hypot(norm[groups[j]], f.Coef[at])
+	}
+	c := 1.0
+	for g, v := range norm {
+		strength := alpha * math.Sqrt(size[g])
+		gap += strength * v
+		c = min(c, strength/pull[g])
+	}
+	for i, r := range rest {
+		gap -= (y[i]*y[i] - (y[i]-c*r)*(y[i]-c*r)) / float64(2*n)
+	}
+	return gap, null
+}

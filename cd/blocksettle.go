@@ -15,6 +15,7 @@ type modelStep struct {
 	step         []float64
 	curve        []float64 // the second derivatives
 	bending      []float64 // those of the penalty on a block
+	rounder      damping   // the share of the curvature across a block that it has along it, too
 }
 
 type modelEntry struct {
@@ -22,17 +23,43 @@ type modelEntry struct {
 	from  float64
 }
 
-const settleHalves = 5 // of a step that is too long
+const (
+	settleHalves = 5 // of a step that is too long
+	fewSettled   = 4 // steps in a row at first, and each time twice as many
+	mostSettled  = 32
+)
 
-// settle makes a Newton step on the model from where sweeps have come: between columns that are nearly dependent they take
-// hundreds. Coefficients end at the kinks in their way, and a step that does not lower the model is shortened, at last to
-// nothing.
-func (s *Blocks) settle(g model.Blocks) {
+// settle makes Newton steps on the model from where sweeps have come, so many at most, and returns how many: between columns that
+// are nearly dependent sweeps take hundreds. Coefficients end at the kinks in their way. Where a whole step so bent does not
+// lower the model, one that ends at the first kink does, and the next step is without that coefficient. Where there is none,
+// the norm of a block was taken for straighter than it is.
+func (s *Blocks) settle(g model.Blocks, most int) (made int) {
+	for made < most {
+		if !s.newtonOnModel(g) {
+			return made
+		}
+		made++
+		first, straight := s.firstKink(g), s.step.rounder == 0
+		length := s.shortenOnModel(g, first)
+		switch {
+		case length == 1 && straight:
+			return made
+		case length == first && first > 0:
+		case !s.step.rounder.adapt(length):
+			return made
+		}
+	}
+	return made
+}
+
+// newtonOnModel finds the step to the minimum of the model in the coefficients that are not 0. It returns false where there is
+// none.
+func (s *Blocks) newtonOnModel(g model.Blocks) bool {
 	m := &s.step
 	s.begin(g)
 	size := len(m.entries)
 	if size == 0 {
-		return
+		return false
 	}
 	m.curve = grow(m.curve, size*size)
 	s.hessian.Between(m.coefficients, m.curve)
@@ -42,20 +69,55 @@ func (s *Blocks) settle(g model.Blocks) {
 	}
 	s.work += support.CholeskyCost(size)
 	if support.Cholesky(s.view.Kernels(), m.curve, size) != size {
-		return
+		return false
 	}
 	m.step = append(m.step[:0], m.slope...)
 	support.CholeskySolve(s.view.Kernels(), m.curve, size, m.step)
+	return true
+}
+
+// shortenOnModel goes along the step: all of it, or half as far until that lowers the model, but no less than to the first
+// kink. It returns the length, 0 where the model falls nowhere.
+func (s *Blocks) shortenOnModel(g model.Blocks, first float64) float64 {
+	m := &s.step
 	before, promised := s.modelValue(g), s.view.Kernels().Dot(m.slope, m.step)
 	length := 1.0
-	for range settleHalves {
+	for tries := 1; ; tries++ {
 		s.stepTo(g, length)
-		if s.modelValue(g) <= before-float64(leastDecrease*length*promised) {
-			return
+		if length == 0 || s.modelValue(g) <= before-float64(leastDecrease*length*promised) {
+			return length
 		}
-		length *= 0.5
+		switch {
+		case length == first:
+			length = 0
+		case tries == settleHalves:
+			length = first
+		default:
+			length = max(first, 0.5*length)
+		}
 	}
-	s.stepTo(g, 0)
+}
+
+// firstKink returns at which share of the step a coefficient meets a kink for the first time: 0 where none does on the way.
+func (s *Blocks) firstKink(g model.Blocks) float64 {
+	first := 1.0
+	for k := range s.step.entries {
+		if at := s.step.meets(k); at < first && s.kinked(g, s.step.coefficients[k]) {
+			first = at
+		}
+	}
+	if first == 1 {
+		return 0
+	}
+	return first
+}
+
+// meets returns at which share of the step a coefficient is 0; +Inf where it moves away from it.
+func (m *modelStep) meets(k int) float64 {
+	if at := -m.entries[k].from / m.step[k]; at > 0 {
+		return at
+	}
+	return math.Inf(1)
 }
 
 // begin notes the coefficients that are not 0, and the slopes there.
@@ -79,7 +141,8 @@ func (s *Blocks) begin(g model.Blocks) {
 	}
 }
 
-// bend adds ∇²g to the second derivatives.
+// bend adds ∇²g to the second derivatives. A norm is straight along the block, but no farther than to 0: with the
+// curvature that it has across the block along it, too, it would nowhere be above its model, and steps always lower that.
 func (s *Blocks) bend(g model.Blocks) {
 	m := &s.step
 	for from := 0; from < len(m.entries); {
@@ -96,7 +159,25 @@ func (s *Blocks) bend(g model.Blocks) {
 				m.curve[row*len(m.entries)+column] += m.bending[m.entries[row].k*d+m.entries[column].k]
 			}
 		}
+		if m.rounder > 0 && to > from+1 {
+			m.round(l.beta, from, to)
+		}
 		from = to
+	}
+}
+
+// round adds a share of the curvature across a block, that of the entries from one to another, along it.
+func (m *modelStep) round(beta []float64, from, to int) {
+	var across, square float64
+	for _, e := range m.entries[from:to] {
+		across += m.bending[e.k*len(beta)+e.k]
+		square = math.FMA(beta[e.k], beta[e.k], square)
+	}
+	along := float64(m.rounder) * across / float64(to-from-1) / square
+	for row := from; row < to; row++ {
+		for column := from; column < to; column++ {
+			m.curve[row*len(m.entries)+column] += float64(along * beta[m.entries[row].k] * beta[m.entries[column].k])
+		}
 	}
 }
 
@@ -111,7 +192,7 @@ func (s *Blocks) stepTo(g model.Blocks, length float64) {
 		for ; to < len(m.entries) && m.entries[to].at == at; to++ {
 			e := m.entries[to]
 			next := math.FMA(length, m.step[to], e.from)
-			if (next < 0) != (e.from < 0) && s.kinked(g, m.coefficients[to]) {
+			if length >= m.meets(to) && s.kinked(g, m.coefficients[to]) {
 				next = 0
 			}
 			moved[e.k], l.beta[e.k] = next-l.beta[e.k], next

@@ -276,9 +276,12 @@ func (s *Blocks) sweeps(ctx context.Context, g model.Blocks, tol float64, times,
 	size := len(s.own) / 4
 	columns := s.workingColumns()
 	alone, settles := s.sweepsAlone(columns), s.hessian.Written() && g.Concavity() == 0
+	next, steps := alone-1, fewSettled
+	s.step.rounder = 0
 	for sweep := range times {
-		if settles && sweep%alone == alone-1 {
-			s.settle(g)
+		if settles && sweep == next {
+			next += alone * max(1, s.settle(g, steps))
+			steps = min(2*steps, mostSettled)
 		}
 		worst := 0.0
 		for k, b := range s.working {

@@ -164,6 +164,8 @@ func (s *Blocks) slopes(ctx context.Context, g model.Blocks, h, v, b []float64, 
 	s.out.ErrorBound, s.out.InjectivityMargin = math.Inf(1), 0
 	if g.Concavity() > 0 || s.system.FactorPays(productsExpected) {
 		s.factorise(g)
+	} else {
+		s.system.Precondition(productsExpected)
 	}
 	s.solve(ctx, h, v, tol)
 	moving := false

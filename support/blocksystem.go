@@ -58,6 +58,7 @@ func (a *BlockSystem) Size() int { return len(a.entry) }
 func (a *BlockSystem) Reset(g model.Blocks, part *model.Partition, columns []int32, beta []float64) {
 	q := a.h.metric.Count
 	a.q, a.Columns, a.Blocks, a.entry, a.factorised = q, columns, a.Blocks[:0], a.entry[:0], false
+	a.cg.Near = nil
 	place := map[int]int{} // coefficient → place in S
 	var order []int
 	seen := map[int]bool{}
@@ -239,6 +240,34 @@ func (a *BlockSystem) FactoriseShifted(share float64) bool {
 	}
 	return a.factorise(share * sum / float64(len(a.entry)))
 }
+
+// Precondition has conjugate gradients go by a factor of A as it was when ∇²f was last written out, of several scores at a point near
+// by, where there is one and it takes less than so many products with A.
+func (a *BlockSystem) Precondition(products int) {
+	s := len(a.entry)
+	if a.gram != nil || CholeskyCost(s) > float64(products)*a.h.VisitCost(a.Columns) {
+		return
+	}
+	a.l = resize(a.l, s*s)
+	if !a.h.kept(a.Coefficients(), a.l) {
+		return
+	}
+	a.bendFactor()
+	a.diag = resize(a.diag, s)
+	for k := range s {
+		a.diag[k] = a.l[k*s+k]
+		a.l[k*s+k] *= 1 + lift
+	}
+	a.work += CholeskyCost(s)
+	if Cholesky(a.k, a.l, s) == s {
+		a.cg.Near = a.SolveFactored
+		return
+	}
+	a.diag = a.diag[:0]
+}
+
+// lift is the share of the diagonal that is added to that of a factor which need only be nearly of A.
+const lift = 1e-8
 
 // SolveFactored turns b into the solution of what was factorised.
 func (a *BlockSystem) SolveFactored(b []float64) { CholeskySolve(a.k, a.l, len(b), b) }

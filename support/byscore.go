@@ -95,6 +95,7 @@ func (h *Hessian) mean(p, u, out []float64) {
 
 // diagonal sets out to the diagonal of ∇²f at entries of several scores.
 func (h *Hessian) diagonal(scores []scoreEntries, out []float64) {
+	h.meet()
 	n, q, k := len(h.metric.Weight), h.metric.Count, h.view.Kernels()
 	p, moved := h.shares(), h.scratch[:q]
 	for s, e := range scores {

@@ -38,6 +38,9 @@ type CG struct {
 	// KeepLast says that a solve which has used up its iterations leaves the last iterate, too, where
 	// ½xᵀAx − bᵀx is least, and not that of the least residual.
 	KeepLast bool
+	// Near, if not nil, turns a vector into A⁻¹ times it for what is nearly A, and takes the place of diag A in preconditioning and in
+	// norms.
+	Near func([]float64)
 
 	diag, r, z, p, q, best []float64
 	steps, ratios          []float64 // CG coefficients, for the Ritz values
@@ -155,6 +158,11 @@ func (c *CG) Ritz() (smallest, largest float64) { return ritz(c.steps, c.ratios)
 
 // scaled sets z = r/diag A and returns rᵀz.
 func (c *CG) scaled(r, z []float64) float64 {
+	if c.Near != nil {
+		copy(z, r)
+		c.Near(z)
+		return c.Kernels.Dot(r, z)
+	}
 	for i, d := range c.diag {
 		z[i] = r[i] / d
 	}

@@ -20,7 +20,9 @@ type Hessian struct {
 	gram    *Gram     // likewise
 	r       []float64 // of one score, compact rows: X̂·v
 	offset  float64   // what centring adds to it, in √w
+	columns []int32   // that Reset was called with
 	moments map[int32][]float64
+	met     bool      // they are those of the point
 	w       []float64 // of several scores: D·Xv, n × q
 	c       []float64 // what centring takes from Xv
 	factor  []float64 // of ΣD
@@ -54,8 +56,8 @@ func (h *Hessian) Reset(m *model.Metric, columns []int32, view bool) {
 	h.metric = m
 	h.Unwrite()
 	if h.packed == nil {
-		h.shared = false
-		h.prepare(columns)
+		h.shared, h.met, h.columns = false, false, append(h.columns[:0], columns...)
+		h.prepare()
 	} else {
 		if !view {
 			h.packed.Reweigh(m.Weight)
@@ -65,46 +67,61 @@ func (h *Hessian) Reset(m *model.Metric, columns []int32, view bool) {
 	h.Clear()
 }
 
-// prepare makes the moments Σ xᵢⱼDᵢ of the columns, and the factor of ΣD, by pairs of scores: products
-// of columns with a vector of all rows go by kernels.
-func (h *Hessian) prepare(columns []int32) {
-	clear(h.moments)
+// prepare makes the factor of ΣD, where there are intercepts.
+func (h *Hessian) prepare() {
 	if !h.view.Centred() {
 		return
 	}
-	q, n, k := h.metric.Count, len(h.metric.Weight), h.view.Kernels()
-	moments := make([][]float64, len(columns))
-	for at, j := range columns {
+	q := h.metric.Count
+	h.pairs(func(a, b int) {
+		total := h.view.Kernels().Sum(h.pair)
+		h.factor[a*q+b], h.factor[b*q+a] = total, total
+	})
+	model.FactorShifted(h.factor, q)
+}
+
+// meet makes the moments Σ xᵢⱼDᵢ of the columns, unless they are made, by pairs of scores: products of columns with a vector
+// of all rows go by kernels.
+func (h *Hessian) meet() {
+	if h.met || !h.view.Centred() {
+		return
+	}
+	clear(h.moments)
+	q := h.metric.Count
+	moments, shift := make([][]float64, len(h.columns)), make([]float64, len(h.columns))
+	for at, j := range h.columns {
 		moments[at] = make([]float64, q*q)
 		h.moments[j] = moments[at]
-	}
-	share, shift := h.shares(), make([]float64, len(columns))
-	for at, j := range columns {
 		_, _, mean, scale := h.column(j)
 		shift[at] = mean * scale
 	}
-	h.dots = resize(h.dots, len(columns))
-	take := func(a, b int) {
-		total := k.Sum(h.pair)
-		h.factor[a*q+b], h.factor[b*q+a] = total, total
-		h.view.Dots(columns, h.pair, h.dots)
+	h.dots = resize(h.dots, len(h.columns))
+	h.pairs(func(a, b int) {
+		total := h.view.Kernels().Sum(h.pair)
+		h.view.Dots(h.columns, h.pair, h.dots)
 		for at, sum := range h.dots {
 			sum = math.FMA(-shift[at], total, sum)
 			moments[at][a*q+b], moments[at][b*q+a] = sum, sum
 		}
-	}
-	for a := range q {
+	})
+	h.met = true
+}
+
+// pairs sets pair to every entry of D in turn, by pairs of scores.
+func (h *Hessian) pairs(do func(a, b int)) {
+	n, k := len(h.metric.Weight), h.view.Kernels()
+	share := h.shares()
+	for a := range h.metric.Count {
 		p := share[a*n:][:n]
 		k.Product(h.weighed, h.metric.Weight, p)
 		h.complement(p)
-		take(a, a)
+		do(a, a)
 		k.Scal(-1, h.weighed)
 		for b := range a {
 			k.Product(h.pair, h.weighed, share[b*n:][:n])
-			take(a, b)
+			do(a, b)
 		}
 	}
-	model.FactorShifted(h.factor, q)
 }
 
 // byScore sets out to the probabilities p, score by score.
@@ -167,6 +184,7 @@ func (h *Hessian) Move(j int32, d []float64) {
 		h.offset = math.FMA(-d[0], h.packed.Mean(j), h.offset)
 		return
 	}
+	h.meet()
 	q := h.metric.Count
 	rows, values, mean, scale := h.column(j)
 	pace := h.view.Kernels().Pace()
@@ -230,6 +248,7 @@ func (h *Hessian) Product(j int32, out []float64) {
 		out[0] = dot / h.total
 		return
 	}
+	h.meet()
 	q := h.metric.Count
 	sum := out[:q]
 	clear(sum)
@@ -290,6 +309,7 @@ func (h *Hessian) Block(columns []int32, out []float64) {
 
 // diagonalBlock is Block of one column: Σ xᵢⱼ²Dᵢ less what centring takes.
 func (h *Hessian) diagonalBlock(j int32, out []float64) {
+	h.meet()
 	q := h.metric.Count
 	clear(out[:q*q])
 	sum := h.scratch[q:][:q] // Σ sᵢxᵢⱼ²Pᵢ

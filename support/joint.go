@@ -105,7 +105,8 @@ func (h *Hessian) Write(coefficients []int) {
 		h.gram.Submatrix(columns, 0, j.matrix)
 		return
 	}
-	j.stride = tiled(size)
+	bordered := h.bordered(coefficients)
+	j.stride = tiled(len(bordered))
 	j.matrix = resize(j.matrix, j.stride*j.stride)
 	clear(j.matrix)
 	clear(j.r)
@@ -115,7 +116,7 @@ func (h *Hessian) Write(coefficients []int) {
 	for class := range q {
 		k.Product(j.weighted[class*n:][:n], h.metric.Weight, j.plain[class*n:][:n])
 	}
-	h.tileProducts(coefficients, j.plain, j.matrix)
+	h.tileProducts(bordered, j.plain, j.matrix)
 	h.centring(coefficients)
 	for at := range j.matrix {
 		j.matrix[at] = -j.matrix[at]
@@ -137,13 +138,29 @@ func (h *Hessian) Written() bool { return h.joint.on }
 // Writes reports whether a coefficient is among those written out.
 func (h *Hessian) Writes(coefficient int) bool { return h.joint.on && h.joint.place[coefficient] > 0 }
 
-// Unwrite forgets what was written out.
+// Unwrite ends the effect of [Hessian.Write].
 func (h *Hessian) Unwrite() {
-	j := &h.joint
-	for _, c := range j.list {
-		j.place[c] = 0
+	for _, c := range h.joint.list {
+		h.joint.place[c] = 0
 	}
-	j.on, j.list = false, j.list[:0]
+	h.joint.on = false
+}
+
+// kept sets out to ∇²f between coefficients, row by row, as it was last written out, at whatever point that was. It reports
+// whether all of them were.
+func (h *Hessian) kept(coefficients []int, out []float64) bool {
+	j := &h.joint
+	for at, c := range j.list {
+		j.place[c] = int32(at) + 1
+	}
+	all := len(j.list) > 0 && !slices.ContainsFunc(coefficients, func(c int) bool { return j.place[c] == 0 })
+	if all {
+		h.Between(coefficients, out)
+	}
+	if !j.on {
+		h.Unwrite()
+	}
+	return all
 }
 
 // written sets out to what is written out between coefficients, all that there are.
@@ -167,6 +184,20 @@ func (h *Hessian) Between(coefficients []int, out []float64) {
 			out[a*size+b] = from[column]
 		}
 	}
+}
+
+// bordered returns coefficients and, where there are intercepts, those of a column of ones after them, one for each score.
+func (h *Hessian) bordered(coefficients []int) []int {
+	if !h.view.Centred() {
+		return coefficients
+	}
+	_, p := h.view.Dims()
+	q := h.metric.Count
+	all := append(make([]int, 0, len(coefficients)+q), coefficients...)
+	for k := range q {
+		all = append(all, p*q+k)
+	}
+	return all
 }
 
 func tiled(size int) int { return (size + kernels.Lanes - 1) / kernels.Lanes * kernels.Lanes }
@@ -217,7 +248,7 @@ func (h *Hessian) tileProducts(coefficients []int, right, out []float64) {
 // spread sets x to the columns of the first eight coefficients in some rows, times the factors
 // of their scores.
 func (h *Hessian) spread(coefficients []int, factors []float64, from, to int) {
-	q, n := h.metric.Count, len(h.metric.Weight)
+	q, n, k := h.metric.Count, len(h.metric.Weight), h.view.Kernels()
 	for lane := range h.joint.x {
 		x := resize(h.joint.x[lane], to-from)
 		h.joint.x[lane] = x
@@ -225,45 +256,57 @@ func (h *Hessian) spread(coefficients []int, factors []float64, from, to int) {
 			clear(x)
 			continue
 		}
-		rows, values, mean, scale := h.column(int32(coefficients[lane] / q))
-		if rows == nil {
-			for i, v := range values[from:to] {
-				x[i] = v - mean
-			}
-		} else {
-			clear(x)
-			at, _ := slices.BinarySearch(rows, int32(from))
-			for ; at < len(rows) && int(rows[at]) < to; at++ {
-				x[int(rows[at])-from] = values[at]
-			}
+		scale := h.values(int32(coefficients[lane]/q), x, from, to)
+		if factors != nil {
+			k.Product(x, x, factors[coefficients[lane]%q*n:][from:to])
 		}
-		switch {
-		case factors != nil:
-			for i, f := range factors[coefficients[lane]%q*n:][from:to] {
-				x[i] *= float64(scale * f)
-			}
-		case scale != 1:
-			for i := range x {
-				x[i] *= scale
-			}
+		if scale != 1 {
+			k.Scal(scale, x)
 		}
 	}
 }
 
+// values sets x to a column of the matrix in some rows, less its mean where it is dense, and returns what the view multiplies it by.
+func (h *Hessian) values(column int32, x []float64, from, to int) (scale float64) {
+	k := h.view.Kernels()
+	if _, p := h.view.Dims(); int(column) == p { // of ones
+		k.Fill(x, 1)
+		return 1
+	}
+	rows, values, mean, scale := h.column(column)
+	if rows == nil {
+		k.Copy(x, values[from:to])
+		k.Subtract(mean, x)
+		return scale
+	}
+	clear(x)
+	at, _ := slices.BinarySearch(rows, int32(from))
+	for ; at < len(rows) && int(rows[at]) < to; at++ {
+		x[int(rows[at])-from] = values[at]
+	}
+	return scale
+}
+
 // centring adds what the intercepts take up to the upper triangle: m(ΣD)⁻¹mᵀ for the moments m
-// of two coefficients.
+// of two coefficients, Σ xᵢⱼDᵢ in the row of its score, which is made of the border.
 func (h *Hessian) centring(coefficients []int) {
 	if !h.view.Centred() {
 		return
 	}
-	q, j := h.metric.Count, &h.joint
-	half := make([]float64, len(coefficients)*q)
+	q, size, j := h.metric.Count, len(coefficients), &h.joint
+	half := make([]float64, size*q)
 	for at, c := range coefficients {
-		copy(half[at*q:][:q], h.moments[int32(c/q)][c%q*q:])
-		model.HalfSolveFactored(h.factor, half[at*q:][:q])
+		border, moment, own := j.matrix[at*j.stride+size:][:q], half[at*q:][:q], c%q
+		for k, v := range border {
+			if k != own {
+				moment[k] = -v
+				moment[own] += v
+			}
+		}
+		model.HalfSolveFactored(h.factor, moment)
 	}
 	for a := range coefficients {
-		for b := a; b < len(coefficients); b++ {
+		for b := a; b < size; b++ {
 			sum := j.matrix[a*j.stride+b]
 			for k, v := range half[a*q:][:q] {
 				sum = math.FMA(v, half[b*q+k], sum)

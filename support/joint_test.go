@@ -191,3 +191,73 @@ func TestStepsEndWhereIterationsGainLittle(t *testing.T) {
 		t.Errorf("%d and %d iterations, %g and %g counted, to %g and %g", step.Iterations, exact.Iterations, cheap, dear, near, far)
 	}
 }
+
+// TestAFactorOfAPointNearbySavesIterations: conjugate gradients that go by the Hessian written out at a point nearby come to the
+// solution of the system at hand, in a fraction of the iterations; they go without where some coefficient was not written.
+func TestAFactorOfAPointNearbySavesIterations(t *testing.T) {
+	const scores, size, tol = 3, 20, 1e-9
+	r := oracle.NewRandom(7400)
+	q := r.Problem(oracle.Shape{N: 300, P: size, Density: 1})
+	q.Intercept = true
+	class := make([]int32, len(q.Y))
+	for i := range class {
+		class[i] = int32(r.Intn(scores))
+	}
+	view := fixture.View(t, q, true)
+	fit, err := model.NewSoftmax(view, class, []float64{1, 2, 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := model.ScoresNet(scores, 0, math.Log(1e-3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	columns, part := make([]int32, size), model.Singletons(size)
+	here, there := make([]float64, size*scores), make([]float64, size*scores)
+	all := make([]int, size*scores)
+	for j := range columns {
+		columns[j] = int32(j)
+	}
+	for k := range all {
+		all[k], there[k] = k, r.Normal()
+		here[k] = there[k] + float64(0.03*r.Normal())
+	}
+	h, at, metric := support.NewHessian(view, scores), fit.NewPoint(), model.Metric{}
+	reset := func(b []float64) {
+		fit.Fit(columns, b, at)
+		fit.Metric(at, &metric)
+		h.Reset(&metric, columns, false)
+	}
+	system := func(written []int) *support.BlockSystem {
+		reset(there)
+		h.Write(written)
+		reset(here)
+		a := support.NewBlockSystem(h)
+		a.Reset(g, part, columns, here)
+		return a
+	}
+	rhs := make([]float64, len(all))
+	for k := range rhs {
+		rhs[k] = r.Normal()
+	}
+	solve := func(a *support.BlockSystem) (iterations int) {
+		x, product := make([]float64, len(rhs)), make([]float64, len(rhs))
+		report := a.Solve(t.Context(), rhs, x, tol)
+		a.Apply(x, product)
+		for k, v := range rhs {
+			if !report.Converged || !(math.Abs(product[k]-v) <= 1e-6) {
+				t.Fatalf("converged %t: a product of %g, want %g", report.Converged, product[k], v)
+			}
+		}
+		return report.Iterations
+	}
+	near := system(all)
+	near.Precondition(1000)
+	few := solve(near)
+	lacking := system(all[1:])
+	lacking.Precondition(1000)
+	partly := solve(lacking)
+	if many := solve(system(all)); few > many/3 || partly < many-many/10 {
+		t.Errorf("%d iterations with the factor, %d without, %d where it lacks a coefficient", few, many, partly)
+	}
+}

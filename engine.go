@@ -225,6 +225,7 @@ func (e *engine) bound(spec *bilevel.Spec) {
 	if s := e.config.grant; s != nil && s.lanes > 0 && (spec.AtOnce == 0 || s.lanes < spec.AtOnce) {
 		spec.AtOnce = s.lanes
 	}
+	spec.Solver.Estimate = e.config.MaxBytes == 0 && spec.Solver.MaxGram == 0 && spec.Solver.MaxPacked == 0
 }
 
 // turn waits for a thread, and in a pool for its turn, to make or to solve a problem, and returns what

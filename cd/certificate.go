@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/seed-45b9a24c/pare/internal/team"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -31,7 +32,8 @@ type certificate struct {
 	bound  []float64 // what |c_j| is at most, less ‖X̃_j‖ₛ times the length of the residual's path; −Inf for columns left out
 	known  places    // c_j is of the residual at hand
 	fresh  places    // that the last pass did not skip
-	pieces []piece   // what the last pass computed
+	asked  places    // what the last pass computed
+	pieces []piece   // of these
 	near   places    // see within
 	copied []int32   // places left out since others stand for their columns
 
@@ -62,7 +64,7 @@ func (c *certificate) init(view *sparse.View) {
 	c.order, c.norm = c.matrix.Order(), view.Norms()
 	m := len(c.order)
 	c.bound = view.Floats(m)
-	c.known, c.fresh, c.near = newPlaces(m), newPlaces(m), newPlaces(m)
+	c.known, c.fresh, c.asked, c.near = newPlaces(m), newPlaces(m), newPlaces(m), newPlaces(m)
 	c.previous = view.Floats(n)
 	c.screening = newScreening(view)
 	c.forget()
@@ -254,15 +256,32 @@ func (s *Solver) pass() {
 		}
 	}
 	s.in.work += float64(visitColumn * float64(len(c.order)))
-	before := s.in.work
-	c.pieces = c.pieces[:0]
 	clear(c.fresh)
 	for _, run := range c.screening {
 		c.screen(run)
+	}
+	for w, word := range c.fresh {
+		c.asked[w] = word &^ c.known[w]
+		c.known[w] |= word
+	}
+	if s.estimates.on {
+		s.estimate()
+	}
+	s.meet(1, (*correlation)(s))
+}
+
+// meet has a task done for the columns that are asked for, at a share of the price of their products.
+func (s *Solver) meet(price float64, task team.Task) {
+	c := &s.cert
+	before := s.in.work
+	c.pieces = c.pieces[:0]
+	for _, run := range c.screening {
 		s.list(run)
 	}
-	team := s.view.Team()
-	team.Do(team.Parts(s.in.work-before), (*correlation)(s))
+	cost := float64(price * (s.in.work - before))
+	s.in.work = before + cost
+	helpers := s.view.Team()
+	helpers.Do(helpers.Parts(cost), task)
 }
 
 // piece is a run of places whose correlations are to be computed.
@@ -280,14 +299,13 @@ func (s *correlation) Part(k, of int) {
 	}
 }
 
-// list makes pieces of the columns of a range that are to be computed and are not known. Short gaps
+// list makes pieces of the columns of a range that are asked for. Short gaps
 // between them are computed, too, where that is less than the price of a call.
 func (s *Solver) list(run columnRange) {
 	c := &s.cert
 	from, to := -1, -1 // of a piece
 	for w := run.from / 64; w < (run.to+63)/64; w++ {
-		word := c.fresh[w] &^ c.known[w] & inRange(w, run.from, run.to)
-		c.known[w] |= word
+		word := c.asked[w] & inRange(w, run.from, run.to)
 		for at := 64 * w; word != 0; {
 			skip := bits.TrailingZeros64(word)
 			at, word = at+skip, word>>skip

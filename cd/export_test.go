@@ -35,6 +35,17 @@ func Reach(view *sparse.View, change []float64) []float64 {
 	return reach
 }
 
+// Known returns the correlations X_jᵀ(s⊙r) that the last certificate has computed, by column.
+func Known(s *Solver) map[int32]float64 {
+	known := map[int32]float64{}
+	for k, j := range s.cert.order {
+		if s.cert.known.has(k) {
+			known[j] = s.cert.corr[k]
+		}
+	}
+	return known
+}
+
 // Followed reports whether the last solve has followed points, and Strayed whether rounding has shown in one.
 func Followed(s *Solver) bool { return s.followed.beside }
 func Strayed(s *Solver) bool  { return s.followed.never }

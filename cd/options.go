@@ -30,6 +30,9 @@ type Options struct {
 	// SweepFew has problems of few columns swept, as they were before their solutions were followed
 	// on the Gram matrix: for a result that is to keep its bits.
 	SweepFew bool
+	// Estimate has passes over a large dense matrix meet a copy in 32 bits first, which stays with the matrix, and compute
+	// what that does not prove inactive: worth it for many solves, in which passes wait for memory.
+	Estimate bool
 	// Watch, if not nil, is called between the stages of a solve, on its goroutine.
 	Watch func(Progress)
 }

@@ -63,6 +63,7 @@ type Solver struct {
 	unpenalised unpenalised
 	ridge       ridge
 	followed    followed
+	estimates   estimates
 	warm        bool    // this solve has begun at coefficients
 	advanced    bool    // the last solution has been moved by a derivative
 	tol         float64 // that it was asked for
@@ -324,6 +325,7 @@ func (s *Solver) attempt(ctx context.Context, g model.Penalty, opts Options, pat
 	if err := s.prepare(g); err != nil {
 		return nil, err
 	}
+	s.estimates.start(s, opts.Estimate)
 	polishes := s.polishes(opts)
 	s.lead(ctx)
 	var reached record

@@ -233,6 +233,12 @@ func BenchmarkDotDense(b *testing.B) {
 					k.DotDense(values, y, out)
 				}
 			})
+			b.Run(fmt.Sprintf("%s of 32 bits/n=%d", k.Name, n), func(b *testing.B) {
+				single := make([]float32, len(values))
+				for b.Loop() {
+					k.DotDenseSingle(single, y, out)
+				}
+			})
 			b.Run(fmt.Sprintf("%s by Dot/n=%d", k.Name, n), func(b *testing.B) {
 				for b.Loop() {
 					for c := range out {
@@ -312,20 +318,6 @@ func BenchmarkLanes(b *testing.B) {
 					b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(c.rows)*kernels.Lanes), "ns/nnz/lane")
 				})
 			}
-		}
-	}
-}
-
-func BenchmarkDotSingle(b *testing.B) {
-	for _, k := range kernels.Available() {
-		for _, n := range []int{128, 1024, 65536} {
-			b.Run(fmt.Sprintf("%s/n=%d", k.Name, n), func(b *testing.B) {
-				x, y := make([]float32, n), make([]float64, n)
-				b.SetBytes(int64(12 * n))
-				for b.Loop() {
-					sink = k.DotSingle(x, y)
-				}
-			})
 		}
 	}
 }

@@ -7,12 +7,15 @@ import "math"
 // of one pass each, are not cut off.
 const denseLook = 1 << 20
 
+// stored is how the elements of dense columns are.
+type stored interface{ float32 | float64 }
+
 // newDenseColumns makes an operation on dense columns, one behind another, and one vector of a loop
 // that takes a block at most.
 //
 //go:noinline
-func newDenseColumns(name string, loop func(values, y, out []float64), s *Set) func(values, y, out []float64) {
-	return func(values, y, out []float64) {
+func newDenseColumns[T stored](name string, loop func(values []T, y, out []float64), s *Set) func(values []T, y, out []float64) {
+	return func(values []T, y, out []float64) {
 		n := len(y)
 		if len(values) != n*len(out) {
 			panic("kernels: " + name + ": values must have the elements of every column")
@@ -25,7 +28,7 @@ func newDenseColumns(name string, loop func(values, y, out []float64), s *Set) f
 		raceWrite(out)
 		if n == 0 || n > Block {
 			for c := range out {
-				s.longDense(loop, values[c*n:][:n], y, out[c:c+1])
+				longDense(s, loop, values[c*n:][:n], y, out[c:c+1])
 				s.between(len(out) - c - 1)
 			}
 			return
@@ -44,7 +47,7 @@ func newDenseColumns(name string, loop func(values, y, out []float64), s *Set) f
 }
 
 // longDense takes a column of more than a block, or of none.
-func (s *Set) longDense(loop func(values, y, out []float64), x, y, out []float64) {
+func longDense[T stored](s *Set, loop func(values []T, y, out []float64), x []T, y, out []float64) {
 	var sum float64
 	for len(x) > 0 {
 		n := min(len(x), Block)
@@ -60,6 +63,17 @@ func dotDenseGo(values, y, out []float64) {
 	n := len(y)
 	for c := range out {
 		out[c] = dotGo(values[c*n:][:n], y) + 0
+	}
+}
+
+func dotDenseSingleGo(values []float32, y, out []float64) {
+	for c := range out {
+		var s [width]float64
+		x := values[c*len(y):][:len(y)]
+		for i, v := range y {
+			s[i%width] = math.FMA(float64(x[i]), v, s[i%width])
+		}
+		out[c] = fold(&s) + 0
 	}
 }
 

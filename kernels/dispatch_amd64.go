@@ -47,8 +47,7 @@ func native() []*Set { //nolint:funlen // a table
 		addLanes:       amd64.AddLanesAVX2,
 		dotLanesMasked: amd64.DotLanesMaskedAVX2,
 		axpyLanes:      amd64.AxpyLanesAVX2,
-		dotSingle:      amd64.DotSingleAVX2,
-		axpySingle:     amd64.AxpySingleAVX2,
+		dotDenseSingle: amd64.DotDenseSingleAVX2,
 		subPanel:       amd64.SubPanelAVX2,
 		subTile:        amd64.SubTileAVX2,
 		solveTile:      amd64.SolveTileAVX2,
@@ -97,8 +96,7 @@ func native() []*Set { //nolint:funlen // a table
 	avx512.addLanes = amd64.AddLanesAVX512
 	avx512.dotLanesMasked = amd64.DotLanesMaskedAVX512
 	avx512.axpyLanes = amd64.AxpyLanesAVX512
-	avx512.dotSingle = amd64.DotSingleAVX512
-	avx512.axpySingle = amd64.AxpySingleAVX512
+	avx512.dotDenseSingle = amd64.DotDenseSingleAVX512
 	avx512.subPanel = amd64.SubPanelAVX512
 	avx512.subTile = amd64.SubTileAVX512
 	avx512.solveTile = amd64.SolveTileAVX512

@@ -14,6 +14,12 @@ func native() []*Set {
 				out[c] = arm64.DotNEON(values[c*n:][:n], y) + 0
 			}
 		},
+		dotDenseSingle: func(values []float32, y, out []float64) {
+			n := len(y)
+			for c := range out {
+				out[c] = arm64.DotSingleNEON(values[c*n:][:n], y) + 0
+			}
+		},
 		axpy:           arm64.AxpyNEON,
 		scal:           arm64.ScalNEON,
 		product:        productGo,
@@ -42,8 +48,6 @@ func native() []*Set {
 		margin:        marginGo,
 		moments:       momentsGo,
 		columnMoments: columnMomentsGo,
-		dotSingle:     dotSingleGo,
-		axpySingle:    axpySingleGo,
 		marks:         marksGo,
 		numbers:       numbersGo,
 		exp:           expGo,

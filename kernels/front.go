@@ -34,8 +34,7 @@ type primitives struct {
 	addLanes       func(from, to []int64, rows []int32, values, y []float64, first int, out []float64) (done int) // stops as dotSpans does; nil: a column at a time
 	dotLanesMasked func(values []float64, rows []int32, mask []uint8, y []float64, out *[Lanes]float64)
 	axpyLanes      func(a *[Lanes]float64, values []float64, rows []int32, y []float64)
-	dotSingle      func(x []float32, y []float64) float64
-	axpySingle     func(a float64, x []float32, y []float64)
+	dotDenseSingle func(values []float32, y, out []float64) // as dotDense
 	subPanel       func(x, y []float64, stride int, t []float64)
 	subTile        func(x, y []float64, stride, m int, t []float64)
 	solveTile      func(l []float64, stride int, t []float64)
@@ -63,6 +62,7 @@ func newSet(name string, p *primitives) *Set {
 	s := &Set{Name: name, loops: p}
 	s.Dot = newDot(p.dot, s)
 	s.DotDense = newDenseColumns("DotDense", p.dotDense, s)
+	s.DotDenseSingle = newDenseColumns("DotDenseSingle", p.dotDenseSingle, s)
 	s.SquaresDense = newDenseColumns("SquaresDense", p.squaresDense, s)
 	s.DotDenseSpans = newDotDenseSpans(p.dotDenseSpans, s)
 	s.AxpyDenseSpans = newAxpyDenseSpans(p.axpyDenseSpans, s)
@@ -84,8 +84,6 @@ func newSet(name string, p *primitives) *Set {
 	s.AddLanes = newAddLanes(p.addLanes, s)
 	s.DotLanesMasked = newDotLanesMasked(p.dotLanesMasked, s)
 	s.AxpyLanes = newAxpyLanes(p.axpyLanes, s)
-	s.DotSingle = newDotSingle(p.dotSingle, s)
-	s.AxpySingle = newAxpySingle(p.axpySingle, s)
 	s.SubPanel = newSubPanel(p.subPanel, s)
 	s.SubTile = newSubTile(p.subTile, s)
 	s.SolveTile = newSolveTile(p.solveTile)
@@ -411,7 +409,7 @@ func beyond(from, to []int64, done int, rows []int32) (i, j int64, long bool) {
 }
 
 // overlap reports whether x and y share memory.
-func overlap(x, y []float64) bool {
+func overlap[T, U stored](x []T, y []U) bool {
 	if len(x) == 0 || len(y) == 0 {
 		return false
 	}

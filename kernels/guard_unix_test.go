@@ -217,8 +217,6 @@ func TestWritesStayWhereTheyBelong(t *testing.T) {
 			y, all := fenced(o.y)
 			k.Axpy(o.a, o.x, y)
 			intact(t, "axpy", all, inside)
-			k.AxpySingle(o.a, o.single, y)
-			intact(t, "axpysingle", all, inside)
 			k.Scal(o.a, y)
 			intact(t, "scal", all, inside)
 			k.Product(y, o.x, o.y)
@@ -244,6 +242,8 @@ func TestWritesStayWhereTheyBelong(t *testing.T) {
 			out, all = fenced(o.out)
 			k.DotDense(slices.Repeat(o.x, len(out)), o.y, out)
 			intact(t, "dotdense", all, func(i int) bool { return 0 <= i && i < len(o.out) })
+			k.DotDenseSingle(slices.Repeat(o.single, len(out)), o.y, out)
+			intact(t, "dotdensesingle", all, func(i int) bool { return 0 <= i && i < len(o.out) })
 			k.SquaresDense(slices.Repeat(o.x, len(out)), o.y, out)
 			intact(t, "squaresdense", all, func(i int) bool { return 0 <= i && i < len(o.out) })
 			for at, what := range []string{"squares", "sums", "dots"} {

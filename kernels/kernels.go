@@ -68,6 +68,10 @@ type Set struct {
 	// short columns.
 	DotDense func(values, y, out []float64)
 
+	// DotDenseSingle is DotDense with the values stored in 32 bits: they are widened, and the arithmetic and its bits
+	// are those of the 64-bit kernel.
+	DotDenseSingle func(values []float32, y, out []float64)
+
 	// DotDenseSpans is DotDense for columns anywhere: column c is values[from[c]:from[c]+len(y)].
 	// len(from) = len(out).
 	DotDenseSpans func(from []int64, values, y, out []float64)
@@ -133,11 +137,6 @@ type Set struct {
 	// c, l = 0 … 7, k from 0 on, one fused multiply–add each in that order. t apart
 	// from x and y; len(y) = 8·len(x[c]); stride ≥ 8.
 	AddTile func(x *[Lanes][]float64, y []float64, stride int, t []float64)
-
-	// DotSingle and AxpySingle are Dot and Axpy with x stored in 32 bits; numbers
-	// are widened, the arithmetic and its bits are those of the 64-bit kernels.
-	DotSingle  func(x []float32, y []float64) float64
-	AxpySingle func(a float64, x []float32, y []float64)
 
 	// Marks writes to at where the text has the byte a or b, from the first on, and returns how
 	// often that is; len(at) ≥ len(text). What is in at behind them is not kept.

@@ -73,6 +73,15 @@ func (o operands) denseColumns(run func(values, y, out []float64)) []float64 {
 	return slices.Concat(few, some, many, whole)
 }
 
+// narrowed are values in 32 bits.
+func narrowed(values []float64) []float32 {
+	v := make([]float32, len(values))
+	for i := range v {
+		v[i] = float32(values[i])
+	}
+	return v
+}
+
 // denseSpans gives columns of some lengths that begin and end anywhere in the values, a few and more than a few.
 func (o operands) denseSpans(run func(from []int64, y []float64)) {
 	for _, n := range [...]int{len(o.y), len(o.y) / 2, len(o.y) / 3, 0} {
@@ -127,6 +136,11 @@ var operations = []struct {
 }{
 	{"dot", func(k *kernels.Set, o operands) []float64 { return []float64{k.Dot(o.x, o.y)} }},
 	{"dotdense", func(k *kernels.Set, o operands) []float64 { return o.denseColumns(k.DotDense) }},
+	{"dotdensesingle", func(k *kernels.Set, o operands) []float64 {
+		three, n := make([]float64, 3), len(o.single)/3
+		k.DotDenseSingle(o.single[len(o.single)-3*n:], o.y[:n], three)
+		return append(three, o.denseColumns(func(values, y, out []float64) { k.DotDenseSingle(narrowed(values), y, out) })...)
+	}},
 	{"dotdensespans", func(k *kernels.Set, o operands) (all []float64) {
 		o.denseSpans(func(from []int64, y []float64) {
 			out := make([]float64, len(from))
@@ -207,8 +221,6 @@ var operations = []struct {
 		k.AxpyLanes(&[kernels.Lanes]float64{o.a, 1, -2, 0, 0.5, -o.a, 3, 1e-300}, o.values, o.rows, o.lanes)
 		return o.lanes
 	}},
-	{"dotsingle", func(k *kernels.Set, o operands) []float64 { return []float64{k.DotSingle(o.single, o.y)} }},
-	{"axpysingle", func(k *kernels.Set, o operands) []float64 { k.AxpySingle(o.a, o.single, o.y); return o.y }},
 	{"exp", func(k *kernels.Set, o operands) []float64 { k.Exp(o.y, o.x); return o.y }},
 	{"log", func(k *kernels.Set, o operands) []float64 { k.Log(o.y, o.x); return o.y }},
 	{"log1pexp", func(k *kernels.Set, o operands) []float64 { k.Log1pExp(o.y, o.x); return o.y }},

@@ -199,8 +199,6 @@ func (r oracle) set() *kernels.Set {
 		}
 		return v
 	}
-	s.DotSingle = func(x []float32, y []float64) float64 { return s.Dot(widened(x), y) }
-	s.AxpySingle = func(a float64, x []float32, y []float64) { s.Axpy(a, widened(x), y) }
 	s.AxpyIndexed = func(a float64, values []float64, rows []int32, y []float64) {
 		for k, row := range rows {
 			y[row] = math.FMA(a, values[k], y[row])
@@ -211,6 +209,7 @@ func (r oracle) set() *kernels.Set {
 			out[c] = s.Dot(values[c*len(y):(c+1)*len(y)], y)
 		}
 	}
+	s.DotDenseSingle = func(values []float32, y, out []float64) { s.DotDense(widened(values), y, out) }
 	s.DotDenseSpans = func(from []int64, values, y, out []float64) {
 		for c, at := range from {
 			out[c] = s.Dot(values[at:][:len(y)], y)

@@ -7,13 +7,14 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// Dense is a dense matrix stored by columns.
+// Dense is a dense matrix stored by columns. What views have asked for, such as [View.Single], stays with it.
 type Dense struct {
 	n, p   int
 	order  []int32
 	values []float64 // value (i, j) at j·n + i
 
 	turned  transposed
+	singles singles
 	moments kept
 }
 

@@ -77,13 +77,12 @@ type scalar struct{ v float64 }
 // they hold by reference costs each call two more loads of every operand.
 type vectors struct {
 	x, y []float64
-	wide []float32
 }
 
 func newVectors(n int) vectors {
-	v := vectors{make([]float64, n), make([]float64, n), make([]float32, n)}
+	v := vectors{make([]float64, n), make([]float64, n)}
 	for i := range n {
-		v.x[i], v.y[i], v.wide[i] = 1+float64(i&7)/8, 2, 1
+		v.x[i], v.y[i] = 1+float64(i&7)/8, 2
 	}
 	return v
 }
@@ -131,12 +130,6 @@ func dense(n int) []operation {
 			return []implementation{named("gonum", func() { s.v = blas64.Asum(vec(v.x)) })}
 		}, func(k *kernels.Set, v vectors) func() { return func() { s.v = k.Asum(v.x) } }),
 		op("MaxAbs", 8, 0, false, nil, func(k *kernels.Set, v vectors) func() { return func() { s.v = k.MaxAbs(v.x) } }),
-		op("DotSingle", 12, 2, false, nil, func(k *kernels.Set, v vectors) func() {
-			return func() { s.v = k.DotSingle(v.wide, v.y) }
-		}),
-		op("AxpySingle", 20, 2, true, nil, func(k *kernels.Set, v vectors) func() {
-			return func() { k.AxpySingle(1e-9, v.wide, v.y) }
-		}),
 		op("Exp", 16, 0, true, func(v vectors) []implementation {
 			return []implementation{named("loop", func() { loopExp(v.y, v.x) })}
 		}, func(k *kernels.Set, v vectors) func() { return func() { k.Exp(v.y, v.x) } }),

@@ -151,11 +151,15 @@ func (s *Statement) UsualBytes(own, lanes, gram int) int64 {
 	if q > 1 {
 		lane += float64(usualScore*n*q) + float64(usualMoment*q*q*p)
 	}
+	var shared float64
+	if q == 1 && lanes > 0 {
+		shared = float64(sparse.SingleBytes(s.X))
+	}
 	whole := lane
 	if !dense && s.quadratic() && s.Weights == nil && !s.Standardise && s.Factors == nil {
 		whole = always + float64(usualDirect*n) // see support.Columns
 	}
-	return int64(min(float64(float64(own)*whole)+float64(float64(lanes)*lane), math.MaxInt64/2))
+	return int64(min(float64(float64(own)*whole)+float64(float64(lanes)*lane)+shared, math.MaxInt64/2))
 }
 
 // UsualIdleBytes is UsualBytes of such a problem that is not at work.

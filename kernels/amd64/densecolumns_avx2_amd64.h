@@ -1,5 +1,5 @@
 // What the kernels of dense columns share on AVX2: one column behind another meets y, in the partial sums of
-// DotAVX2 and in its order, by the BLOCK and the TAIL of the file that includes this. It is included within a function,
+// DotAVX2 and in its order, by the BLOCK and the TAIL of the file that includes this, and elements of SIZE bytes. It is included within a function,
 // since they differ in these alone.
 //
 // Registers
@@ -31,7 +31,7 @@ loop32:
 	BLOCK(160, Y5)
 	BLOCK(192, Y6)
 	BLOCK(224, Y7)
-	ADDQ $256, SI
+	ADDQ $(32*SIZE), SI
 	ADDQ $256, DI
 	DECQ BX
 	JNZ  loop32
@@ -54,7 +54,7 @@ tail:
 	TAIL(224, Y7)
 
 next:
-	LEAQ (SI)(CX*8), SI
+	LEAQ (SI)(CX*SIZE), SI
 
 fold:
 	FOLD_SUMS

@@ -1,5 +1,5 @@
 // What the kernels of dense columns share on AVX-512: one column behind another meets y, in the partial sums of
-// DotAVX512 and in its order, by the BLOCK and the TAIL of the file that includes this. It is included within a function,
+// DotAVX512 and in its order, by the BLOCK and the TAIL of the file that includes this, and elements of SIZE bytes. It is included within a function,
 // since they differ in these alone.
 //
 // Registers
@@ -27,7 +27,7 @@ loop32:
 	BLOCK(64, Z1)
 	BLOCK(128, Z2)
 	BLOCK(192, Z3)
-	ADDQ $256, SI
+	ADDQ $(32*SIZE), SI
 	ADDQ $256, DI
 	DECQ BX
 	JNZ  loop32
@@ -45,7 +45,7 @@ tail:
 	TAIL(192, K4, Z3)
 
 next:
-	LEAQ (SI)(CX*8), SI
+	LEAQ (SI)(CX*SIZE), SI
 
 fold:
 	FOLD_SUMS

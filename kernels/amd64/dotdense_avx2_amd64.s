@@ -9,6 +9,8 @@
 #include "dense_avx2_amd64.h"
 #include "fourcolumns_avx2_amd64.h"
 
+#define SIZE 8
+
 #define BLOCK(offset, sum) \
 	VMOVUPD     offset(SI), Y8      \
 	VFMADD231PD offset(DI), Y8, sum

@@ -2,22 +2,12 @@
 
 package amd64
 
-// DotSingleAVX2 is DotAVX2 with x stored in 32 bits.
+// DotDenseSingleAVX2 is DotDenseAVX2 with values stored in 32 bits.
 //
 //go:noescape
-func DotSingleAVX2(x []float32, y []float64) float64
+func DotDenseSingleAVX2(values []float32, y, out []float64)
 
-// AxpySingleAVX2 is AxpyAVX2 with x stored in 32 bits.
+// DotDenseSingleAVX512 is DotDenseAVX512 with values stored in 32 bits.
 //
 //go:noescape
-func AxpySingleAVX2(a float64, x []float32, y []float64)
-
-// DotSingleAVX512 is DotAVX512 with x stored in 32 bits.
-//
-//go:noescape
-func DotSingleAVX512(x []float32, y []float64) float64
-
-// AxpySingleAVX512 is AxpyAVX512 with x stored in 32 bits.
-//
-//go:noescape
-func AxpySingleAVX512(a float64, x []float32, y []float64)
+func DotDenseSingleAVX512(values []float32, y, out []float64)

@@ -7,6 +7,8 @@
 #include "textflag.h"
 #include "dense_avx2_amd64.h"
 
+#define SIZE 8
+
 #define BLOCK(offset, sum) \
 	VMOVUPD     offset(SI), Y8     \
 	VMULPD      offset(DI), Y8, Y9 \

@@ -7,6 +7,8 @@
 #include "textflag.h"
 #include "dense_avx512_amd64.h"
 
+#define SIZE 8
+
 #define BLOCK(offset, sum) \
 	VMOVUPD     offset(SI), Z8      \
 	VMULPD      offset(DI), Z8, Z10 \

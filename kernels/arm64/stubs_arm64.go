@@ -7,6 +7,11 @@ package arm64
 //go:noescape
 func DotNEON(x, y []float64) float64
 
+// DotSingleNEON is DotNEON with x stored in 32 bits.
+//
+//go:noescape
+func DotSingleNEON(x []float32, y []float64) float64
+
 // AsumNEON is Σ |x_i| in 32 partial sums.
 //
 //go:noescape

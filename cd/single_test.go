@@ -1,0 +1,86 @@
+package cd_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/model"
+)
+
+// TestEstimatesCertify: with columns of a large matrix estimated in 32 bits, certificates are those of arithmetic that
+// shares nothing with the solver, cold and warm, and one strength asks for fewer products.
+func TestEstimatesCertify(t *testing.T) {
+	for seed := range uint64(6) {
+		r := oracle.NewRandom(7000 + seed)
+		q := r.Problem(oracle.Shape{N: 60, P: 4500, Active: 20, Correlation: 0.5, Mean: r.Pick(0, 30), Weights: seed%3 == 2})
+		q.Intercept = seed%2 == 0
+		top := q.AlphaMax()
+		name, alike := "one strength", false
+		switch seed {
+		case 3:
+			name, q.Ridge = "and a ridge", 0.02*top
+		case 4:
+			name, q.Positive = "β ≥ 0", true
+		case 5:
+			name = "one for each column"
+		default:
+			alike = true
+		}
+		plain, estimated := cd.New(fixture.Squared(t, q, true)), cd.New(fixture.Squared(t, q, true))
+		var with, without float64
+		for _, share := range []float64{0.3, 0.05, 0.01} {
+			q.Uniform(share * top)
+			if seed == 5 {
+				for j := range q.Alpha {
+					q.Alpha[j] *= 1 + float64(j%3)
+				}
+				q.Alpha[7] = 0
+			}
+			g := fixture.Penalty(t, q)
+			for _, tol := range []float64{10, 0.3, 0.01, 1e-9} { // far from the solution columns violate optimality
+				without += solve(t, plain, g, cd.Options{Tol: tol}).Work
+				sol := solve(t, estimated, g, cd.Options{Tol: tol, Estimate: true})
+				with += sol.Work
+				name := fmt.Sprintf("%s, %g of αmax to %g", name, share, tol)
+				certified(t, name, q, sol, tol)
+				beta := scatter(sol, 4500)
+				b := q.BestIntercept(beta)
+				if gap := q.Gap(beta, b); math.Abs(sol.Gap-gap) > 1e-12*q.Null() {
+					t.Errorf("%s: a gap of %g, %g by plain arithmetic", name, sol.Gap, gap)
+				}
+				exact := q.Correlations(q.Residual(beta, b))
+				for j, c := range cd.Known(estimated) {
+					if z := q.Total() * exact[j]; math.Abs(c-z) > 1e-12*q.Total()*top {
+						t.Fatalf("%s: the correlation of column %d is %g, not %g", name, j, z, c)
+					}
+				}
+			}
+		}
+		if alike && with > 0.9*without {
+			t.Errorf("%s: work %g with estimates, %g without", name, with, without)
+		}
+	}
+}
+
+// TestEstimatesOfALogisticFit end where products do.
+func TestEstimatesOfALogisticFit(t *testing.T) {
+	r := oracle.NewRandom(1)
+	q := r.Problem(oracle.Shape{N: 60, P: 4500, Active: 20, Correlation: 0.5}).Classes(r)
+	q.Intercept = true
+	plain, estimated := fixture.Logistic(t, q, true), fixture.Logistic(t, q, true)
+	for _, share := range []float64{0.3, 0.05} {
+		g, err := model.Lasso(math.Log(share * model.AlphaMax(plain)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := solve(t, cd.New(plain), g, cd.Options{Tol: 1e-10})
+		b := solve(t, cd.New(estimated), g, cd.Options{Tol: 1e-10, Estimate: true})
+		if math.Abs(a.Objective-b.Objective) > 1e-10 || b.RelativeGap > 1e-10 {
+			t.Errorf("%g of αmax: %.12g with a gap of %g, %.12g with one of %g", share, a.Objective, a.RelativeGap, b.Objective, b.RelativeGap)
+		}
+	}
+}

@@ -1,0 +1,77 @@
+//go:build !purego
+
+// Dot product of a vector of 32-bit elements and one of 64-bit elements: Σ x_i·y_i.
+//
+// As DotNEON, x widened on the way.
+
+#include "textflag.h"
+#include "dense_arm64.h"
+
+// Registers
+//   R0  x, next element         R2  elements left after the loop
+//   R1  y, next element         R3  blocks of 32 left
+//   V0..V15  partial sums       V16..V24 operands
+//   R5, R6   where the tail is copied to
+
+// WIDEN loads two elements into v, one at a time: the assembler does not know FCVTL, which takes both.
+#define WIDEN(offset, f, v) \
+	FMOVS  offset(R0), f        \
+	FMOVS  (offset+4)(R0), F24  \
+	FCVTSD f, f                 \
+	FCVTSD F24, F24             \
+	VMOV   V24.D[0], v.D[1]
+
+#define BLOCK(s0, s1, s2, s3) \
+	WIDEN(0, F16, V16)                              \
+	WIDEN(8, F17, V17)                              \
+	WIDEN(16, F18, V18)                             \
+	WIDEN(24, F19, V19)                             \
+	VLD1.P 64(R1), [V20.D2, V21.D2, V22.D2, V23.D2] \
+	ADD    $32, R0                                  \
+	VFMLA  V20.D2, V16.D2, s0.D2                    \
+	VFMLA  V21.D2, V17.D2, s1.D2                    \
+	VFMLA  V22.D2, V18.D2, s2.D2                    \
+	VFMLA  V23.D2, V19.D2, s3.D2
+
+// func DotSingleNEON(x []float32, y []float64) float64
+TEXT ·DotSingleNEON(SB), 0, $520-56
+	MOVD x_base+0(FP), R0
+	MOVD x_len+8(FP), R2
+	MOVD y_base+24(FP), R1
+	CLEAR_SUMS
+	LSR  $5, R2, R3
+	AND  $31, R2
+	CBZ  R3, tail
+
+loop32:
+	BLOCK(V0, V1, V2, V3)
+	BLOCK(V4, V5, V6, V7)
+	BLOCK(V8, V9, V10, V11)
+	BLOCK(V12, V13, V14, V15)
+	SUBS $1, R3
+	BNE  loop32
+
+tail:
+	CBZ  R2, fold
+	MOVD $xtail-512(SP), R5
+	MOVD $ytail-256(SP), R6
+	CLEAR_BUFFER(R5)
+	CLEAR_BUFFER(R6)
+
+copy1:
+	MOVWU.P 4(R0), R7
+	MOVD.P  8(R1), R8
+	MOVW.P  R7, 4(R5)
+	MOVD.P  R8, 8(R6)
+	SUBS    $1, R2
+	BNE     copy1
+
+	MOVD $xtail-512(SP), R0
+	MOVD $ytail-256(SP), R1
+	MOVD $1, R3
+	B    loop32             // R2 is 0 now
+
+fold:
+	FOLD_SUMS
+	FMOVD F0, ret+48(FP)
+	RET

@@ -291,8 +291,9 @@ const (
 // self-concordance of the loss lets it be without a search. It returns false where they do not get there.
 func (f *Softmax) settle(at *ScorePoint) bool {
 	q, total := f.q, f.view.Total()
-	step := make([]float64, q)
-	matrix := make([]float64, q*q)
+	step, matrix := make([]float64, q), make([]float64, q*q)
+	var metric Metric
+	f.Metric(at, &metric)
 	last := math.Inf(1)
 	for range softSteps {
 		f.respond(at, false)
@@ -308,12 +309,7 @@ func (f *Softmax) settle(at *ScorePoint) bool {
 			return true
 		}
 		last = worst
-		clear(matrix)
-		pace := f.view.Kernels().Pace()
-		for i := range f.class {
-			pace.Did(q * q)
-			addShares(f.weight(i), at.share[i*q:][:q], matrix)
-		}
+		metric.Sum(f.view.Kernels(), matrix)
 		for c := range e {
 			step[c] = -e[c]
 		}
@@ -336,19 +332,6 @@ func (f *Softmax) settle(at *ScorePoint) bool {
 		}
 	}
 	return last < softNear*total
-}
-
-// addShares adds w(diag p − ppᵀ) to a matrix.
-func addShares(w float64, p, matrix []float64) {
-	q := len(p)
-	for a, v := range p {
-		scaled := float64(w * v)
-		row := matrix[a*q:][:q]
-		row[a] += scaled
-		for b, u := range p {
-			row[b] = math.FMA(-scaled, u, row[b])
-		}
-	}
 }
 
 // SolveShifted solves A·x = b in place of b for a symmetric positive semidefinite matrix

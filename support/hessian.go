@@ -57,6 +57,7 @@ func (h *Hessian) Reset(m *model.Metric, columns []int32, view bool) {
 	h.Unwrite()
 	if h.packed == nil {
 		h.shared, h.met, h.columns = false, false, append(h.columns[:0], columns...)
+		h.bend()
 		h.prepare()
 	} else {
 		if !view {
@@ -72,12 +73,8 @@ func (h *Hessian) prepare() {
 	if !h.view.Centred() {
 		return
 	}
-	q := h.metric.Count
-	h.pairs(func(a, b int) {
-		total := h.view.Kernels().Sum(h.pair)
-		h.factor[a*q+b], h.factor[b*q+a] = total, total
-	})
-	model.FactorShifted(h.factor, q)
+	h.metric.Sum(h.view.Kernels(), h.factor)
+	model.FactorShifted(h.factor, h.metric.Count)
 }
 
 // meet makes the moments Σ xᵢⱼDᵢ of the columns, unless they are made, by pairs of scores: products of columns with a vector

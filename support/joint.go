@@ -21,7 +21,10 @@ type joint struct {
 	columns []int32 // of one score: scratch
 	rows    []int32 // scratch
 
-	weighted, plain []float64 // s⊙P and P, score by score
+	plain           []float64 // P, score by score
+	curved          []int32   // rows of a weight other than 0
+	number          []int32   // of each row among these, −1: not one of them
+	weighted, share []float64 // s⊙P and P in these, score by score
 	x               [kernels.Lanes][]float64
 	panels          []float64
 	class           []float64 // of one score
@@ -62,8 +65,7 @@ func (h *Hessian) only(coefficients []int) []int32 {
 
 // WriteCost is what it costs to write ∇²f of several scores out between so many coefficients.
 func (h *Hessian) WriteCost(size int) float64 {
-	n, _ := h.view.Dims()
-	return float64(n) * float64(size) * (float64(0.5*tileValue*float64(size)) + spreadValue)
+	return float64(len(h.joint.curved)) * float64(size) * (float64(0.5*tileValue*float64(size)) + spreadValue)
 }
 
 // VisitCost is what it costs to move the running vector at every column of a list, and to
@@ -110,13 +112,8 @@ func (h *Hessian) Write(coefficients []int) {
 	j.matrix = resize(j.matrix, j.stride*j.stride)
 	clear(j.matrix)
 	clear(j.r)
-	n, k := len(h.metric.Weight), h.view.Kernels()
-	j.weighted = resize(j.weighted, n*q)
-	h.shares()
-	for class := range q {
-		k.Product(j.weighted[class*n:][:n], h.metric.Weight, j.plain[class*n:][:n])
-	}
-	h.tileProducts(bordered, j.plain, j.matrix)
+	h.gather()
+	h.tileProducts(bordered, j.share, j.matrix)
 	h.centring(coefficients)
 	for at := range j.matrix {
 		j.matrix[at] = -j.matrix[at]
@@ -128,6 +125,34 @@ func (h *Hessian) Write(coefficients []int) {
 		for b := range a + 1 {
 			v := j.matrix[b*j.stride+a] / h.total
 			j.matrix[a*j.stride+b], j.matrix[b*j.stride+a] = v, v
+		}
+	}
+}
+
+// bend lists the rows that have a curvature.
+func (h *Hessian) bend() {
+	j, pace := &h.joint, h.view.Kernels().Pace()
+	j.curved, j.number = j.curved[:0], resize(j.number, len(h.metric.Weight))
+	for i, w := range h.metric.Weight {
+		pace.Did(1)
+		if j.number[i] = -1; w != 0 {
+			j.number[i] = int32(len(j.curved))
+			j.curved = append(j.curved, int32(i))
+		}
+	}
+}
+
+// gather takes their weights and probabilities together.
+func (h *Hessian) gather() {
+	j, m, q := &h.joint, len(h.joint.curved), h.metric.Count
+	pace := h.view.Kernels().Pace()
+	j.weighted, j.share = resize(j.weighted, m*q), resize(j.share, m*q)
+	for class := range q {
+		weighted, share := j.weighted[class*m:][:m], j.share[class*m:][:m]
+		for at, i := range j.curved {
+			pace.Did(1)
+			share[at] = h.metric.Share[int(i)*q+class]
+			weighted[at] = h.metric.Weight[i] * share[at]
 		}
 	}
 }
@@ -224,7 +249,7 @@ func (h *Hessian) addClass(coefficients, own []int) {
 // (j, k) and (m, l) and the factors R, nil for ones.
 func (h *Hessian) tileProducts(coefficients []int, right, out []float64) {
 	const lanes = kernels.Lanes
-	j, n := &h.joint, len(h.metric.Weight)
+	j, n := &h.joint, len(h.joint.curved)
 	stride := tiled(len(coefficients))
 	j.panels = resize(j.panels, stride*tileRows)
 	pace := h.view.Kernels().Pace()
@@ -245,10 +270,10 @@ func (h *Hessian) tileProducts(coefficients []int, right, out []float64) {
 	}
 }
 
-// spread sets x to the columns of the first eight coefficients in some rows, times the factors
+// spread sets x to the columns of the first eight coefficients in some of the rows that have a curvature, times the factors
 // of their scores.
 func (h *Hessian) spread(coefficients []int, factors []float64, from, to int) {
-	q, n, k := h.metric.Count, len(h.metric.Weight), h.view.Kernels()
+	q, n, k := h.metric.Count, len(h.joint.curved), h.view.Kernels()
 	for lane := range h.joint.x {
 		x := resize(h.joint.x[lane], to-from)
 		h.joint.x[lane] = x
@@ -266,23 +291,28 @@ func (h *Hessian) spread(coefficients []int, factors []float64, from, to int) {
 	}
 }
 
-// values sets x to a column of the matrix in some rows, less its mean where it is dense, and returns what the view multiplies it by.
+// values sets x to a column of the matrix in some of the rows that have a curvature, less its mean where it is dense, and returns what
+// the view multiplies it by.
 func (h *Hessian) values(column int32, x []float64, from, to int) (scale float64) {
-	k := h.view.Kernels()
 	if _, p := h.view.Dims(); int(column) == p { // of ones
-		k.Fill(x, 1)
+		h.view.Kernels().Fill(x, 1)
 		return 1
 	}
+	j := &h.joint
+	list := j.curved[from:to]
 	rows, values, mean, scale := h.column(column)
 	if rows == nil {
-		k.Copy(x, values[from:to])
-		k.Subtract(mean, x)
+		for at, i := range list {
+			x[at] = values[i] - mean
+		}
 		return scale
 	}
 	clear(x)
-	at, _ := slices.BinarySearch(rows, int32(from))
-	for ; at < len(rows) && int(rows[at]) < to; at++ {
-		x[int(rows[at])-from] = values[at]
+	at, _ := slices.BinarySearch(rows, list[0])
+	for last := list[len(list)-1]; at < len(rows) && rows[at] <= last; at++ {
+		if k := j.number[rows[at]]; k >= 0 {
+			x[int(k)-from] = values[at]
+		}
 	}
 	return scale
 }

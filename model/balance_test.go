@@ -44,6 +44,52 @@ func TestSoftmaxSlopesBalance(t *testing.T) {
 	}
 }
 
+// A dual point gives a class that is impossible in double precision a probability all the same, which rounding of the intercepts
+// leaves it: the divergence has the logarithm of what it is possible by.
+func TestDivergenceFromImpossibleClasses(t *testing.T) {
+	q := oracle.NewRandom(8).Problem(oracle.Shape{N: 30, P: 2, Density: 1})
+	q.Intercept = true
+	class := make([]int32, 30)
+	for i := range class {
+		class[i] = int32(i % 3)
+	}
+	fit, err := model.NewSoftmax(fixture.View(t, q, true), class, []float64{1, 2, 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	impossible := 0
+	for _, size := range []float64{1, 200, 300} {
+		at := fit.NewPoint()
+		fit.Fit([]int32{0, 1}, []float64{size, 0, -size, -size / 2, size, 0}, at)
+		for _, c := range []float64{0.5, 1} {
+			var want float64
+			for i, own := range class {
+				m := at.Prediction[3*i:][:3]
+				top := max(m[0], m[1], m[2])
+				sum := math.Exp(m[0]-top) + math.Exp(m[1]-top) + math.Exp(m[2]-top)
+				for k, v := range m {
+					tilted := -c * at.Weighted[3*i+k]
+					if int32(k) == own {
+						tilted++
+					}
+					if tilted > 0 {
+						want += tilted * (math.Log(tilted) - (v - top - math.Log(sum))) / 30
+					}
+					if v-top < -750 && tilted > 0 && int32(k) != own {
+						impossible++
+					}
+				}
+			}
+			if got := fit.Divergence(at, c); !(math.Abs(got-want) <= 1e-12*(1+want)) {
+				t.Errorf("coefficients of %g, c %g: a divergence of %g, want %g", size, c, got, want)
+			}
+		}
+	}
+	if impossible == 0 {
+		t.Error("no dual point has an impossible class")
+	}
+}
+
 // The intercepts of a trial that went too far are forgotten where they lead nowhere: what a softmax fits
 // depends on the coefficients alone.
 func TestSoftmaxFitsFromAnywhere(t *testing.T) {

@@ -2,6 +2,7 @@ package model
 
 import (
 	"math"
+	"slices"
 
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -414,10 +415,26 @@ func (f *Softmax) Divergence(at *ScorePoint, c float64) float64 {
 			if shift != nil {
 				d += float64(c * (shift[k] - float64(eta*p)) / (1 + eta))
 			}
+			if p < leastShare && d > 0 { // known by its logarithm alone
+				sum = math.FMA(s, float64(d*(kernels.Log(d)-logShare(at.Prediction[i*q:][:q], k)))-d, sum)
+				continue
+			}
 			sum = math.FMA(s, relative(p, d), sum)
 		}
 	}
 	return max(0, sum) / f.view.Total()
+}
+
+// leastShare is the least probability that has all its digits.
+const leastShare = 0x1p-1022
+
+// logShare returns ln P of a class, of a row with these scores.
+func logShare(m []float64, class int) float64 {
+	top, total := slices.Max(m), 0.0
+	for _, v := range m {
+		total += kernels.Exp(v - top)
+	}
+	return m[class] - top - kernels.Log(total)
 }
 
 // relative returns KL(p + d‖p) = (p + d)ln((p + d)/p) − d.

@@ -507,6 +507,68 @@ func TestColumnsFarFromZeroWithoutIntercept(t *testing.T) {
 	}
 }
 
+// TestGroupsComeBackFromFarOut: under Huber's loss models without curvature lead far out, from where the intercept found none and
+// stayed when the coefficients came back. The dual point is that of the slopes ρ, of which Σρ = 0; cρ, c the largest up to 1 for which
+// no ‖X_gᵀcρ‖/n exceeds its strength, has the value Σ(cρᵢyᵢ − ½(cρᵢ)²)/n.
+func TestGroupsComeBackFromFarOut(t *testing.T) {
+	const delta, tol = 0.5, 1e-9
+	for seed := range oracle.Cases(60) {
+		r := oracle.NewRandom(800 + seed)
+		n, groups := 4+r.Intn(5), []int{0, 0, 1, 1, 2}
+		rows, y := make([][]float64, n), make([]float64, n)
+		for i := range rows {
+			y[i] = float64(r.Intn(9) - 4)
+			for range groups {
+				rows[i] = append(rows[i], r.Pick(0, float64(r.Intn(9)-4)))
+			}
+		}
+		x := matrixOf(t, rows, len(groups), seed%2 == 0)
+		c := pare.Config{Model: pare.GroupLasso, Loss: loss.Huber{Delta: delta}, Groups: groups, Tol: tol}
+		lambda := lambdaMax(t, x, y, c) - 2
+		if math.IsInf(lambda, 0) {
+			continue
+		}
+		f, err := pare.Fit(t.Context(), x, y, []float64{lambda}, c)
+		if err != nil || f.Status != outcome.Converged {
+			t.Errorf("seed %d: %+v, %v", seed, f, err)
+			continue
+		}
+		slope, rest, gap := make([]float64, n), 0.0, 0.0
+		pull, norm, strength := make([]float64, 3), make([]float64, 3), []float64{math.Sqrt2, math.Sqrt2, 1}
+		for i, row := range rows {
+			off := y[i] - f.Intercept
+			for at, j := range f.Support {
+				off -= row[j] * f.Coef[at]
+			}
+			slope[i] = max(-delta, min(delta, off))
+			rest += slope[i]
+			gap += slope[i] * (off - slope[i]/2) / float64(n)
+		}
+		for j, g := range groups {
+			var z float64
+			for i, v := range slope {
+				z += rows[i][j] * v / float64(n)
+			}
+			pull[g] = math.Hypot(pull[g], z)
+		}
+		for at, j := range f.Support {
+			norm[groups[j]] = math.Hypot(norm[groups[j]], f.Coef[at])
+		}
+		within := 1.0
+		for g, v := range norm {
+			gap += math.Exp(lambda) * strength[g] * v
+			within = min(within, math.Exp(lambda)*strength[g]/pull[g])
+		}
+		for i, v := range slope {
+			v *= within
+			gap -= v * (y[i] - v/2) / float64(n)
+		}
+		if !(gap <= 1e-7) || !(math.Abs(rest) <= 1e-9) {
+			t.Errorf("seed %d: a gap of %g, slopes sum to %g", seed, gap, rest)
+		}
+	}
+}
+
 // softmaxGap returns the duality gap of a softmax of three classes with an ℓ1 penalty and without intercepts, and the loss at 0: with
 // P the probabilities and Y the classes, that between Φ(B) and the mean entropy of (1 − c)Y + cP, c the largest up to 1 for which no
 // entry of cXᵀ(Y − P)/n exceeds α.

@@ -29,7 +29,7 @@ func (s *Blocks) polish(ctx context.Context, g model.Blocks, target float64) {
 		if lack <= max(target, leastLack*s.scale) || ctx.Err() != nil || len(s.out.Support) == 0 {
 			return
 		}
-		s.before = append(s.before[:0], s.beta...)
+		s.before, s.shift = append(s.before[:0], s.beta...), append(s.shift[:0], s.point.Intercept...)
 		slope, ok := s.newton(ctx, g, target == 0)
 		if !ok {
 			return
@@ -64,14 +64,14 @@ func (s *Blocks) shorten(g model.Blocks, before []float64, value, slope float64)
 				s.beta[k] = 0
 			}
 		}
-		s.refit()
+		s.refitFrom(s.shift)
 		if s.value(g) <= value-float64(leastDecrease*length*slope) {
 			return true
 		}
 		length *= 0.5
 	}
 	copy(s.beta, before)
-	s.refit()
+	s.refitFrom(s.shift)
 	return false
 }
 

@@ -49,6 +49,7 @@ type Blocks struct {
 	work    float64
 	own     []float64 // of a block: scratch
 	before  []float64 // the coefficients where a Newton step began: scratch
+	shift   []float64 // the intercepts where a step began: scratch
 	step    modelStep
 	pair    *Solver // for the difference of two scores; nil before it is asked for
 	out     BlockSolution
@@ -309,6 +310,13 @@ func (s *Blocks) refit() {
 	s.list()
 	s.fit.Fit(s.out.Support, s.out.Coef, s.point)
 	s.fresh = false
+}
+
+// refitFrom is refit from the intercepts where a step began, after others: from far out, where there is no curvature, there may
+// be no way back.
+func (s *Blocks) refitFrom(shift []float64) {
+	copy(s.point.Intercept, shift)
+	s.refit()
 }
 
 // list lists the coefficients that are not 0.

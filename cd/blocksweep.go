@@ -395,6 +395,7 @@ func (s *Blocks) accept(g model.Blocks, exact bool) (length float64) {
 		return 0
 	}
 	length = 1
+	s.shift = append(s.shift[:0], s.point.Intercept...)
 	for range blockHalvings {
 		after := 0.0
 		for at, b := range s.working {
@@ -408,7 +409,7 @@ func (s *Blocks) accept(g model.Blocks, exact bool) (length float64) {
 			s.put(b, now)
 			after += g.Value(b, now)
 		}
-		s.refit()
+		s.refitFrom(s.shift)
 		after += s.point.Loss
 		if exact && after-before <= float64(mostRise*max(before, s.fit.Null())) || after <= before+float64(armijo*length*predicted) || -predicted <= 1e-14*before {
 			return length
@@ -418,7 +419,7 @@ func (s *Blocks) accept(g model.Blocks, exact bool) (length float64) {
 	for k, b := range s.working {
 		s.put(b, s.at[k].start)
 	}
-	s.refit()
+	s.refitFrom(s.shift)
 	return 0
 }
 

@@ -18,7 +18,8 @@ type Scores interface {
 	Null() float64
 	// NewPoint returns a place for [Scores.Fit].
 	NewPoint() *ScorePoint
-	// Fit moves a point to the coefficients b of the columns cols, q for each.
+	// Fit moves a point to the coefficients b of the columns cols, q for each. It looks for the intercepts from those of the
+	// point.
 	Fit(cols []int32, b []float64, at *ScorePoint)
 	// Metric sets m to the curvature of the rows at a point.
 	Metric(at *ScorePoint, m *Metric)
@@ -83,6 +84,7 @@ func (f oneScore) NewPoint() *ScorePoint {
 }
 
 func (f oneScore) Fit(cols []int32, b []float64, at *ScorePoint) {
+	at.state.Intercept = at.Intercept[0]
 	f.diverging.Fit(cols, b, at.state)
 	at.Intercept[0], at.Loss = at.state.Intercept, at.state.Loss
 }

@@ -264,24 +264,27 @@ func (s *Solver) pass() {
 		c.asked[w] = word &^ c.known[w]
 		c.known[w] |= word
 	}
-	if s.estimates.on {
+	estimated := s.estimates.on
+	if estimated {
 		s.estimate()
 	}
-	s.meet(1, (*correlation)(s))
+	paid := s.in.work
+	s.meet((*correlation)(s))
+	if estimated { // a choice does not depend on whether there is a copy: what it asks for has the price of products
+		s.in.work = paid
+	}
 }
 
-// meet has a task done for the columns that are asked for, at a share of the price of their products.
-func (s *Solver) meet(price float64, task team.Task) {
+// meet has a task done for the columns that are asked for, at the price of their products.
+func (s *Solver) meet(task team.Task) {
 	c := &s.cert
 	before := s.in.work
 	c.pieces = c.pieces[:0]
 	for _, run := range c.screening {
 		s.list(run)
 	}
-	cost := float64(price * (s.in.work - before))
-	s.in.work = before + cost
 	helpers := s.view.Team()
-	helpers.Do(helpers.Parts(cost), task)
+	helpers.Do(helpers.Parts(s.in.work-before), task)
 }
 
 // piece is a run of places whose correlations are to be computed.

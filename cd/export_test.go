@@ -46,6 +46,9 @@ func Known(s *Solver) map[int32]float64 {
 	return known
 }
 
+// Met returns how many columns the last certificate could not skip, and how many products it has computed.
+func Met(s *Solver) (columns, products int) { return s.cert.fresh.count(), s.cert.asked.count() }
+
 // Followed reports whether the last solve has followed points, and Strayed whether rounding has shown in one.
 func Followed(s *Solver) bool { return s.followed.beside }
 func Strayed(s *Solver) bool  { return s.followed.never }

@@ -16,13 +16,9 @@ type estimates struct {
 	norm  float64   // ‖s⊙r‖₂
 }
 
-const (
-	// mostMet is the share of the columns estimated that may have to be computed nevertheless, else the next passes
-	// of the solve compute them at once.
-	mostMet = 0.5
-	// estimateShare is what an estimate costs beside a product.
-	estimateShare = 0.4
-)
+// mostMet is the share of the columns estimated that may have to be computed nevertheless, else the next passes
+// of the solve compute them at once.
+const mostMet = 0.5
 
 // start turns estimates on for a solve, where there is a copy.
 func (e *estimates) start(s *Solver, wanted bool) {
@@ -38,7 +34,7 @@ func (e *estimates) start(s *Solver, wanted bool) {
 func (s *Solver) estimate() {
 	c, e := &s.cert, &s.estimates
 	e.norm = c.k.Nrm2(s.state.Weighted)
-	s.meet(estimateShare, (*estimation)(s))
+	s.meet((*estimation)(s))
 	least := 1.0
 	if s.alike() { // what violates less than another changes neither the scale nor the largest ρⱼ
 		for _, p := range c.pieces {

@@ -8,6 +8,7 @@
 #include "textflag.h"
 #include "dense_avx2_amd64.h"
 #include "fourcolumns_avx2_amd64.h"
+#include "fourdoubles_avx2_amd64.h"
 
 #define SIZE 8
 

@@ -8,6 +8,9 @@
 #include "textflag.h"
 #include "dense_avx2_amd64.h"
 #include "fourcolumns_avx2_amd64.h"
+#include "fourdoubles_avx2_amd64.h"
+
+#define SIZE 8
 
 // Registers, beside those of four columns
 //   R12 from, next column       R13 columns left

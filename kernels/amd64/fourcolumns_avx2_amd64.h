@@ -8,24 +8,9 @@
 //   AX  offset of a block       BX  blocks of 32 left
 //   Y0..Y11  partial sums       Y12 elements of y
 //   Y13 mask of the tail        Y14 elements of a column in the tail
-
-#define FOUR(offset, s0, s1, s2, s3) \
-	VMOVUPD     offset(R8)(AX*1), Y12      \
-	VFMADD231PD offset(SI)(AX*1), Y12, s0  \
-	VFMADD231PD offset(DI)(AX*1), Y12, s1  \
-	VFMADD231PD offset(R10)(AX*1), Y12, s2 \
-	VFMADD231PD offset(R11)(AX*1), Y12, s3
-
-#define FOUR_TAIL(offset, s0, s1, s2, s3) \
-	VMASKMOVPD  offset(R8)(AX*1), Y13, Y12  \
-	VMASKMOVPD  offset(SI)(AX*1), Y13, Y14  \
-	VFMADD231PD Y12, Y14, s0                \
-	VMASKMOVPD  offset(DI)(AX*1), Y13, Y14  \
-	VFMADD231PD Y12, Y14, s1                \
-	VMASKMOVPD  offset(R10)(AX*1), Y13, Y14 \
-	VFMADD231PD Y12, Y14, s2                \
-	VMASKMOVPD  offset(R11)(AX*1), Y13, Y14 \
-	VFMADD231PD Y12, Y14, s3
+//
+// FOUR and FOUR_TAIL, of the file that includes this, add the products of elements offset bytes into a block of y
+// with those of the columns, which have SIZE bytes each.
 
 // EIGHTH adds the elements at k..k+3 and k+16..k+19 of all blocks, offset bytes from their beginning, to
 // a0..a3 and b0..b3, and then these to those.
@@ -45,7 +30,7 @@
 	loop:                             \
 	FOUR(offset, a0, a1, a2, a3)      \
 	FOUR(offset+128, b0, b1, b2, b3)  \
-	ADDQ   $256, AX                   \
+	ADDQ   $(32*SIZE), AX             \
 	DECQ   BX                         \
 	JNZ    loop                       \
 	tail:                             \

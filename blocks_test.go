@@ -507,6 +507,72 @@ func TestColumnsFarFromZeroWithoutIntercept(t *testing.T) {
 	}
 }
 
+// TestSparseGroupsMoveWhatTheirModelKnows: entries of a group that have no reason to leave 0 stay there while its others move, since
+// the Hessian that is written out is between those alone. At the solution z − ∂g(β) is 0, z = Xᵀr/n.
+func TestSparseGroupsMoveWhatTheirModelKnows(t *testing.T) {
+	const n, p, size, mostSweeps = 30, 20, 4, 3000
+	for seed := range oracle.Cases(16) {
+		r := oracle.NewRandom(60 + seed)
+		rows, y, groups := make([][]float64, n), make([]float64, n), make([]int, p)
+		for i := range rows {
+			y[i] = r.Normal()
+			for j := range groups {
+				rows[i], groups[j] = append(rows[i], 1+0.1*r.Normal()), j/size
+			}
+		}
+		x := matrixOf(t, rows, p, true)
+		c := pare.Config{Model: pare.SparseGroup, Groups: groups, NoIntercept: true, Tol: 1e-12}
+		for _, depth := range []float64{5, 9} {
+			lambda := lambdaMax(t, x, y, c) - depth
+			f, err := pare.Fit(t.Context(), x, y, []float64{lambda}, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.Status != outcome.Converged || f.Epochs > mostSweeps {
+				t.Errorf("seed %d, e^−%g·αmax: %s after %d sweeps, a gap of %g", seed, depth, f.Status, f.Epochs, f.RelativeGap)
+			}
+			beta, z := make([]float64, p), make([]float64, p)
+			for at, j := range f.Support {
+				beta[j] = f.Coef[at]
+			}
+			for i, row := range rows {
+				rest := y[i]
+				for j, v := range row {
+					rest -= v * beta[j]
+				}
+				for j, v := range row {
+					z[j] += v * rest / n
+				}
+			}
+			one, all := 0.5*math.Exp(lambda), 0.5*math.Exp(lambda)*math.Sqrt(size)
+			for g := range p / size {
+				var norm, most, lack float64
+				for j := size * g; j < size*(g+1); j++ {
+					norm = math.Hypot(norm, beta[j])
+				}
+				for j := size * g; j < size*(g+1); j++ {
+					v := z[j]
+					if norm > 0 {
+						v -= all * beta[j] / norm
+					}
+					if beta[j] != 0 {
+						v -= math.Copysign(one, beta[j])
+					} else {
+						v = max(0, math.Abs(v)-one)
+					}
+					lack = math.Hypot(lack, v)
+				}
+				if most = 1e-6; norm == 0 {
+					most += all
+				}
+				if !(lack <= most) {
+					t.Errorf("seed %d, e^−%g·αmax: group %d lacks %g", seed, depth, g, lack)
+				}
+			}
+		}
+	}
+}
+
 // TestGroupsComeBackFromFarOut: under Huber's loss models without curvature lead far out, from where the intercept found none and
 // stayed when the coefficients came back. The dual point is that of the slopes ρ, of which Σρ = 0; cρ, c the largest up to 1 for which
 // no ‖X_gᵀcρ‖/n exceeds its strength, has the value Σ(cρᵢyᵢ − ½(cρᵢ)²)/n.

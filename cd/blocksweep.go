@@ -19,6 +19,7 @@ type localBlock struct {
 	start   []float64 // coefficients there
 	beta    []float64 // now
 	lack    []float64 // at the point
+	shut    []int     // entries that are 0 and lack nothing there
 }
 
 const (
@@ -98,12 +99,15 @@ func (s *Blocks) take(g model.Blocks, columns []int32, certified bool) (worst fl
 		model.Gather(s.part, b, s.q, s.beta, l.start)
 		copy(l.beta, l.start)
 		g.Lack(b, l.beta, l.z, l.lack)
+		l.shut = l.shut[:0]
 		for k, v := range l.lack {
 			switch {
 			case l.beta[k] != 0 || !g.Kinked(b, k):
 				s.open = append(s.open, int(l.columns[k/s.q])*s.q+k%s.q)
 			case v != 0:
 				s.leaving = append(s.leaving, leaving{len(s.at) - 1, k, math.Abs(v)})
+			default:
+				l.shut = append(l.shut, k)
 			}
 		}
 	}
@@ -340,6 +344,11 @@ func (s *Blocks) visit(g model.Blocks, b int, l *localBlock, size int) float64 {
 			l.beta[k] = next[k]
 			if change != 0 {
 				s.view.Kernels().Axpy(-change, l.curve[k*d:][:d], slope)
+			}
+		}
+		if s.hessian.Written() { // which does not know the others: they would move as if nothing did with them
+			for _, k := range l.shut {
+				slope[k] = l.z[k]
 			}
 		}
 		g.Lack(b, l.beta, slope, lack)

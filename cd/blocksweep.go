@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/support"
 )
@@ -217,7 +218,7 @@ func (s *Blocks) curves() {
 			l.curve = make([]float64, d*d)
 		}
 		s.hessian.Block(l.columns, l.curve)
-		l.steep = steepest(l.curve, d)
+		l.steep = steepest(s.view.Kernels(), l.curve, d)
 		if !s.hessian.Written() {
 			s.count(l.columns)
 		}
@@ -234,7 +235,7 @@ func (s *Blocks) stranded(tol float64) bool {
 // steepest returns a bound of the largest eigenvalue of a symmetric positive semidefinite
 // matrix: the largest row sum, the trace, or for small ones the sixteenth root of the trace of
 // the sixteenth power, which exceeds it by d^(1/16) at most.
-func steepest(a []float64, d int) float64 {
+func steepest(kernel *kernels.Set, a []float64, d int) float64 {
 	var trace, rows float64
 	for k := range d {
 		trace += a[k*d+k]
@@ -254,12 +255,9 @@ func steepest(a []float64, d int) float64 {
 	}
 	for range 4 {
 		for i := range d {
-			for j := range d {
-				var sum float64
-				for k := range d {
-					sum = math.FMA(power[i*d+k], power[k*d+j], sum)
-				}
-				next[i*d+j] = sum
+			for j := range i + 1 {
+				sum := kernel.Dot(power[i*d:][:d], power[j*d:][:d])
+				next[i*d+j], next[j*d+i] = sum, sum
 			}
 		}
 		power, next = next, power

@@ -152,8 +152,9 @@ func (f *Softmax) respond(at *ScorePoint, final bool) {
 		row, m := at.share[i*q:][:q], at.Prediction[i*q:][:q]
 		top := math.Inf(-1)
 		for c, v := range m {
-			row[c] = v + at.Intercept[c]
-			top = max(top, row[c])
+			if row[c] = v + at.Intercept[c]; row[c] > top {
+				top = row[c]
+			}
 		}
 		for c := range row {
 			row[c] -= top

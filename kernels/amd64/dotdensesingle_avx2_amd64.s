@@ -27,6 +27,10 @@
 	VMASKMOVPD  offset(DI), Y13, Y9      \
 	VFMADD231PD Y9, Y8, sum
 
+#define MASKS_FOUR \
+	FOUR_START            \
+	NARROW(Y13, X15, X13)
+
 // AX is the offset of a block of a column, Y15 the mask of its tail.
 #define FOUR(offset, s0, s1, s2, s3) \
 	VMOVUPD     offset(R8)(AX*2), Y12        \
@@ -54,44 +58,7 @@
 	VCVTPS2PD   X14, Y14                          \
 	VFMADD231PD Y12, Y14, s3
 
-// The longest columns that go four at a time, which are met in strides of 32 elements.
-#define SHORT 128
-
 // func DotDenseSingleAVX2(values []float32, y, out []float64)
 TEXT ·DotDenseSingleAVX2(SB), 0, $128-72
-	MOVQ values_base+0(FP), SI
-	MOVQ y_base+24(FP), R8
-	MOVQ y_len+32(FP), CX
-	MOVQ out_base+48(FP), R9
-	MOVQ out_len+56(FP), R13
-	CMPQ CX, $SHORT
-	JGT  long
-	CMPQ R13, $4
-	JLT  long
-	LEAQ (CX*SIZE), R12
-	FOUR_START
-	NARROW(Y13, X15, X13)
 
-four:
-	LEAQ    (SI)(R12*1), DI
-	LEAQ    (SI)(R12*2), R10
-	LEAQ    (DI)(R12*2), R11
-	FOUR_COLUMNS
-	VMOVUPD Y4, (R9)
-	ADDQ    $32, R9
-	LEAQ    (SI)(R12*4), SI
-	SUBQ    $4, R13
-	CMPQ    R13, $4
-	JGE     four
-	TESTQ   R13, R13
-	JZ      end
-	MOVQ    y_len+32(FP), CX
-
-long:
-	MOVQ R13, R10
-
-#include "densecolumns_avx2_amd64.h"
-
-end:
-	VZEROUPPER
-	RET
+#include "dotdense_avx2_amd64.h"

@@ -24,45 +24,13 @@
 	VFMLA  V22.D2, V18.D2, s2.D2                    \
 	VFMLA  V23.D2, V19.D2, s3.D2
 
+#define COPY_ONE \
+	MOVD.P 8(R0), R7 \
+	MOVD.P 8(R1), R8 \
+	MOVD.P R7, 8(R5) \
+	MOVD.P R8, 8(R6)
+
 // func DotNEON(x, y []float64) float64
 TEXT ·DotNEON(SB), 0, $520-56
-	MOVD x_base+0(FP), R0
-	MOVD x_len+8(FP), R2
-	MOVD y_base+24(FP), R1
-	CLEAR_SUMS
-	LSR  $5, R2, R3
-	AND  $31, R2
-	CBZ  R3, tail
 
-loop32:
-	BLOCK(V0, V1, V2, V3)
-	BLOCK(V4, V5, V6, V7)
-	BLOCK(V8, V9, V10, V11)
-	BLOCK(V12, V13, V14, V15)
-	SUBS $1, R3
-	BNE  loop32
-
-tail:
-	CBZ  R2, fold
-	MOVD $xtail-512(SP), R5
-	MOVD $ytail-256(SP), R6
-	CLEAR_BUFFER(R5)
-	CLEAR_BUFFER(R6)
-
-copy1:
-	MOVD.P 8(R0), R7
-	MOVD.P 8(R1), R8
-	MOVD.P R7, 8(R5)
-	MOVD.P R8, 8(R6)
-	SUBS   $1, R2
-	BNE    copy1
-
-	MOVD $xtail-512(SP), R0
-	MOVD $ytail-256(SP), R1
-	MOVD $1, R3
-	B    loop32             // R2 is 0 now
-
-fold:
-	FOLD_SUMS
-	FMOVD F0, ret+48(FP)
-	RET
+#include "dot_arm64.h"

@@ -162,6 +162,7 @@ func (t *Threads) helping() {
 		}
 	}
 	t.idle.Add(-1)
+	t.part(&at) // of a loop that was offered before, counting on it
 	t.Leave()
 	t.helpers.Add(-1)
 }

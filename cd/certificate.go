@@ -20,7 +20,8 @@ import (
 // even that leaves it below 0.9·Nαⱼ for a zero coefficient, the column can neither bind
 // the dual scaling nor enter the working set, and the pass skips it without changing the
 // gap. A correlation met again with the residual that it was computed from, as by the
-// first pass at another penalty, is not computed again.
+// first pass at another penalty, is not computed again. Of a large dense matrix columns are estimated
+// before they are computed (single.go).
 type certificate struct {
 	k      *kernels.Set
 	matrix sparse.Matrix
@@ -28,7 +29,7 @@ type certificate struct {
 	norm   []float64 // ‖X̃_j‖ₛ, the view's
 	level  float64   // Nα
 	levels []float64 // Nαⱼ where each is its own, else empty; +Inf for columns excluded
-	corr   []float64 // c_j when last computed
+	corr   []float64 // c_j when last computed, or what it is at most, see estimates
 	bound  []float64 // what |c_j| is at most, less ‖X̃_j‖ₛ times the length of the residual's path; −Inf for columns left out
 	known  places    // c_j is of the residual at hand
 	fresh  places    // that the last pass did not skip

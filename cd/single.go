@@ -10,7 +10,7 @@ import (
 // computes those columns only that may bind the dual scaling by these.
 type estimates struct {
 	of    sparse.Single
-	found bool // whether there is a copy
+	found bool // that has been looked for
 	on    bool
 	bound []float64 // by place, of the columns asked for
 	norm  float64   // ‖s⊙r‖₂

@@ -59,21 +59,13 @@ func longDense[T stored](s *Set, loop func(values []T, y, out []float64), x []T,
 	out[0] = sum
 }
 
-func dotDenseGo(values, y, out []float64) {
-	n := len(y)
-	for c := range out {
-		out[c] = dotGo(values[c*n:][:n], y) + 0
-	}
-}
-
-func dotDenseSingleGo(values []float32, y, out []float64) {
-	for c := range out {
-		var s [width]float64
-		x := values[c*len(y):][:len(y)]
-		for i, v := range y {
-			s[i%width] = math.FMA(float64(x[i]), v, s[i%width])
+// dotDenseBy makes the loop of one over a column.
+func dotDenseBy[T stored](dot func(x []T, y []float64) float64) func(values []T, y, out []float64) {
+	return func(values []T, y, out []float64) {
+		n := len(y)
+		for c := range out {
+			out[c] = dot(values[c*n:][:n], y) + 0
 		}
-		out[c] = fold(&s) + 0
 	}
 }
 

@@ -7,19 +7,9 @@ import "github.com/seed-45b9a24c/pare/kernels/arm64"
 // native lists the sets beside pure Go: every arm64 CPU has NEON.
 func native() []*Set {
 	return []*Set{newSet("neon", &primitives{
-		dot: arm64.DotNEON,
-		dotDense: func(values, y, out []float64) {
-			n := len(y)
-			for c := range out {
-				out[c] = arm64.DotNEON(values[c*n:][:n], y) + 0
-			}
-		},
-		dotDenseSingle: func(values []float32, y, out []float64) {
-			n := len(y)
-			for c := range out {
-				out[c] = arm64.DotSingleNEON(values[c*n:][:n], y) + 0
-			}
-		},
+		dot:            arm64.DotNEON,
+		dotDense:       dotDenseBy(arm64.DotNEON),
+		dotDenseSingle: dotDenseBy(arm64.DotSingleNEON),
 		axpy:           arm64.AxpyNEON,
 		scal:           arm64.ScalNEON,
 		product:        productGo,

@@ -6,8 +6,8 @@ import "math"
 // operations, the only set on CPUs without one of their own, and the oracle of
 // all others.
 var pureGo = primitives{
-	dot:            dotGo,
-	dotDense:       dotDenseGo,
+	dot:            dotGo[float64],
+	dotDense:       dotDenseBy(dotGo[float64]),
 	squaresDense:   squaresDenseGo,
 	axpy:           axpyGo,
 	scal:           scalGo,
@@ -30,7 +30,7 @@ var pureGo = primitives{
 	addLanes:       addLanesBy(dotLanesGo),
 	dotLanesMasked: dotLanesMaskedGo,
 	axpyLanes:      axpyLanesGo,
-	dotDenseSingle: dotDenseSingleGo,
+	dotDenseSingle: dotDenseBy(dotGo[float32]),
 	subPanel:       subPanelGo,
 	subTile:        subTileGo,
 	solveTile:      solveTileGo,
@@ -57,20 +57,20 @@ func fold(s *[width]float64) float64 {
 	return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]))
 }
 
-func dotGo(x, y []float64) float64 {
+func dotGo[T stored](x []T, y []float64) float64 {
 	var s [width]float64
 	for len(x) >= width && len(y) >= width {
-		u, v := (*[width]float64)(x), (*[width]float64)(y)
+		u, v := (*[width]T)(x), (*[width]float64)(y)
 		for k := 0; k < width; k += 4 { // the loop's own cost would show
-			s[k] = math.FMA(u[k], v[k], s[k])
-			s[k+1] = math.FMA(u[k+1], v[k+1], s[k+1])
-			s[k+2] = math.FMA(u[k+2], v[k+2], s[k+2])
-			s[k+3] = math.FMA(u[k+3], v[k+3], s[k+3])
+			s[k] = math.FMA(float64(u[k]), v[k], s[k])
+			s[k+1] = math.FMA(float64(u[k+1]), v[k+1], s[k+1])
+			s[k+2] = math.FMA(float64(u[k+2]), v[k+2], s[k+2])
+			s[k+3] = math.FMA(float64(u[k+3]), v[k+3], s[k+3])
 		}
 		x, y = x[width:], y[width:]
 	}
 	for k, v := range x {
-		s[k] = math.FMA(v, y[k], s[k])
+		s[k] = math.FMA(float64(v), y[k], s[k])
 	}
 	return fold(&s)
 }

@@ -315,7 +315,8 @@ func (in *inner) load(s *Solver, v []float64) {
 	if in.squared = s.subsampling.squared; s.curved == nil || in.squared > 0 {
 		in.met = &s.cert
 	}
-	if in.squared > 0 {
+	if in.squared > 0 { // the store has not the rows to meet columns with
+		s.meetSet()
 		s.fixSparseColumns()
 		in.engine = &in.quadratic
 	} else {

@@ -64,6 +64,21 @@ func (s *Solver) estimate() {
 	e.on = float64(c.asked.count()) <= mostMet*float64(asked)
 }
 
+// meetSet computes the correlations of the working set that estimates have taken the place of.
+func (s *Solver) meetSet() {
+	c := &s.cert
+	clear(c.asked)
+	for _, k := range s.set.places {
+		if !c.known.has(int(k)) {
+			c.asked.set(int(k))
+			c.known.set(int(k))
+		}
+	}
+	paid := s.in.work
+	s.meet((*correlation)(s))
+	s.in.work = paid // as after estimates
+}
+
 // alike reports whether all columns have one strength, and nothing else.
 func (s *Solver) alike() bool {
 	return len(s.cert.levels) == 0 && s.pen.Ridge() == 0 && !s.pen.Positive() && !s.pen.Bounded()

@@ -81,3 +81,24 @@ func TestEstimatesOfALogisticFit(t *testing.T) {
 		}
 	}
 }
+
+// TestModelsOfSomeRowsHaveExactSlopes: a working set may have columns that estimates have told to be inactive; a model of
+// some of the rows needs their correlations nevertheless, which those rows do not have.
+func TestModelsOfSomeRowsHaveExactSlopes(t *testing.T) {
+	r := oracle.NewRandom(80)
+	const p = 60
+	q := r.Problem(oracle.Shape{N: 6000, P: p, Active: 5}).Classes(r)
+	q.Intercept = true
+	s := cd.New(fixture.Logistic(t, q, true))
+	for _, share := range []float64{0.9, 0.3, 0.05} {
+		q.Uniform(share * q.LogisticAlphaMax())
+		sol := solve(t, s, fixture.Penalty(t, q), cd.Options{Tol: 1e-8, Estimate: true})
+		if sol.RelativeGap > 1e-8 || !cd.Thinned(s) {
+			t.Errorf("%g of αmax: a gap of %g, models of some rows: %t", share, sol.RelativeGap, cd.Thinned(s))
+		}
+		beta := scatter(sol, p)
+		if gap := q.LogisticGap(beta, q.LogisticIntercept(beta)); math.Abs(gap-sol.Gap) > 1e-11 {
+			t.Errorf("%g of αmax: a gap of %.6g, %.6g by plain arithmetic", share, sol.Gap, gap)
+		}
+	}
+}

@@ -13,7 +13,7 @@ const dependenceTol = 1e-8
 // join a Cholesky factor from the largest coefficient down. One that depends on
 // those before it gives a direction along which the fit stays: the coefficients
 // move along it, in the sense in which the penalty falls, until one of them is
-// zero, and that column leaves; one that depends on unpenalised columns alone stays where
+// zero or at a bound, and that column leaves; one that depends on unpenalised columns alone stays where
 // it is. It returns false where no coefficient had to move.
 func (nw *newton) removeDependence() (changed bool) {
 	in, s := nw.in, len(nw.columns)
@@ -37,7 +37,7 @@ func (nw *newton) removeDependence() (changed bool) {
 	})
 	nw.block = append(nw.block, nw.order[:nw.factor.Take(nw.a, s, nw.order)]...)
 	for _, i := range nw.order[len(nw.block):] {
-		for b[i] != 0 {
+		for !nw.still(i, b[i]) {
 			for at, j := range nw.block {
 				nw.row[at] = nw.a[i*s+j]
 			}
@@ -67,7 +67,7 @@ func (nw *newton) restate() {
 	kept := 0
 	for i, k := range nw.position {
 		place[i] = kept
-		if nw.in.coef[k] != 0 {
+		if !nw.still(i, nw.in.coef[k]) {
 			kept++
 		}
 	}
@@ -94,12 +94,9 @@ func (nw *newton) solveOrdered() {
 }
 
 // dropDependent moves b along the dependence of column i on the block until a penalised coefficient
-// is zero; if it is one of the block's, that column leaves the block. It returns
-// false where none gets there, and where a bound may be in the way.
+// is zero or one is at a bound; if it is one of the block's, that column leaves the block. It returns
+// false where none gets there.
 func (nw *newton) dropDependent(i int, b []float64) bool {
-	if nw.in.pen.Bounded() {
-		return false
-	}
 	v := nw.null[:len(nw.block)+1]
 	nw.factor.Null(v)
 	member := func(at int) int {
@@ -117,12 +114,12 @@ func (nw *newton) dropDependent(i int, b []float64) bool {
 	if slope < 0 {
 		nw.k.Scal(-1, v)
 	}
-	length, first := math.Inf(1), -1
+	length, first, end := math.Inf(1), -1, 0.0
 	for at, d := range v {
 		j := member(at)
-		if nw.kinked(j) && nw.squaredLength(j, d) > dependenceTol*largest && math.Signbit(d) != math.Signbit(b[j]) {
-			if reach := -b[j] / d; reach < length {
-				length, first = reach, at
+		if nw.squaredLength(j, d) > dependenceTol*largest {
+			if reach, stop := nw.reach(j, b[j], d); reach < length {
+				length, first, end = reach, at, stop
 			}
 		}
 	}
@@ -132,18 +129,39 @@ func (nw *newton) dropDependent(i int, b []float64) bool {
 	for at, d := range v {
 		j := member(at)
 		sign := math.Signbit(b[j])
-		b[j] = math.FMA(length, d, b[j])
-		if at == first || nw.kinked(j) && math.Signbit(b[j]) != sign {
+		b[j] = nw.in.pen.Clip(int(nw.columns[j]), math.FMA(length, d, b[j]))
+		switch {
+		case at == first:
+			b[j] = end
+		case nw.kinked(j) && math.Signbit(b[j]) != sign:
 			b[j] = 0
 		}
 	}
 	for at, j := range slices.Backward(nw.block) {
-		if b[j] == 0 {
+		if nw.still(j, b[j]) {
 			nw.factor.Remove(at)
 			nw.block = slices.Delete(nw.block, at, at+1)
 		}
 	}
 	return true
+}
+
+// still reports that a coefficient of column i does not move with the others: it is zero or at a bound.
+func (nw *newton) still(i int, b float64) bool {
+	return b == 0 || nw.in.pen.Held(int(nw.columns[i]), b)
+}
+
+// reach returns the length at which a coefficient of column i is zero or at a bound along d, and which of the
+// two; +Inf: at neither.
+func (nw *newton) reach(i int, b, d float64) (length, end float64) {
+	if nw.kinked(i) && math.Signbit(d) != math.Signbit(b) {
+		return -b / d, 0
+	}
+	if !nw.in.pen.Bounded() {
+		return math.Inf(1), 0
+	}
+	j := int(nw.columns[i])
+	return nw.in.pen.DistanceToBound(j, b, d) / math.Abs(d), nw.in.pen.Clip(j, math.Copysign(math.Inf(1), d))
 }
 
 // squaredLength is the squared length of column i times d, its part in a dependence.

@@ -285,12 +285,9 @@ func (nw *newton) kinked(i int) bool { return nw.in.threshold[nw.position[i]] !=
 func (nw *newton) crossing() float64 {
 	first := math.Inf(1)
 	for i, b := range nw.from {
-		switch d := nw.d[i]; {
-		case d == 0:
-		case math.Signbit(d) != math.Signbit(b) && nw.kinked(i):
-			first = min(first, -b/d)
-		case nw.in.pen.Bounded():
-			first = min(first, nw.in.pen.DistanceToBound(int(nw.columns[i]), b, d)/math.Abs(d))
+		if d := nw.d[i]; d != 0 {
+			length, _ := nw.reach(i, b, d)
+			first = min(first, length)
 		}
 	}
 	return first

@@ -85,7 +85,7 @@ func (s *Solver) inStages(ctx context.Context, g model.Penalty, opts Options) (*
 	spent := s.sol
 	s.onWay = true
 	s.toZero()
-	reach := s.cert.scale // of αmax
+	reach := s.cert.dual.Reach()
 	for times := stage / reach; ; times *= stage {
 		step, at := opts, g
 		step.MaxEpochs -= spent.Epochs

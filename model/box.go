@@ -95,6 +95,8 @@ func (g *Penalty) Held(j int, b float64) bool {
 // direction.
 func (g *Penalty) DistanceToBound(j int, b, direction float64) float64 {
 	switch {
+	case g.positive && direction < 0 && g.box == nil:
+		return b
 	case g.box == nil:
 		return math.Inf(1)
 	case direction < 0:

@@ -141,6 +141,15 @@ func (d *Dual) Scale() float64 {
 	return 1
 }
 
+// Reach returns the largest c ≤ 1 at which no |c·aⱼ| exceeds αⱼ, bounds or not: at β = 0, the strength's share of αmax.
+func (d *Dual) Reach() float64 {
+	c := d.Scale()
+	for _, o := range d.beyond {
+		c = min(c, o.alpha/o.a)
+	}
+	return c
+}
+
 // Gap returns the duality gap: the penalty's share, and what the loss lacks of Fenchel's
 // equality at the scaled dual point or at the unscaled one, as the datafit knows it.
 func (d *Dual) Gap(scaled, unscaled float64) float64 {

@@ -251,6 +251,46 @@ func TestSoftmaxOfTwoClassesIsLogistic(t *testing.T) {
 	}
 }
 
+// TestSoftmaxOfTwoClassesIsTrustedWhereLogisticIs: a column's coefficients may be shifted alike at no cost, and what rounding
+// leaves of the slope along the shift is no reason to refuse a gradient.
+func TestSoftmaxOfTwoClassesIsTrustedWhereLogisticIs(t *testing.T) {
+	trusted := 0
+	for seed := range uint64(30) {
+		r := oracle.NewRandom(seed)
+		q := r.Problem(oracle.Shape{N: 20 + r.Intn(20), P: 3 + r.Intn(20), Density: 1})
+		for i, row := range q.X {
+			q.Y[i] = math.Copysign(1, row[0]+r.Normal())
+		}
+		_, p := q.Dims()
+		x := matrixOf(t, q.X, p, true)
+		c := pare.Config{Model: pare.Logistic, NoIntercept: seed%2 == 0, Tol: 1e-9}
+		lambda, err := pare.LogLambdaMax(x, q.Y, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lambda[0] -= 0.5 + 2*r.Float64()
+		want, err := pare.Gradient(t.Context(), x, q.Y, lambda, pare.Validation{Folds: 4}, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want.Status != outcome.Converged {
+			continue
+		}
+		trusted++
+		c.Model = pare.Multinomial
+		got, err := pare.Gradient(t.Context(), x, q.Y, lambda, pare.Validation{Folds: 4}, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Status != outcome.Converged || math.Abs(got.Gradient[0]-want.Gradient[0]) > got.ErrorBound+want.ErrorBound {
+			t.Errorf("%d: %s, slope %.15g ± %g; logistic %.15g ± %g", seed, got.Status, got.Gradient[0], got.ErrorBound, want.Gradient[0], want.ErrorBound)
+		}
+	}
+	if trusted < 25 {
+		t.Errorf("%d of 30 are trusted as logistic", trusted)
+	}
+}
+
 // TestBlockSlopes: hypergradients of every penalty on blocks with every loss, with and without
 // weights, intercept and standardised columns, are what differences say, or the pair is refused
 // by name.

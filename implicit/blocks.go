@@ -189,9 +189,15 @@ func (s *Blocks) slopes(ctx context.Context, g model.Blocks, h, v, b []float64, 
 // solve solves a system and returns the residual that is left, in the norm of the diagonal.
 func (s *Blocks) solve(ctx context.Context, b, x []float64, tol float64) float64 {
 	report := s.system.Solve(ctx, b, x, tol)
+	s.judge(ctx, report)
+	return report.Residual
+}
+
+// judge withdraws trust where a system is not solved.
+func (s *Blocks) judge(ctx context.Context, report support.Report) {
 	s.out.Iterations += report.Iterations
 	if s.out.Status != outcome.Converged || ctx.Err() != nil {
-		return report.Residual
+		return
 	}
 	switch {
 	case report.Null != nil && report.Relative > math.Sqrt(blockTol):
@@ -199,7 +205,6 @@ func (s *Blocks) solve(ctx context.Context, b, x []float64, tol float64) float64
 	case !report.Converged && report.Relative > math.Sqrt(blockTol):
 		s.out.Status = outcome.LinearSystemStalled
 	}
-	return report.Residual
 }
 
 // right sets b to the right-hand side of λᵢ and reports whether it is not 0.
@@ -215,7 +220,9 @@ func (s *Blocks) right(g model.Blocks, i int, b []float64) (moving bool) {
 	return moving
 }
 
-// step sets x to a Newton step from the point, and returns it as coefficients of the support.
+// step sets x to a Newton step from the point, and returns it as coefficients of the support. Where there is a
+// direction without curvature, as a shift of a column's coefficients for all classes, the rounding of
+// correlations along it is no step.
 func (s *Blocks) step(ctx context.Context, g model.Blocks, at BlockPoint, x []float64) []float64 {
 	lack := make([]float64, len(x))
 	q := s.fit.Count()
@@ -227,8 +234,34 @@ func (s *Blocks) step(ctx context.Context, g model.Blocks, at BlockPoint, x []fl
 			lack[place] = out[block.Of[k]]
 		}
 	}
-	s.solve(ctx, lack, x, blockTol)
+	if report := s.system.Solve(ctx, lack, x, blockTol); report.Residual > s.roundingError(at) {
+		s.judge(ctx, report)
+	}
 	return append([]float64(nil), s.system.Spread(x)...)
+}
+
+// roundingError bounds the error of the computed correlations of the support in the norm of the
+// diagonal: of the residuals, where scores are off, and of their products with the columns.
+func (s *Blocks) roundingError(at BlockPoint) (off float64) {
+	view, q := s.fit.View(), s.fit.Count()
+	n, _ := view.Dims()
+	heaviest, scores := 1.0, 0.0
+	if weights := view.Weights(); weights != nil {
+		heaviest = s.k.MaxAbs(weights)
+	}
+	norm := func(j int) float64 { return math.Sqrt(view.Whole(j, 0)) }
+	list := s.system.Coefficients()
+	for _, c := range list {
+		scores = math.FMA(norm(c/q), math.Abs(at.Beta[c]), scores)
+	}
+	size := inSum(n) * unit / view.Total() * (s.k.Nrm2(at.Point.Weighted) + float64(heaviest*scores))
+	diagonal := make([]float64, len(list))
+	s.system.Diagonal(diagonal)
+	for k, c := range list {
+		one := size * norm(c/q)
+		off = math.FMA(one/diagonal[k], one, off)
+	}
+	return math.Sqrt(off)
 }
 
 // change returns by what share the system may change over a step, and √(δᵀKδ) of the step, K

@@ -159,7 +159,7 @@ func (s *Blocks) Solve(ctx context.Context, g model.Blocks, opts Options) (*Bloc
 	if err := s.check(g); err != nil {
 		return nil, err
 	}
-	s.out, s.work = BlockSolution{Point: s.point, Beta: s.beta}, 0
+	s.out, s.work, s.step.row = BlockSolution{Point: s.point, Beta: s.beta}, 0, 0
 	s.system.ClearWork()
 	led, err := s.lead(ctx, g, opts)
 	if err != nil {
@@ -259,7 +259,7 @@ func (s *Blocks) check(g model.Blocks) error {
 		return nil
 	}
 	if s.least == 0 {
-		if !s.fit.Majorant(&s.metric) {
+		if !s.fit.Majorant(nil, &s.metric) {
 			return outcome.At(outcome.Usage, "penalty", "a penalty that is not convex takes steps of 1/L, and the curvature of the loss has no bound L")
 		}
 		s.least = s.leastCurvature()

@@ -16,6 +16,7 @@ type modelStep struct {
 	curve        []float64 // the second derivatives
 	bending      []float64 // those of the penalty on a block
 	rounder      damping   // the share of the curvature across a block that it has along it, too
+	row          int       // steps in a row that the next model begins with: as many as the last have ended at kinks
 }
 
 type modelEntry struct {
@@ -34,6 +35,12 @@ const (
 // lower the model, one that ends at the first kink does, and the next step is without that coefficient. Where there is none,
 // the norm of a block was taken for straighter than it is.
 func (s *Blocks) settle(g model.Blocks, most int) (made int) {
+	kinks := 0
+	defer func() {
+		if kinks == most {
+			s.step.row = min(2*most, mostSettled)
+		}
+	}()
 	for made < most {
 		if !s.newtonOnModel(g) {
 			return made
@@ -45,6 +52,7 @@ func (s *Blocks) settle(g model.Blocks, most int) (made int) {
 		case length == 1 && straight:
 			return made
 		case length == first && first > 0:
+			kinks++
 		case !s.step.rounder.adapt(length):
 			return made
 		}

@@ -44,17 +44,17 @@ const (
 func (s *Blocks) improve(ctx context.Context, g model.Blocks, most int) bool {
 	target := float64(blockShare * s.out.KKT)
 	columns := s.workingColumns()
-	bounded, above := s.fit.Majorant(&s.metric), g.Concavity() > 0
+	bounded, above := s.fit.Majorant(nil, &s.metric), g.Concavity() > 0
 	for step := range modelSteps {
 		worst := s.take(g, columns, step == 0)
 		if step > 0 && worst <= max(target, leastLack*s.scale) || ctx.Err() != nil || s.out.Epochs >= most {
 			return true
 		}
 		share, sweeps := modelLack, modelSweeps
-		s.prepare(columns, above)
+		s.prepare(g, columns, above)
 		if !above && bounded && s.stranded(modelLack*worst) {
 			above = true
-			s.prepare(columns, above)
+			s.prepare(g, columns, above)
 		}
 		if s.hessian.Written() {
 			share, sweeps = writtenLack, writtenSweeps
@@ -185,10 +185,13 @@ func (s *Blocks) entries(columns []int32) (entries float64) {
 // prepare makes the quadratic model at the point, where asked to one that is nowhere below the
 // loss: steps on it always lower the objective. Where that pays, its Hessian is written out between
 // the coefficients that are not 0 or have a reason to leave it.
-func (s *Blocks) prepare(columns []int32, above bool) {
-	if above {
-		s.fit.Majorant(&s.metric)
-	} else {
+func (s *Blocks) prepare(g model.Blocks, columns []int32, above bool) {
+	switch {
+	case above && g.Concavity() > 0: // steps of one size, from wherever
+		s.fit.Majorant(nil, &s.metric)
+	case above:
+		s.fit.Majorant(s.point, &s.metric)
+	default:
 		s.fit.Metric(s.point, &s.metric)
 	}
 	s.hessian.Reset(&s.metric, columns, s.fit.Quadratic())
@@ -278,7 +281,7 @@ func (s *Blocks) sweeps(ctx context.Context, g model.Blocks, tol float64, times,
 	size := len(s.own) / 4
 	columns := s.workingColumns()
 	alone, settles := s.sweepsAlone(columns), s.hessian.Written() && g.Concavity() == 0
-	next, steps := alone-1, fewSettled
+	next, steps := alone-1, max(fewSettled, s.step.row)
 	s.step.rounder = 0
 	for sweep := range times {
 		if settles && sweep == next {

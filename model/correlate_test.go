@@ -157,7 +157,16 @@ func TestOneScoreIsItsDatafit(t *testing.T) {
 			t.Errorf("logistic: row %d has curvature %g, want %g", i, w, want)
 		}
 	}
-	if ok := logistic.Majorant(&metric); !ok {
+	if ok := logistic.Majorant(at, &metric); !ok {
+		t.Error("logistic: no majorant at a point")
+	}
+	for i, w := range metric.Weight {
+		m := at.Prediction[i]
+		if want := q.Weight(i) * math.Tanh(m/2) / (2 * m); math.Abs(w-want) > 1e-14 { // that of the parabola that touches at m and −m
+			t.Errorf("logistic: row %d is majorised by %g at a point, want %g", i, w, want)
+		}
+	}
+	if ok := logistic.Majorant(nil, &metric); !ok {
 		t.Error("logistic: no majorant")
 	}
 	for i, w := range metric.Weight {

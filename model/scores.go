@@ -23,9 +23,9 @@ type Scores interface {
 	Fit(cols []int32, b []float64, at *ScorePoint)
 	// Metric sets m to the curvature of the rows at a point.
 	Metric(at *ScorePoint, m *Metric)
-	// Majorant sets m to one that is nowhere below the curvature at any point. ok is false
-	// where there is none.
-	Majorant(m *Metric) (ok bool)
+	// Majorant sets m to that of a parabola which touches the loss at a point and lies nowhere below it, or, with nil for
+	// the point, to one that is nowhere below the curvature at any. ok is false where there is none.
+	Majorant(at *ScorePoint, m *Metric) (ok bool)
 	// Divergence returns what the loss at a point lacks of Fenchel's equality at its dual
 	// point times c, 0 ≤ c ≤ 1.
 	Divergence(at *ScorePoint, c float64) float64
@@ -95,12 +95,17 @@ func (f oneScore) Metric(at *ScorePoint, m *Metric) {
 		curved.Curvature(at.state, m.Weight)
 		return
 	}
-	f.Majorant(m)
+	f.Majorant(nil, m)
 }
 
-func (f oneScore) Majorant(m *Metric) bool {
+func (f oneScore) Majorant(at *ScorePoint, m *Metric) bool {
 	bound, ok := f.Smoothness()
 	m.reset(f, nil)
+	if curved, is := f.diverging.(Curved); is && ok && at != nil {
+		f.View().Kernels().Clear(m.Weight)
+		curved.Dampen(at.state, 1, m.Weight)
+		return true
+	}
 	for i := range m.Weight {
 		m.Weight[i] = bound
 	}

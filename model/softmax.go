@@ -113,7 +113,7 @@ func (f *Softmax) Metric(at *ScorePoint, m *Metric) {
 }
 
 // Majorant implements [Scores]; there is none of this form.
-func (f *Softmax) Majorant(*Metric) bool { return false }
+func (f *Softmax) Majorant(*ScorePoint, *Metric) bool { return false }
 
 // Fit implements [Scores].
 func (f *Softmax) Fit(cols []int32, b []float64, at *ScorePoint) {

@@ -1,0 +1,78 @@
+package cd_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/loss"
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// TestGroupsUnderHubersLossWithTargetsFarOff: where residuals are a thousand times δ the loss is next to straight, and steps that know no more of it
+// than its largest curvature are thousands. The objective is that of the solver for single columns.
+func TestGroupsUnderHubersLossWithTargetsFarOff(t *testing.T) {
+	const share, most = 0.3, 10000
+	r := oracle.NewRandom(9)
+	q := r.Problem(oracle.Shape{N: 40, P: 30, Density: 0.3})
+	for i, x := range q.X {
+		q.Y[i] *= 1000
+		for j := range x {
+			x[j] *= 1000
+		}
+	}
+	fit, err := model.NewRowwise(fixture.View(t, q, false), q.Y, loss.Huber{Delta: 0.5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.Uniform(share * model.NewNull(fit).AlphaMax())
+	alone := solve(t, cd.New(fit), fixture.Penalty(t, q), cd.Options{})
+	g, err := model.GroupLasso(nil, kernels.Log(q.Alpha[0]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := cd.NewBlocks(fixture.OneScore(t, fit), model.Singletons(30)).Solve(t.Context(), g, cd.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Status != outcome.Converged || s.Epochs > most || math.Abs(s.Objective-alone.Objective) > max(s.Gap, alone.Gap) {
+		t.Errorf("%s after %d sweeps, objective %.12g, of single columns %.12g", s.Status, s.Epochs, s.Objective, alone.Objective)
+	}
+}
+
+// TestSoftmaxOfFewRowsFarBelowTheLastStrength: where rows are fewer than the coefficients and equal ones are of different classes, a Newton step of a model is
+// far too long, and ends at a kink, as the next fifty do.
+func TestSoftmaxOfFewRowsFarBelowTheLastStrength(t *testing.T) {
+	const share, most = 1e-6, 5000
+	r := oracle.NewRandom(10)
+	q := r.Problem(oracle.Shape{N: 40, P: 22, Density: 1})
+	q.Intercept = true
+	class := make([]int32, 40)
+	for i := range q.X {
+		if i%3 == 2 {
+			copy(q.X[i], q.X[i-1])
+		}
+		class[i] = int32(r.Intn(4))
+	}
+	fit, err := model.NewSoftmax(fixture.View(t, q, true), class, []float64{1, 2, 3, 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	solver := cd.NewBlocks(fit, model.Singletons(22))
+	_, z := solver.Null()
+	g, err := model.ScoresLasso(4, []float64{kernels.Log(share * fit.View().Kernels().MaxAbs(z))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := solver.Solve(t.Context(), g, cd.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Status != outcome.Converged || s.Epochs > most {
+		t.Errorf("%s after %d sweeps, a gap of %g", s.Status, s.Epochs, s.RelativeGap)
+	}
+}

@@ -30,7 +30,8 @@ type ScanOptions struct {
 	Reach         float64
 	Floor, Bottom float64
 	// Sparse says that solutions become dense as the path goes on, which then ends where
-	// they fit the training rows whatever λ is.
+	// they fit the training rows whatever λ is. If they are dense anyway, no support is right long before they
+	// are, and a value may be off by as much as their gap: that is to be no more than is worth an evaluation.
 	Sparse bool
 	// Wide says that columns differ by far in scale, so that the last ones come in long after the
 	// others.
@@ -82,6 +83,7 @@ type ScanOptions struct {
 
 const (
 	scanGap    = 1e-3  // relative gap of the path's points: a value within 0.02 standard errors
+	denseGap   = 1e-5  // the least that is asked for of dense solutions by the standard error
 	scanFinest = 1e-15 // and the least that is asked for where next to no training loss is left: what is less is rounding
 
 	firstDepth  = 1.25
@@ -187,6 +189,9 @@ func (l *scan) visit(ctx context.Context, depth, gap float64, from *Evaluation) 
 		tol = max(gap, l.o.Tol)
 		if l.o.Relative && l.here.Evaluation != nil && l.here.TrainLoss > 0 {
 			tol = max(scanFinest, tol*min(1, l.here.TrainLoss))
+		}
+		if null := l.o.Null.Value; !l.o.Sparse && l.best != nil && l.best.StandardError > 0 && null > 0 {
+			tol = min(tol, max(denseGap, enough*l.best.StandardError/null))
 		}
 	}
 	request := Request{LogLambda: []float64{l.lambda(depth)}, Tol: tol, Rough: !l.o.Precision, Expected: l.expected && !l.o.Precision}

@@ -590,6 +590,26 @@ func TestRelativeScansAskForTheTrainingLossReached(t *testing.T) {
 	}
 }
 
+// TestScansOfDenseSolutionsAskForAShareOfTheStandardError: their values are off by as much as their gap, which is to be no
+// more than a hundredth of it.
+func TestScansOfDenseSolutionsAskForAShareOfTheStandardError(t *testing.T) {
+	for _, sparse := range []bool{false, true} {
+		for error, want := range map[float64]float64{0.9: 1e-3, 0.03: 1e-4, 1e-5: 1e-5} {
+			f := judged(scalar(twoBasins), error, 0)
+			scanned(t, f, ScanOptions{Null: Evaluation{Value: 3, StandardError: error}, Sparse: sparse, Options: Options{Schedule: Auto, Tol: 1e-9}})
+			for k, r := range f.seen {
+				want := want
+				if sparse {
+					want = scanGap
+				}
+				if math.Abs(r.Tol-want) > 1e-15 {
+					t.Errorf("sparse %t, a standard error of %g: point %d to %g, want %g", sparse, error, k, r.Tol, want)
+				}
+			}
+		}
+	}
+}
+
 // TestScansAskForNoGapBelowRounding: inner problems refuse one below 1e-15, which a training loss of next to nothing once asked for.
 func TestScansAskForNoGapBelowRounding(t *testing.T) {
 	f := judged(scalar(twoBasins), 0.5, 0)

@@ -594,16 +594,16 @@ func TestRelativeScansAskForTheTrainingLossReached(t *testing.T) {
 // more than a hundredth of it.
 func TestScansOfDenseSolutionsAskForAShareOfTheStandardError(t *testing.T) {
 	for _, sparse := range []bool{false, true} {
-		for error, want := range map[float64]float64{0.9: 1e-3, 0.03: 1e-4, 1e-5: 1e-5} {
-			f := judged(scalar(twoBasins), error, 0)
-			scanned(t, f, ScanOptions{Null: Evaluation{Value: 3, StandardError: error}, Sparse: sparse, Options: Options{Schedule: Auto, Tol: 1e-9}})
+		for spread, want := range map[float64]float64{0.9: 1e-3, 0.03: 1e-4, 1e-5: 1e-5} {
+			f := judged(scalar(twoBasins), spread, 0)
+			scanned(t, f, ScanOptions{Null: Evaluation{Value: 3, StandardError: spread}, Sparse: sparse, Options: Options{Schedule: Auto, Tol: 1e-9}})
 			for k, r := range f.seen {
 				want := want
 				if sparse {
 					want = scanGap
 				}
 				if math.Abs(r.Tol-want) > 1e-15 {
-					t.Errorf("sparse %t, a standard error of %g: point %d to %g, want %g", sparse, error, k, r.Tol, want)
+					t.Errorf("sparse %t, a standard error of %g: point %d to %g, want %g", sparse, spread, k, r.Tol, want)
 				}
 			}
 		}

@@ -55,7 +55,7 @@ func collect(ctx context.Context, rows Rows, format string, o Options) (*Data, e
 		if r == ignored {
 			continue
 		}
-		col := &column{at: k, feature: -1, name: p.label(k), categories: p.categories[k], codes: map[string]int{}, numbersRow: true}
+		col := &column{at: k, feature: -1, name: p.label(k), categories: p.categories[k], codes: map[string]int{}, fromZero: true, fromOne: true}
 		if c.byColumn[k] = col; r == feature {
 			col.feature = len(c.features)
 			c.features, c.places = append(c.features, col), append(c.places, k)
@@ -209,8 +209,8 @@ func (c *collector) takeTable() (taken bool, err error) {
 	}
 	if len(c.features) > 0 {
 		first := c.features[0]
-		for i := 0; i < rows && first.numbersRow; i++ {
-			first.numbersRow = cells[i*c.width+first.at] == float64(c.read+i)
+		for i := 0; i < rows && first.numbersRows(); i++ {
+			first.count(cells[i*c.width+first.at], c.read+1+i)
 		}
 	}
 	if c.o.Missing == Mean {
@@ -255,8 +255,7 @@ func (c *collector) takeNumbers() (taken bool, err error) {
 		col.values = append(col.values, cells[col.at])
 	}
 	if len(c.features) > 0 {
-		first := c.features[0]
-		first.numbersRow = first.numbersRow && values[0] == float64(c.read-1)
+		c.features[0].count(values[0], c.read)
 	}
 	if c.o.Missing == Mean {
 		for f, col := range c.features {
@@ -319,7 +318,7 @@ func (c *collector) finish(ctx context.Context, d *Data) error {
 		}
 	}
 	used := c.features
-	if first := c.features; len(first) > 0 && c.names != nil && c.names[first[0].at] == "" && first[0].at == 0 && first[0].numbersRow && !first[0].text && c.read > 1 {
+	if first := c.features; len(first) > 0 && c.names != nil && c.names[first[0].at] == "" && first[0].at == 0 && first[0].numbersRows() && !first[0].text && c.read > 1 {
 		used = first[1:]
 		d.Notes = append(d.Notes, Note{"row_numbers", "the first column has no name and numbers the rows, and is left out"})
 	}

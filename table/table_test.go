@@ -137,7 +137,10 @@ func TestColumnsByNameAndNumber(t *testing.T) {
 		{small, table.Options{Target: "y", Columns: []string{"b"}}, "b[2 -4.5] → [5 6][]"},
 		{small, table.Options{Target: "y", Drop: []string{"1"}}, "b[2 -4.5] → [5 6][]"},
 		{small, table.Options{NoTarget: true}, "a[1 0] b[2 -4.5] y[5 6] → [][]"},
-		{",a,y\n0,7,1\n1,8,2\n2,9,4\n", table.Options{Target: "y"}, "a[7 8 9] → [1 2 4][]"}, // pandas numbers rows
+		{",a,y\n0,7,1\n1,8,2\n2,9,4\n", table.Options{Target: "y"}, "a[7 8 9] → [1 2 4][]"},                         // pandas numbers rows
+		{"\"\",\"a\",\"y\"\n\"1\",7,1\n\"2\",8,2\n\"3\",9,4\n", table.Options{Target: "y"}, "a[7 8 9] → [1 2 4][]"}, // so does R, from 1
+		{",a,y\n0,7,NA\n1,8,2\n2,9,4\n", table.Options{Target: "y", Missing: table.DropRows}, "a[8 9] → [2 4][]"},
+		{",a,y\n2,7,1\n3,8,2\n4,9,4\n", table.Options{Target: "y"}, "column 1[2 3 4] a[7 8 9] → [1 2 4][]"},
 		{",a,y\n0,7,1\n1,8,2\n3,9,4\n", table.Options{Target: "y"}, "column 1[0 1 3] a[7 8 9] → [1 2 4][]"},
 		{"a,y\n1,no\n2,yes\n3,no\n", table.Options{Target: "y"}, "a[1 2 3] → [0 1 0][no yes]"},
 		{"a,y\n1,10\n2,9\n", table.Options{Target: "y", Categories: []string{"y"}}, "a[1 2] → [0 1][10 9]"},

@@ -31,13 +31,31 @@ func newBlankRows(name string, text io.Reader, header *bool) (*blankRows, error)
 	if err != nil {
 		return nil, err
 	}
-	b.width = len(record)
-	if isHeader(record, header) {
-		b.names = record
-	} else {
+	names, commented := namesOf(record)
+	b.width = len(names)
+	switch {
+	case commented && header != nil && !*header: // a remark
+	case commented || isHeader(record, header):
+		b.names = names
+	default:
 		b.first = record
 	}
 	return b, nil
+}
+
+// namesOf are the names that a first line has: behind a #, as NumPy writes them, or in quotes, as R does.
+func namesOf(record []string) (names []string, commented bool) {
+	if commented = record[0] == "#"; commented {
+		record = record[1:]
+	}
+	names = make([]string, len(record))
+	for k, name := range record {
+		if n := len(name); n > 1 && name[0] == '"' && name[n-1] == '"' {
+			name = name[1 : n-1]
+		}
+		names[k] = name
+	}
+	return names, commented
 }
 
 func (b *blankRows) Columns() []string { return b.names }

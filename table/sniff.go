@@ -277,17 +277,18 @@ func separates(lines []string, separator byte) bool {
 // numbersBetweenBlanks reports whether lines are several numbers each, the first perhaps
 // names.
 func numbersBetweenBlanks(lines []string) bool {
-	width := len(strings.Fields(lines[0]))
+	names, _ := namesOf(strings.Fields(lines[0]))
+	width := len(names)
 	if width < 2 {
 		return false
 	}
-	for k, line := range lines {
+	for _, line := range lines[1:] {
 		fields := strings.Fields(line)
 		if len(fields) != width {
 			return false
 		}
 		for _, f := range fields {
-			if _, err := parseNumber(f); err != nil && !missingWord(f) && k > 0 {
+			if _, err := parseNumber(f); err != nil && !missingWord(f) {
 				return false
 			}
 		}
@@ -295,7 +296,7 @@ func numbersBetweenBlanks(lines []string) bool {
 	if len(lines) > 1 {
 		return true
 	}
-	for f := range strings.FieldsSeq(lines[0]) {
+	for _, f := range names {
 		if _, err := parseNumber(f); err != nil {
 			return false
 		}

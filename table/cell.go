@@ -48,7 +48,7 @@ var (
 	errNotNumber  = errors.New("not a number")
 	errNotFinite  = fmt.Errorf("%w that is finite", errNotNumber)
 	errOutOfRange = errors.New("outside the range of float64")
-	errCommas     = errors.New("a number with a comma; write a point if it is a decimal comma, and leave it out if it separates thousands")
+	errCommas     = errors.New("a number with a comma; write a point if it is a decimal comma, and leave out what separates thousands")
 )
 
 // parseNumber reads a decimal number, to the nearest float64. What strconv accepts beyond
@@ -66,13 +66,16 @@ func parseNumber(s string) (float64, error) {
 		}
 	}
 	switch {
-	case hasCommas(s):
+	case hasCommas(s) || strings.Count(s, ",") == 1 && hasCommas(pointsForCommas.Replace(s)):
 		return 0, errCommas
 	case slices.ContainsFunc([]string{"inf", "infinity", "nan"}, func(word string) bool { return strings.EqualFold(strings.TrimLeft(s, "+-"), word) }):
 		return 0, errNotFinite
 	}
 	return 0, errNotNumber
 }
+
+// pointsForCommas makes 1,234.5 of 1.234,5.
+var pointsForCommas = strings.NewReplacer(".", ",", ",", ".")
 
 // hasCommas reports whether s is a number but for a comma where the point should be, or for
 // commas between thousands.

@@ -257,7 +257,11 @@ func (c *csvRows) standard() error {
 	case errors.As(err, &at) && errors.Is(err, csv.ErrFieldCount):
 		return c.uneven(c.before+at.Line, len(record))
 	case errors.As(err, &at):
-		return &outcome.Error{Kind: outcome.Parse, File: c.name, Line: c.before + at.Line, Byte: int64(at.Column), Message: "a quoted cell: " + at.Err.Error()}
+		what := "a quoted cell: " + at.Err.Error()
+		if at.StartLine != at.Line {
+			what += fmt.Sprintf(", in the row that begins at line %d", c.before+at.StartLine)
+		}
+		return &outcome.Error{Kind: outcome.Parse, File: c.name, Line: c.before + at.Line, Byte: int64(at.Column), Message: what}
 	default:
 		return c.failed(err)
 	}

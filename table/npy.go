@@ -35,7 +35,7 @@ type array struct {
 }
 
 // npyHeader has the three entries that NumPy writes, in its order.
-const npyHeader = `^\{'descr': '([<>|=])([a-zA-Z])([0-9]+)', 'fortran_order': (True|False), 'shape': \(([0-9, ]*)\), \} *\n?$`
+const npyHeader = `^\{'descr': '([<>|=])([a-zA-Z])([0-9]+)(?:\[\w+\])?', 'fortran_order': (True|False), 'shape': \(([0-9, ]*)\), \} *\n?$`
 
 // openArray reads the header of an array.
 func openArray(r io.Reader, name string, room sparse.Limits) (*array, error) {
@@ -61,8 +61,11 @@ func openArray(r io.Reader, name string, room sparse.Limits) (*array, error) {
 	if _, err := io.ReadFull(r, text); err != nil {
 		return nil, bad("it ends in its header")
 	}
-	if strings.Contains(string(text), "'|O'") {
+	switch header := string(text); {
+	case strings.Contains(header, "'|O'"):
 		return nil, refused(name, "an array of Python objects; write numbers, for example by X.astype(float)")
+	case strings.Contains(header, "'descr': ["):
+		return nil, refused(name, "an array of records; write a matrix of numbers, for example by structured_to_unstructured")
 	}
 	found := regexp.MustCompile(npyHeader).FindSubmatch(text)
 	if found == nil {
@@ -101,6 +104,9 @@ func (a *array) check() error {
 		if slices.Contains(known[a.kind], a.size) {
 			return nil
 		}
+	}
+	if a.kind == 'M' || a.kind == 'm' {
+		return refused(a.name, "an array of times; write numbers, for example by X.astype(float)")
 	}
 	return refused(a.name, fmt.Sprintf("an array of elements %c%d; write numbers, for example by X.astype(float)", a.kind, a.size))
 }

@@ -42,7 +42,7 @@ func openArchive(file *os.File, name string, room sparse.Limits) (*archive, erro
 		}
 	}
 	if len(a.arrays) == 0 {
-		what := "a ZIP archive without arrays of numbers"
+		what := "a ZIP archive without arrays of numbers; unpack it, and name what is in it"
 		if slices.ContainsFunc(z.File, func(f *zip.File) bool { return strings.HasPrefix(f.Name, "xl/") }) {
 			what = "an Excel workbook; save it as CSV"
 		}

@@ -67,7 +67,7 @@ func recognise(in *input.Input, o Options) (recognised, error) {
 	case svmlightText:
 		return recognised{format: "svmlight text", svmlight: true, text: text}, nil
 	case 0:
-		return recognised{}, refused(in.Name, "text that is neither svmlight, \"label index:value ...\", nor a table")
+		return recognised{}, refused(in.Name, "text that is neither svmlight, \"label index:value ...\", nor a table: cells with commas, semicolons or tabs between, or as many numbers in each line with blanks between")
 	case ' ':
 		r, err := newBlankRows(in.Name, text, o.Header)
 		return recognised{format: "a table of numbers with blanks between", rows: r}, err
@@ -151,6 +151,7 @@ func foreign(head []byte) string {
 		{"\x80\x03", "a Python pickle; write .npz, Parquet or CSV instead"},
 		{"\x80\x04", "a Python pickle; write .npz, Parquet or CSV instead"},
 		{"\x80\x05", "a Python pickle; write .npz, Parquet or CSV instead"},
+		{"version https://git-lfs", "a pointer of Git LFS, not the file itself; git lfs pull fetches that"},
 		{"RDX", "an R data file; write CSV or Parquet instead"},
 		{"X\n\x00\x00", "an R data file; write CSV or Parquet instead"},
 		{"MATLAB 5", "a Matlab file; write .npz or CSV instead"},
@@ -165,7 +166,10 @@ func foreign(head []byte) string {
 			return f.name
 		}
 	}
+	const tarMagic, tarAt = "ustar", 257
 	switch first := bytes.TrimLeft(head, " \t\r\n"); {
+	case len(head) > tarAt && bytes.HasPrefix(head[tarAt:], []byte(tarMagic)):
+		return "a tar archive; unpack it, and name what is in it"
 	case bytes.IndexByte(head, 0) >= 0:
 		return "binary data of a kind that is not known here"
 	case jsonText.Match(first) && !bracket.Match(first):

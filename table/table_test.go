@@ -433,6 +433,8 @@ func TestRefusals(t *testing.T) {
 		{"a;y\n-12,345.5;2\n", y, outcome.Parse, 2, "separates thousands"},
 		{"a;y\n12,34,567;2\n", y, outcome.Parse, 2, "is text"},
 		{"a;y\n1,2,3;2\n", y, outcome.Parse, 2, "is text"},
+		{"a;y\n1.234,5;2\n", y, outcome.Parse, 2, "decimal comma"},
+		{"a;y\n1.234.567;2\n", y, outcome.Parse, 2, "is text"},
 		{"1,5;2,5\n2,5;3,5\n", table.Options{Target: "2"}, outcome.Parse, 1, "decimal comma"},
 		{"a,y\n1e400,2\n", y, outcome.Parse, 2, "outside the range"},
 		{"a,y\n1e-400,2\n", y, outcome.Parse, 2, "outside the range"},
@@ -446,6 +448,7 @@ func TestRefusals(t *testing.T) {
 		{"a,y\n1,2\n3\n", y, outcome.Parse, 3, "1 cells, where the first line has 2"},
 		{"a,y\n1,2,3\n", y, outcome.Parse, 2, "3 cells, where the first line has 2"},
 		{"a,y\n\"1,2\n", y, outcome.Parse, 2, "quoted"},
+		{"a,y\n1,2\n\"3,4\n5,6\n", y, outcome.Parse, 4, "in the row that begins at line 3"},
 		{"1 1:5 x\n", table.Options{}, outcome.Parse, 1, "an index"},
 		{"1 1:5\n", y, outcome.Usage, 0, "goes with tables"},
 		{"1 1:5\n", table.Options{Categories: []string{"1"}}, outcome.Usage, 0, "goes with tables"},
@@ -453,6 +456,10 @@ func TestRefusals(t *testing.T) {
 		{"1 1:5 2:6\n", table.Options{Columns: []string{"a"}}, outcome.Usage, 0, `no column "a"`},
 		{"PK\x03\x04rest", y, outcome.Parse, 0, "ZIP archive"},
 		{"PAR1rest", y, outcome.Parse, 0, "Parquet"},
+		{"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 9\n", y, outcome.Parse, 0, "git lfs pull"},
+		{"data.csv" + strings.Repeat("\x00", 249) + "ustar  \x00" + strings.Repeat("\x00", 247) + "a,y\n1,2\n", y, outcome.Parse, 0, "unpack it"},
+		{numpyHeader("'<M8[D]'") + "01234567", y, outcome.Parse, 0, "an array of times"},
+		{numpyHeader("[('a', '<f8'), ('y', '<f8')]") + "0123456701234567", y, outcome.Parse, 0, "an array of records"},
 		{"\x89HDF\r\n", y, outcome.Parse, 0, "HDF5"},
 		{"\x04\x22\x4d\x18d@", y, outcome.Parse, 0, "lz4"},
 		{"\xff\xfea\x00", y, outcome.Parse, 0, "UTF-16"},
@@ -475,6 +482,12 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("%.40q: %v, want %s at line %d with %q", c.text, err, c.kind, c.line, c.want)
 		}
 	}
+}
+
+// numpyHeader is what an array of one element begins with.
+func numpyHeader(descr string) string {
+	text := "{'descr': " + descr + ", 'fortran_order': False, 'shape': (1,), }\n"
+	return "\x93NUMPY\x01\x00" + string([]byte{byte(len(text)), 0}) + text
 }
 
 // neverending is text without an end that counts what is read of it.

@@ -48,7 +48,7 @@ var (
 	errNotNumber  = errors.New("not a number")
 	errNotFinite  = fmt.Errorf("%w that is finite", errNotNumber)
 	errOutOfRange = errors.New("outside the range of float64")
-	errCommas     = errors.New("a number with a comma; write a point if it is a decimal comma, and leave out what separates thousands")
+	errCommas     = errors.New("a number with a comma; write a point if it is a decimal comma, and leave it out if it separates thousands")
 )
 
 // parseNumber reads a decimal number, to the nearest float64. What strconv accepts beyond

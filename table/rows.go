@@ -78,6 +78,9 @@ func (s *Schema) readRows(in *input.Input, p int, o Options) iter.Seq2[Row, erro
 			return
 		}
 		src, err := recognise(in, o)
+		if err == nil && src.labels && s != nil && s.Inputs != nil {
+			src, err = separated(in, src.text, ',', o) // the model's own kind of file
+		}
 		if err != nil {
 			yield(Row{}, err)
 			return

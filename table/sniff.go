@@ -18,6 +18,7 @@ import (
 type recognised struct {
 	format   string
 	svmlight bool
+	labels   bool // svmlight text of labels alone, which may as well be the one column of a table
 	market   bool
 	mapped   bool
 	text     *bufio.Reader // of the two above
@@ -64,20 +65,25 @@ func recognise(in *input.Input, o Options) (recognised, error) {
 		_, _ = text.Discard(3)
 	}
 	switch form := formOf(rest); form {
-	case svmlightText:
-		return recognised{format: "svmlight text", svmlight: true, text: text}, nil
+	case svmlightText, labelsAlone:
+		return recognised{format: "svmlight text", svmlight: true, labels: form == labelsAlone, text: text}, nil
 	case 0:
 		return recognised{}, refused(in.Name, "text that is neither svmlight, \"label index:value ...\", nor a table: cells with commas, semicolons or tabs between, or as many numbers in each line with blanks between")
 	case ' ':
 		r, err := newBlankRows(in.Name, text, o.Header)
 		return recognised{format: "a table of numbers with blanks between", rows: r}, err
 	default:
-		r, err := newCSVRows(in.Name, text, form, o.Header)
-		if err != nil {
-			return recognised{}, err
-		}
-		return recognised{format: r.format(), rows: r}, nil
+		return separated(in, text, form, o)
 	}
+}
+
+// separated takes a text for a table with a byte between cells.
+func separated(in *input.Input, text *bufio.Reader, separator byte, o Options) (recognised, error) {
+	r, err := newCSVRows(in.Name, text, separator, o.Header)
+	if err != nil {
+		return recognised{}, err
+	}
+	return recognised{format: r.format(), rows: r}, nil
 }
 
 // recognise opens a file of a further format.
@@ -182,28 +188,37 @@ func foreign(head []byte) string {
 	return ""
 }
 
-// svmlightText is the form of svmlight text; other forms are the byte between cells.
-const svmlightText byte = ':'
+// svmlightText and labelsAlone are forms of svmlight text; other forms are the byte between cells.
+const (
+	svmlightText byte = ':'
+	labelsAlone  byte = '1'
+)
 
-// formOf says what a text looks like by its first lines: svmlightText, the byte that
+// formOf says what a text looks like by its first lines: svmlight text, the byte that
 // separates the cells of a table, or 0 where it looks like neither.
 func formOf(head []byte) byte {
 	lines := sample(head)
 	if len(lines) == 0 {
 		return svmlightText // nothing, or blank lines: a file without rows
 	}
-	labels := true
+	labels, others := 0, 0
 	for _, line := range lines {
 		fields := strings.Fields(withoutComment(line))
 		if len(fields) > 1 && isEntry(fields[1]) {
 			return svmlightText
 		}
-		if _, err := parseNumber(strings.TrimSpace(withoutComment(line))); err != nil && len(fields) > 0 {
-			labels = false
+		if _, err := parseNumber(strings.TrimSpace(withoutComment(line))); err == nil {
+			labels++
+		} else if len(fields) > 0 {
+			others++
 		}
 	}
-	if labels {
-		return svmlightText // labels alone, comments, or both
+	switch {
+	case others > 0:
+	case labels > 0:
+		return labelsAlone
+	default:
+		return svmlightText // comments
 	}
 	for _, separator := range []byte{'\t', ';', ','} {
 		if n := strings.Count(lines[0], string(separator)); n > 0 && separates(lines, separator) {

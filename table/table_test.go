@@ -762,6 +762,37 @@ func TestRowsOfColumnsThatAreThereTwice(t *testing.T) {
 	}
 }
 
+// TestRowsOfOneColumnAreNoLabels: numbers alone in lines are the column of a model of a table, and labels, with no
+// column, of one of svmlight text.
+func TestRowsOfOneColumnAreNoLabels(t *testing.T) {
+	for _, c := range []struct {
+		fitted, target string
+		p              int
+		want           string
+	}{
+		{"1,10\n2,20\n", "2", 1, "[3] false [4] false "},
+		{"x,y\n1,10\n2,20\n", "y", 1, "[3] false [4] false "},
+		{"1 1:5\n2 1:6\n", "", 1, "[] true [] true "},
+		{"1,2,10\n2,5,20\n", "3", 2, "data: columns without the names of those that the model was fitted on: 1, where there were 3"},
+	} {
+		d, err := read(c.fitted, table.Options{Target: c.target})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for row, err := range d.Schema.ReadRows(t.Context(), strings.NewReader("3\n4\n"), c.p, table.Options{Name: "data"}) {
+			if err != nil {
+				got = err.Error()
+				break
+			}
+			got += fmt.Sprint(row.Values, row.HasTarget, " ")
+		}
+		if got != c.want {
+			t.Errorf("%q: %q, want %q", c.fitted, got, c.want)
+		}
+	}
+}
+
 // A target that is called as a feature is told from it by its place, where columns are where they were.
 func TestRowsOfATargetCalledAsAFeature(t *testing.T) {
 	const text = "a,a\n1,2\n3,4\n"

@@ -41,7 +41,7 @@ func (f family) target(y []float64, labels []string) (target []float64, classes 
 	m := f.name
 	if !f.classes && !f.link().Classes() {
 		if labels != nil {
-			return nil, nil, outcome.At(outcome.BadParameter, "model", "%s takes numbers, and the target is text: %s. --model %s", m, listed(labels), forKinds(len(labels)))
+			return nil, nil, outcome.At(outcome.BadParameter, "model", "%s takes numbers, and the target is text: %s%s", m, listed(labels), forKinds(len(labels), len(y)))
 		}
 		return y, nil, nil
 	}
@@ -55,7 +55,7 @@ func (f family) target(y []float64, labels []string) (target []float64, classes 
 	classes = names(kinds, labels)
 	switch {
 	case len(kinds) > 2:
-		return nil, nil, outcome.At(outcome.BadParameter, "model", "%s takes two classes, and the target has %d: %s. --model %s", m, len(kinds), listed(classes), forKinds(3))
+		return nil, nil, outcome.At(outcome.BadParameter, "model", "%s takes two classes, and the target has %d: %s%s", m, len(kinds), listed(classes), forKinds(len(kinds), len(y)))
 	case labels == nil && !slices.ContainsFunc(kinds, func(v float64) bool { return v != -1 && v != 1 }):
 		return y, []string{"-1", "1"}, nil
 	}
@@ -81,12 +81,16 @@ func checkClasses(y []float64, labels []string) error {
 	return nil
 }
 
-// forKinds is the advice of a model for so many classes.
-func forKinds(n int) string {
-	if n == 2 {
-		return string(Logistic) + " takes labels of two kinds"
+// forKinds is the advice for a target of so many kinds; classes have rows to train on and to hold out.
+func forKinds(n, rows int) string {
+	switch {
+	case n == 2:
+		return ". --model " + string(Logistic) + " takes labels of two kinds"
+	case 2*n > rows:
+		return fmt.Sprintf("; %d kinds in %d rows are no classes: write numbers", n, rows)
+	default:
+		return ". --model " + string(Multiclass) + " takes labels of any kinds"
 	}
-	return string(Multiclass) + " takes labels of any kinds"
 }
 
 func distinct(y []float64) []float64 {
@@ -110,10 +114,16 @@ func names(kinds []float64, labels []string) []string {
 
 // listed names the first few.
 func listed(names []string) string {
-	const most = 5
-	text := strings.Join(names[:min(len(names), most)], ", ")
-	if len(names) > most {
-		text += ", …"
+	const most, longest = 5, 40
+	var text []string
+	for _, name := range names[:min(len(names), most)] {
+		if len(name) > longest {
+			name = strings.ToValidUTF8(name[:longest], "") + "…"
+		}
+		text = append(text, name)
 	}
-	return text
+	if len(names) > most {
+		text = append(text, "…")
+	}
+	return strings.Join(text, ", ")
 }

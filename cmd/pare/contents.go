@@ -133,6 +133,15 @@ func some(names []string) string {
 	return strings.Join(names, ", ")
 }
 
+// shortened is a list of texts that may be long.
+func shortened(texts []string) []string {
+	short := make([]string, len(texts))
+	for k, text := range texts {
+		short[k] = shorten(text)
+	}
+	return short
+}
+
 func (r *contentsResult) text(p *page) {
 	p.line("pare info")
 	p.line("%s: %s, %s; not yet data for a fit", r.name, plural(r.N, "row"), plural(len(r.Columns), "column"))
@@ -148,9 +157,9 @@ func (r *contentsResult) text(p *page) {
 		categories := ""
 		if n := len(column.Categories); n > 0 {
 			const most = 3
-			categories = unless(!column.More, "more than ") + count(n) + unless(n != 1, " category: ") + unless(n == 1, " categories: ") + strings.Join(column.Categories[:min(n, most)], ", ") + unless(n <= most && !column.More, ", ...")
+			categories = unless(!column.More, "more than ") + count(n) + unless(n != 1, " category: ") + unless(n == 1, " categories: ") + strings.Join(shortened(column.Categories[:min(n, most)]), ", ") + unless(n <= most && !column.More, ", ...")
 		}
-		rows = append(rows, []string{count(k + 1), column.Name, kind, categories})
+		rows = append(rows, []string{count(k + 1), shorten(column.Name), kind, categories})
 	}
 	p.table(2, []column{{head: "column"}, {head: "name", left: true}, {head: "cells", left: true}, {head: "", left: true}}, rows)
 	p.line("")

@@ -176,7 +176,11 @@ func (f dataFlags) name() string {
 func (f dataFlags) read(ctx context.Context, stdin io.Reader, o table.Options) (*table.Data, error) {
 	switch f.File {
 	case "":
-		return table.Read(ctx, embedded.DiabetesFile(), o)
+		d, err := table.Read(ctx, embedded.DiabetesFile(), o)
+		if e, ok := errors.AsType[*outcome.Error](err); ok && e.Kind == outcome.Usage {
+			err = advised{err, "Name the file that is meant; - is standard input."}
+		}
+		return d, err
 	case "-":
 		return table.Read(ctx, stdin, o)
 	default:

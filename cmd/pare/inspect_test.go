@@ -202,6 +202,7 @@ func TestInspectShowsTheModel(t *testing.T) {
 // info lists the columns of any table, says what a fit needs, and the command that it suggests reads the table.
 func TestInfoDescribesAnyTable(t *testing.T) {
 	repeated := writeFile(t, "repeated.csv", "a,a,void,y,size\n1,2,,3,1\n2,1,,NA,L\n4,7,,5,1\n")
+	long := writeFile(t, "long.csv", "note,y\n"+strings.Repeat("x", 1000)+",1\nshort,2\n")
 	for _, c := range []struct {
 		args  string
 		words []string
@@ -210,6 +211,7 @@ func TestInfoDescribesAnyTable(t *testing.T) {
 		{"../../docs/data/patients.csv", []string{"weight text 4 categories: high, low, normal, ...", "sugar numbers, 34 missing", "text in weight, progression: --one-hot"}, "text_columns missing_cells"},
 		{"--target=progression ../../docs/data/patients.csv", []string{"text in weight: --one-hot"}, "text_columns missing_cells"},
 		{"--one-hot ../../docs/data/patients.csv", []string{"missing cells in sugar: --missing"}, "missing_cells"},
+		{"--target=y " + long, []string{"note text 2 categories: short, " + strings.Repeat("x", 40) + "..."}, "text_columns"},
 		{"--target=y " + repeated, []string{"in column 2, 3: --drop", "numbers and text in size", "y numbers, 1 missing"}, "columns_to_drop mixed_columns missing_cells"},
 	} {
 		args := append([]string{"info"}, strings.Fields(c.args)...)

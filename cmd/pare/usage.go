@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,6 +14,14 @@ import (
 
 // flagPattern finds the flag in the parser's messages.
 var flagPattern = regexp.MustCompile(`--([A-Za-z][A-Za-z0-9._-]*)`)
+
+// plainWords are for what the parser says of numbers.
+var plainWords = strings.NewReplacer(
+	"expected a valid 64 bit int but got", "want a whole number, got",
+	"expected a valid 64 bit uint but got", "want a whole number of 0 or more, got",
+	"expected a float but got", "want a number, got",
+	" (string)", "",
+)
 
 // usageError turns the parser's complaint into one that names what there is.
 func usageError(app *kong.Application, err error) error {
@@ -38,6 +47,9 @@ func complaint(app *kong.Application, command *kong.Node, text string) *outcome.
 	case command == nil && !strings.HasPrefix(text, "unknown flag"):
 		if argument, ok := strings.CutPrefix(text, "unexpected argument "); ok {
 			argument, _, _ = strings.Cut(argument, ",")
+			if _, err := os.Stat(argument); err == nil {
+				return outcome.Errorf(outcome.Usage, "a command goes before the file, such as pare select %s; there are %s", quote(argument), enumerated(children(app.Node)))
+			}
 			return outcome.Errorf(outcome.Usage, "no command %q%s; there are %s", argument, perhaps(argument, children(app.Node), ""), enumerated(children(app.Node)))
 		}
 		return outcome.Errorf(outcome.Usage, "no command given; there are %s", enumerated(children(app.Node)))
@@ -58,7 +70,7 @@ func complaint(app *kong.Application, command *kong.Node, text string) *outcome.
 	case strings.Contains(text, "(short flag); perhaps"):
 		return outcome.At(outcome.Usage, flag, "a value with a minus sign at its beginning, or after a comma, needs an equals sign: --%s=VALUE", flag)
 	default:
-		return outcome.At(outcome.Usage, flag, "%s", strings.TrimPrefix(text, "--"+flag+": "))
+		return outcome.At(outcome.Usage, flag, "%s", plainWords.Replace(strings.TrimPrefix(text, "--"+flag+": ")))
 	}
 }
 

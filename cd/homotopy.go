@@ -413,7 +413,17 @@ func (h *homotopy) direction() {
 // next returns the length of the step to the next change, and what changes: column i of the support
 // leaves, or, where that is −1, the one at position k joins.
 func (h *homotopy) next() (length float64, i, k int) {
-	length, i, k = h.way, -1, -1
+	length, i = h.leaving()
+	if length, k = h.joining(length); k >= 0 {
+		i = -1
+	}
+	return length, i, k
+}
+
+// leaving returns the length of the step at which a coefficient first becomes 0, and which of the support: −1 where
+// the way ends before.
+func (h *homotopy) leaving() (length float64, i int) {
+	length, i = h.way, -1
 	for at, d := range h.d {
 		if float64(d*h.sign[at]) < 0 {
 			if b := math.Abs(h.in.coef[h.at[at]]); b < float64(length*math.Abs(d)) {
@@ -421,27 +431,43 @@ func (h *homotopy) next() (length float64, i, k int) {
 			}
 		}
 	}
+	return length, i
+}
+
+// joining returns the length of the step, that given at most, at which a correlation first meets its threshold, and
+// the position of its column: −1 where none does.
+func (h *homotopy) joining(length float64) (_ float64, k int) {
 	h.approach(length)
+	k = -1
 	for w, word := range h.near {
 		for ; word != 0; word &= word - 1 {
 			at := 64*w + bits.TrailingZeros64(word)
 			if h.member[at] {
 				continue
 			}
-			c, rate, excess := h.corr[at], h.rate[at], h.excess[at]
-			limit := h.in.threshold[at] + float64(h.way*excess)
-			if limit-math.Abs(c) >= float64(length*(excess+math.Abs(rate))) {
-				continue
-			}
-			for _, sign := range [...]float64{1, -1} {
-				room, speed := limit-float64(sign*c), excess-float64(sign*rate)
-				if speed > 0 && room < float64(length*speed) && (at != h.released || sign != h.side) {
-					length, i, k = max(0, room/speed), -1, at
-				}
+			if sooner, meets := h.meeting(at, length); meets {
+				length, k = sooner, at
 			}
 		}
 	}
-	return length, i, k
+	return length, k
+}
+
+// meeting returns the length of the step at which the correlation at a position meets its threshold, if that is
+// shorter than one.
+func (h *homotopy) meeting(at int, length float64) (_ float64, meets bool) {
+	c, rate, excess := h.corr[at], h.rate[at], h.excess[at]
+	limit := h.in.threshold[at] + float64(h.way*excess)
+	if limit-math.Abs(c) >= float64(length*(excess+math.Abs(rate))) {
+		return length, false
+	}
+	for _, sign := range [...]float64{1, -1} {
+		room, speed := limit-float64(sign*c), excess-float64(sign*rate)
+		if speed > 0 && room < float64(length*speed) && (at != h.released || sign != h.side) {
+			length, meets = max(0, room/speed), true
+		}
+	}
+	return length, meets
 }
 
 // approach notes the columns that may meet their threshold in a step of a length: those whose correlation

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"slices"
 	"strconv"
@@ -169,23 +170,24 @@ func (c *predictCommand) run(ctx context.Context, env environment) (result, erro
 	}
 	r.finish()
 	r.Seconds = fitSeconds{Solve: time.Since(began).Seconds()}
-	note := ""
-	if c.Output != "" {
-		note = ", in " + c.Output
-	}
-	scored := ""
-	if classes := p.Classes(); c.Scores && len(classes) > 1 && p.Scores() == 1 {
-		kind := "a score above 0 is that of "
-		if p.Link() == loss.Logit {
-			kind = "the score is the probability of "
-		}
-		scored = "; " + kind + p.Label(len(classes)-1)
-	}
-	fmt.Fprintf(env.notes, "pare: %s of %s%s; %s%s\n", plural(r.N, "prediction"), visible(dataFlags{File: c.File}.name()), note, r.quality(), visible(scored))
+	fmt.Fprintf(env.notes, "pare: %s of %s%s; %s%s\n", plural(r.N, "prediction"), visible(c.name()), unless(c.Output == "", ", in "+c.Output), r.quality(), visible(c.scored(p)))
 	for _, w := range r.Warnings {
 		fmt.Fprintf(env.notes, "pare: warning: %s\n", visible(w.Message))
 	}
 	return r, nil
+}
+
+// scored says what a score is that stands for two classes, "" where none is printed.
+func (c *predictCommand) scored(p *pare.Predictor) string {
+	classes := p.Classes()
+	if !c.Scores || len(classes) < 2 || p.Scores() > 1 {
+		return ""
+	}
+	kind := "a score above 0 is that of "
+	if p.Link() == loss.Logit {
+		kind = "the score is the probability of "
+	}
+	return "; " + kind + p.Label(len(classes)-1)
 }
 
 // explain puts errors about the data in terms of the model.
@@ -206,49 +208,35 @@ func (c *predictCommand) explain(err error, p *pare.Predictor) error {
 	}
 }
 
-// each predicts every row as it is read.
-func (c *predictCommand) each(ctx context.Context, env environment, p *pare.Predictor, r *predictResult, out *destination) error {
-	o := table.Options{Name: dataFlags{File: c.File}.name(), Target: c.Target, Header: c.Header, ZeroBased: c.ZeroBased, Formats: []table.Format{parquet.Format()}, Aside: []string{c.Offset}}
+// name is what the data are called.
+func (c *predictCommand) name() string { return dataFlags{File: c.File}.name() }
+
+// rows are those of the data, each as it is read.
+func (c *predictCommand) rows(ctx context.Context, env environment, p *pare.Predictor) iter.Seq2[table.Row, error] {
+	o := table.Options{Name: c.name(), Target: c.Target, Header: c.Header, ZeroBased: c.ZeroBased, Formats: []table.Format{parquet.Format()}, Aside: []string{c.Offset}}
 	schema := p.Provenance().Schema
-	rows := schema.Rows(ctx, c.File, env.stdin, p.Columns(), o)
 	if c.File == "" {
-		rows = schema.ReadRows(ctx, embedded.DiabetesFile(), p.Columns(), o)
+		return schema.ReadRows(ctx, embedded.DiabetesFile(), p.Columns(), o)
 	}
-	scores := make([]float64, p.Scores())
+	return schema.Rows(ctx, c.File, env.stdin, p.Columns(), o)
+}
+
+// each predicts every row.
+func (c *predictCommand) each(ctx context.Context, env environment, p *pare.Predictor, r *predictResult, out *destination) error {
 	if c.Offset != "" && !p.Model().Traits().Offset {
 		return outcome.At(outcome.Usage, "offset", "%s has no offset", p.Model())
 	}
-	offsets := offsets{flag: c.Offset, data: o.Name}
-	for row, err := range rows {
+	offsets := offsets{flag: c.Offset, data: c.name()}
+	scores := make([]float64, p.Scores())
+	for row, err := range c.rows(ctx, env, p) {
+		offset := 0.0
+		if err == nil {
+			offset, err = offsets.of(row)
+		}
+		if err == nil {
+			err = c.one(p, row, offset, scores, r, out)
+		}
 		if err != nil {
-			return err
-		}
-		offset, err := offsets.of(row)
-		if err != nil {
-			return err
-		}
-		r.N++
-		r.unknown += row.Unknown
-		if row.Incomplete {
-			r.incomplete++
-			if err := r.add(c, out, nil, nil); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := p.DecideRow(row.Columns, row.Values, scores); err != nil {
-			return (&dataset{name: o.Name}).blame(err)
-		}
-		if c.Offset != "" {
-			scores[0] += offset
-		}
-		prediction := r.judge(p, row, scores)
-		if c.Scores && p.Link() == loss.Logit {
-			if err := p.Probabilities(scores); err != nil {
-				return err
-			}
-		}
-		if err := r.add(c, out, &prediction, scores); err != nil {
 			return err
 		}
 	}
@@ -259,6 +247,29 @@ func (c *predictCommand) each(ctx context.Context, env environment, p *pare.Pred
 		r.Warnings = append(r.Warnings, warning{"no_offset", "the model was fitted with an offset, and without --offset that of every row is 0"})
 	}
 	return nil
+}
+
+// one predicts a row, by its scores.
+func (c *predictCommand) one(p *pare.Predictor, row table.Row, offset float64, scores []float64, r *predictResult, out *destination) error {
+	r.N++
+	r.unknown += row.Unknown
+	if row.Incomplete {
+		r.incomplete++
+		return r.add(c, out, nil, nil)
+	}
+	if err := p.DecideRow(row.Columns, row.Values, scores); err != nil {
+		return (&dataset{name: c.name()}).blame(err)
+	}
+	if c.Offset != "" {
+		scores[0] += offset
+	}
+	prediction := r.judge(p, row, scores)
+	if c.Scores && p.Link() == loss.Logit {
+		if err := p.Probabilities(scores); err != nil {
+			return err
+		}
+	}
+	return r.add(c, out, &prediction, scores)
 }
 
 // offsets are those of --offset, of one row after the other: in a column of the data, or else in a file.

@@ -122,23 +122,9 @@ func (s *lbfgs) run(ctx context.Context) (outcome.Status, error) {
 	for {
 		s.gradient(here, g)
 		held := s.release(here, g)
-		promise := s.newton(g, direction)
-		if !(promise > 0) && len(s.memory) > 0 { // the memory has gone bad
-			s.memory = nil
-			promise = s.newton(g, direction)
-		}
-		status := outcome.Stationary
-		next := here
-		if !here.Flat && promise > s.recorder.options.Stop*math.Abs(s.value(here)) {
-			if next, err = s.descend(ctx, here, g, direction); err != nil {
-				return "", err
-			}
-			if next == here {
-				if status = outcome.Kink; len(s.memory) > 0 {
-					s.memory = nil
-					continue
-				}
-			}
+		next, status, err := s.step(ctx, here, g, direction)
+		if err != nil {
+			return "", err
 		}
 		switch {
 		case next != here:
@@ -161,6 +147,24 @@ func (s *lbfgs) run(ctx context.Context) (outcome.Status, error) {
 			return status, nil
 		}
 	}
+}
+
+// step returns the next iterate, or here and why there is none. Where the memory leads nowhere, it is forgotten.
+func (s *lbfgs) step(ctx context.Context, here *Evaluation, g, direction []float64) (next *Evaluation, why outcome.Status, err error) {
+	promise := s.newton(g, direction)
+	if !(promise > 0) && len(s.memory) > 0 {
+		s.memory = nil
+		promise = s.newton(g, direction)
+	}
+	if here.Flat || !(promise > s.recorder.options.Stop*math.Abs(s.value(here))) {
+		return here, outcome.Stationary, nil
+	}
+	next, err = s.descend(ctx, here, g, direction)
+	if err == nil && next == here && len(s.memory) > 0 {
+		s.memory = nil
+		return s.step(ctx, here, g, direction)
+	}
+	return next, outcome.Kink, err
 }
 
 // judge asks the caller's opinion of an iterate; the search is over when it has

@@ -29,36 +29,19 @@ func (l *scan) resume(ctx context.Context) (bool, error) {
 	if len(l.o.Earlier) == 0 {
 		return false, nil
 	}
-	depth, earlier := min(l.depth(&l.o.Earlier[0]), near(l.o.Bottom)), l.earlier()
-	curvature := math.NaN()
-	rival, sparser := l.rivals(depth)
-	way := l.priceBetween(0, sparser)
-	fits := l.choiceFits()
-	if sparser > 0 && (l.o.Fresh > much && 2*way <= l.allowance() || fits && way <= l.allowance()) {
-		rival = append([]float64{depth}, rival...)
-		depth = sparser
-	}
+	depth, others := l.beginnings()
+	earlier, curvature := l.earlier(), math.NaN()
 	for range resumptions {
-		if !(depth > 0 && depth < l.o.Bottom) {
-			return false, nil
-		}
-		var from *Evaluation
-		if l.best != nil {
-			from = l.nearest(depth)
-		}
-		if err := l.visit(ctx, depth, scanGap, from); err != nil {
+		if leads, err := l.enter(ctx, depth); !leads || err != nil {
 			return false, err
 		}
-		if l.best == nil || math.IsNaN(l.best.slope) || l.beaten() {
-			return false, nil
-		}
 		next, done := l.onwards(earlier, &curvature)
-		for done && len(rival) > 0 {
+		if done && len(others) > 0 {
 			was := l.best.Evaluation
-			if err := l.compare(ctx, rival); err != nil {
+			if err := l.compare(ctx, others); err != nil {
 				return false, err
 			}
-			rival = nil
+			others = nil
 			if l.best.Evaluation != was && !math.IsNaN(l.best.slope) {
 				next, done = l.onwards(earlier, &curvature)
 			}
@@ -69,6 +52,33 @@ func (l *scan) resume(ctx context.Context) (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+// beginnings returns the depth to begin at, that of the earlier choice or of a sparser point that was nearly as good,
+// and those of other basins to look into.
+func (l *scan) beginnings() (depth float64, others []float64) {
+	depth = min(l.depth(&l.o.Earlier[0]), near(l.o.Bottom))
+	others, sparser := l.rivals(depth)
+	way := l.priceBetween(0, sparser)
+	if sparser > 0 && (l.o.Fresh > much && 2*way <= l.allowance() || way <= l.allowance() && l.choiceFits()) {
+		return sparser, append([]float64{depth}, others...)
+	}
+	return depth, others
+}
+
+// enter evaluates the point at a depth. It reports false where there is none to go on from.
+func (l *scan) enter(ctx context.Context, depth float64) (leads bool, err error) {
+	if !(depth > 0 && depth < l.o.Bottom) {
+		return false, nil
+	}
+	var from *Evaluation
+	if l.best != nil {
+		from = l.nearest(depth)
+	}
+	if err := l.visit(ctx, depth, scanGap, from); err != nil {
+		return false, err
+	}
+	return l.best != nil && !math.IsNaN(l.best.slope) && !l.beaten(), nil
 }
 
 // onwards returns the depth of the next point, by the slope of the best one and the curvature, which

@@ -48,17 +48,7 @@ func (p *Problem) scan(ctx context.Context, f search.Objective, o Options, optio
 	if c, ok := p.Objective.(isLoss); ok {
 		l.NonNegative = c.NonNegative()
 	}
-	switch t, ok := p.Objective.(withMaximum); {
-	case len(p.Top) > 1:
-		l.Origin = foldsAbove // on the line of shares
-		if t, ok := p.Objective.(withExcess); ok {
-			l.Origin = max(l.Origin, t.Excess(p.Top))
-		}
-	case ok && p.Shape != Smooth:
-		l.Origin = max(p.origins()[0], t.LogLambdaMax())
-	default:
-		l.Origin = p.origins()[0]
-	}
+	l.Origin = p.origin()
 	if p.Curved {
 		l.Rough = lossRough
 	}
@@ -70,22 +60,7 @@ func (p *Problem) scan(ctx context.Context, f search.Objective, o Options, optio
 		l.Rough = 0
 		l.Distant, l.Step, l.Floor, l.Bottom = true, ridgeStep, ridgeDepth, ridgeDepth
 	case Dual:
-		l.Origin = kernels.Log(p.Start) - dualBefore
-		if s, ok := p.Objective.(withStraight); ok {
-			if straight := s.LogStraight() - dualKink; straight >= l.Origin && !math.IsInf(straight, 1) {
-				l.Origin, l.Straight = straight, true
-			}
-		}
-		l.Up, l.Distant, l.Climb, l.Floor = true, true, true, dualFloor
-		l.Rough, l.Kinks = dualRough, !p.turns
-		free := float64(dualFree)
-		if p.turns {
-			l.Rough, free = unitsRough, turnsFree
-			if len(p.Top) == 1 {
-				l.Rough = costRough
-			}
-		}
-		l.Free *= free
+		p.alongCost(&l)
 	case Tube:
 		l.Origin = p.origins()[0] + tubeAbove
 		l.Distant, l.Climb, l.First, l.Floor, l.Bottom = true, true, tubeFirst, tubeFloor, dualFloor
@@ -98,4 +73,39 @@ func (p *Problem) scan(ctx context.Context, f search.Objective, o Options, optio
 		l.Origin = 0
 	}
 	return search.Scan(ctx, f, l)
+}
+
+// origin is λ where a scan begins: at αmax, or where the first fold has its own above that.
+func (p *Problem) origin() float64 {
+	switch t, ok := p.Objective.(withMaximum); {
+	case len(p.Top) > 1:
+		if t, ok := p.Objective.(withExcess); ok {
+			return max(foldsAbove, t.Excess(p.Top))
+		}
+		return foldsAbove // on the line of shares
+	case ok && p.Shape != Smooth:
+		return max(p.origins()[0], t.LogLambdaMax())
+	default:
+		return p.origins()[0]
+	}
+}
+
+// alongCost has a scan go up along C.
+func (p *Problem) alongCost(l *search.ScanOptions) {
+	l.Origin = kernels.Log(p.Start) - dualBefore
+	if s, ok := p.Objective.(withStraight); ok {
+		if straight := s.LogStraight() - dualKink; straight >= l.Origin && !math.IsInf(straight, 1) {
+			l.Origin, l.Straight = straight, true
+		}
+	}
+	l.Up, l.Distant, l.Climb, l.Floor = true, true, true, dualFloor
+	l.Rough, l.Kinks = dualRough, !p.turns
+	free := float64(dualFree)
+	if p.turns {
+		l.Rough, free = unitsRough, turnsFree
+		if len(p.Top) == 1 {
+			l.Rough = costRough
+		}
+	}
+	l.Free *= free
 }

@@ -52,9 +52,8 @@ func (r *recorder) adam(ctx context.Context, start []float64, box Box, rate floa
 	if status != "" || err != nil {
 		return status, err
 	}
-	mean, square := make([]float64, len(start)), make([]float64, len(start))
 	x := slices.Clone(here.LogLambda)
-	meanLeft, squareLeft := 1.0, 1.0 // powers of β₁ and β₂
+	m := moments{mean: make([]float64, len(x)), square: make([]float64, len(x)), meanLeft: 1, squareLeft: 1}
 	best, waited := here, 0
 	for {
 		if here.usable() && here.Value < best.Value {
@@ -76,22 +75,32 @@ func (r *recorder) adam(ctx context.Context, start []float64, box Box, rate floa
 			continue
 		}
 		waited++
-		meanLeft = float64(meanLeft * adamMean)
-		squareLeft = float64(squareLeft * adamSquare)
-		for i := range x {
-			if here.usable() {
-				g := here.Gradient[i]
-				mean[i] = math.FMA(adamMean, mean[i], (1-adamMean)*g)
-				square[i] = math.FMA(adamSquare, square[i], float64((1-adamSquare)*g)*g)
-			} else {
-				mean[i] = -mean[i]
-			}
-			step := rate * (mean[i] / (1 - meanLeft)) / (math.Sqrt(square[i]/(1-squareLeft)) + adamEpsilon)
-			x[i] -= step
-		}
+		m.move(x, here, rate)
 		box.clamp(x)
 		if here, err = r.eval(ctx, x, false); err != nil {
 			return "", err
 		}
+	}
+}
+
+// moments are the decaying means of the slopes and of their squares.
+type moments struct {
+	mean, square         []float64
+	meanLeft, squareLeft float64 // powers of β₁ and β₂
+}
+
+// move takes x a step on from here.
+func (m *moments) move(x []float64, here *Evaluation, rate float64) {
+	m.meanLeft = float64(m.meanLeft * adamMean)
+	m.squareLeft = float64(m.squareLeft * adamSquare)
+	for i := range x {
+		if here.usable() {
+			g := here.Gradient[i]
+			m.mean[i] = math.FMA(adamMean, m.mean[i], (1-adamMean)*g)
+			m.square[i] = math.FMA(adamSquare, m.square[i], float64((1-adamSquare)*g)*g)
+		} else {
+			m.mean[i] = -m.mean[i]
+		}
+		x[i] -= rate * (m.mean[i] / (1 - m.meanLeft)) / (math.Sqrt(m.square[i]/(1-m.squareLeft)) + adamEpsilon)
 	}
 }

@@ -28,6 +28,7 @@ func TestUsageErrorsNameWhatThereIs(t *testing.T) {
 		{"path --model svm", "model", []string{"no αmax", "select"}},
 		{"select --search luck", "search", []string{`"luck"`, "auto, gradient, linesearch, lbfgs, adam, grid, random, halton, tpe"}},
 		{"select --criterion tea", "criterion", []string{`"tea"`, "cv, holdout, sure, aic, bic"}},
+		{"select --criterion tea --folds 3", "criterion", []string{`"tea"`, "cv, holdout, sure, aic, bic"}},
 		{"grad --ratio 1 --method sideways", "method", []string{`"sideways"`, "implicit, forward, backward"}},
 		{"grad --ratio 1 --method forward --solver newton", "solver", []string{`"newton"`, "cd, pgd"}},
 		{"grad --ratio 1 --solver newton", "solver", []string{`"newton"`, "cd"}},

@@ -185,6 +185,9 @@ type validationFlags struct {
 }
 
 func (f validationFlags) check() error {
+	if err := oneOf("criterion", f.Criterion, pare.Criteria()...); err != nil {
+		return err
+	}
 	if f.Folds != nil && *f.Folds < 2 { // the library takes 0 for its default
 		return outcome.At(outcome.BadParameter, "folds", "need at least 2 folds, got %d", *f.Folds)
 	}
@@ -199,25 +202,8 @@ func (f validationFlags) check() error {
 			return err
 		}
 	}
-	if f.informed() {
-		flag := ""
-		switch {
-		case f.ValidationLoss != "":
-			flag = "validation-loss"
-		case f.FoldIDs != "":
-			flag = "fold-ids"
-		case f.Groups != "":
-			flag = "groups"
-		case f.Split != pare.ByRow:
-			flag = "split"
-		case f.Folds != nil:
-			flag = "folds"
-		case f.Shuffle != nil:
-			flag = "shuffle"
-		}
-		if flag != "" {
-			return outcome.At(outcome.Usage, flag, "goes with --criterion cv and holdout; %s judges on all rows and keeps none apart", f.Criterion)
-		}
+	if flag := f.apart(); flag != "" && f.informed() {
+		return outcome.At(outcome.Usage, flag, "goes with --criterion cv and holdout; %s judges on all rows and keeps none apart", f.Criterion)
 	}
 	if err := oneOf("split", f.Split, pare.Splits()...); err != nil {
 		return err
@@ -225,13 +211,30 @@ func (f validationFlags) check() error {
 	if given(f.Shuffle, false) && (f.FoldIDs != "" || f.Split == pare.Blocks || f.Split == pare.Forward) {
 		return outcome.At(outcome.Usage, "shuffle", "rows that --fold-ids, or --split blocks or forward, have put into folds are not shuffled")
 	}
-	if err := oneOf("criterion", f.Criterion, pare.Criteria()...); err != nil {
-		return err
-	}
 	if err := present("groups", f.Groups); err != nil {
 		return err
 	}
 	return present("fold-ids", f.FoldIDs)
+}
+
+// apart is a flag that says which rows are kept apart, or how they are judged, "" without one.
+func (f validationFlags) apart() string {
+	switch {
+	case f.ValidationLoss != "":
+		return "validation-loss"
+	case f.FoldIDs != "":
+		return "fold-ids"
+	case f.Groups != "":
+		return "groups"
+	case f.Split != pare.ByRow:
+		return "split"
+	case f.Folds != nil:
+		return "folds"
+	case f.Shuffle != nil:
+		return "shuffle"
+	default:
+		return ""
+	}
 }
 
 // informed reports whether the criterion is one on all rows.

@@ -306,18 +306,9 @@ func (s *Solver) attempt(ctx context.Context, g model.Penalty, opts Options, pat
 	if c := g.Columns(); c >= 0 && c != p {
 		return nil, outcome.Errorf(outcome.Shape, "%d strengths for %d columns", c, p)
 	}
-	s.sol.Effort = outcome.Effort{}
-	advanced := s.advanced
-	s.warm, s.advanced, s.tol = len(s.sol.Support) > 0, false, opts.Tol
-	s.prox.untried, s.followed.at = false, elsewhere
-	s.subsampling.start()
-	s.in.start(opts.MaxEpochs, s.warm, opts.Tol)
 	shared := s.view.Team().Shared()
 	defer func() { s.sol.Work, s.sol.Shared = s.work(), s.view.Team().Shared()-shared }()
-	s.prox.start(s.curved)
-	s.in.gram.Limit(opts.MaxGram)
-	s.in.store.Bound(opts.MaxPacked)
-	s.in.homotopy.sweepFew = opts.SweepFew
+	advanced := s.start(opts)
 	if g.Quadratic() {
 		s.pen = g
 		return s.solveRidge(ctx, opts)
@@ -379,6 +370,21 @@ func (s *Solver) attempt(ctx context.Context, g model.Penalty, opts Options, pat
 		}
 		s.report(opts, Improved)
 	}
+}
+
+// start makes ready for a solve, and reports whether the point at hand is the last solution moved by a derivative.
+func (s *Solver) start(opts Options) (advanced bool) {
+	s.sol.Effort = outcome.Effort{}
+	advanced = s.advanced
+	s.warm, s.advanced, s.tol = len(s.sol.Support) > 0, false, opts.Tol
+	s.prox.untried, s.followed.at = false, elsewhere
+	s.subsampling.start()
+	s.in.start(opts.MaxEpochs, s.warm, opts.Tol)
+	s.prox.start(s.curved)
+	s.in.gram.Limit(opts.MaxGram)
+	s.in.store.Bound(opts.MaxPacked)
+	s.in.homotopy.sweepFew = opts.SweepFew
+	return advanced
 }
 
 // lead goes from coefficients whose correlations are not known, as those of other rows, to the solution on their support,

@@ -96,14 +96,7 @@ func (s *Vectors) Solve(ctx context.Context, logLambda []float64, at VectorsPoin
 	for i := range logLambda {
 		s.move(ctx, at, i, epsilon, opts)
 		kinked = kinked || s.stir(at, edges, i, epsilon, opts.Tol)
-		value, bound := 0.0, float64(reach*s.system.left)
-		for r, slope := range outer.Slope {
-			value = math.FMA(slope, s.m[r], value)
-			if curvature := math.Abs(outer.Curvature[r] * s.m[r]); curvature > 0 {
-				bound = math.FMA(curvature, math.Abs(s.off[r])+float64(s.beyond*(math.Sqrt(s.square[r])+s.long)), bound)
-			}
-			bound = math.FMA(float64(inSum(n)*unit)/max(s.system.margin, unit)*math.Abs(slope), math.Abs(s.m[r]), bound)
-		}
+		value, bound := s.slope(outer, float64(reach*s.system.left))
 		out.Gradient = append(out.Gradient, value)
 		out.ErrorBound = max(out.ErrorBound, bound)
 	}
@@ -111,17 +104,39 @@ func (s *Vectors) Solve(ctx context.Context, logLambda []float64, at VectorsPoin
 	if s.system.iterative {
 		out.Work = s.system.bordered.Work()
 	}
+	out.Status = s.status(ctx, kinked, right)
+	return out, nil
+}
+
+// slope returns the slope of the criterion along the movement of the predictions, and a bound of its error, that of the
+// system among it.
+func (s *Vectors) slope(outer Outer, solved float64) (value, bound float64) {
+	bound = solved
+	rounding := float64(inSum(len(outer.Slope))*unit) / max(s.system.margin, unit)
+	for r, slope := range outer.Slope {
+		value = math.FMA(slope, s.m[r], value)
+		if curvature := math.Abs(outer.Curvature[r] * s.m[r]); curvature > 0 {
+			bound = math.FMA(curvature, math.Abs(s.off[r])+float64(s.beyond*(math.Sqrt(s.square[r])+s.long)), bound)
+		}
+		bound = math.FMA(rounding*math.Abs(slope), math.Abs(s.m[r]), bound)
+	}
+	return value, bound
+}
+
+// status says what the gradient is worth, given whether a row is on a kink, and whether the free rows are right.
+func (s *Vectors) status(ctx context.Context, kinked, right bool) outcome.Status {
 	switch {
 	case ctx.Err() != nil && !s.system.converged:
-		out.Status = outcome.Cancelled
-	case !s.system.exact || kinked || !(out.InjectivityMargin >= singular):
-		out.Status = outcome.NotDifferentiable
+		return outcome.Cancelled
+	case !s.system.exact || kinked || !(s.system.margin >= singular):
+		return outcome.NotDifferentiable
 	case !s.system.converged:
-		out.Status = outcome.LinearSystemStalled
+		return outcome.LinearSystemStalled
 	case !right:
-		out.Status = outcome.SupportUncertified
+		return outcome.SupportUncertified
+	default:
+		return outcome.Converged
 	}
-	return out, nil
 }
 
 const (

@@ -208,7 +208,7 @@ const (
 // writes reports whether ∇²f of several scores had better be written out to be factorised.
 func (a *BlockSystem) writes() bool {
 	size := len(a.entry)
-	return size <= LargestJoint && a.h.WriteCost(size) <= float64(min(size, unitProducts))*a.h.VisitCost(a.Columns)
+	return size <= largestJoint && a.h.writeCost(size) <= float64(min(size, unitProducts))*a.h.VisitCost(a.Columns)
 }
 
 // Factorises reports whether [BlockSystem.Factorise] can be tried.
@@ -260,7 +260,7 @@ func (a *BlockSystem) Precondition(products int) {
 	}
 	a.work += CholeskyCost(s)
 	if Cholesky(a.k, a.l, s) == s {
-		a.cg.Near = a.SolveFactored
+		a.cg.Near = a.solveFactored
 		return
 	}
 	a.diag = a.diag[:0]
@@ -269,8 +269,8 @@ func (a *BlockSystem) Precondition(products int) {
 // lift is the share of the diagonal that is added to that of a factor which need only be nearly of A.
 const lift = 1e-8
 
-// SolveFactored turns b into the solution of what was factorised.
-func (a *BlockSystem) SolveFactored(b []float64) { CholeskySolve(a.k, a.l, len(b), b) }
+// solveFactored turns b into the solution of what was factorised.
+func (a *BlockSystem) solveFactored(b []float64) { CholeskySolve(a.k, a.l, len(b), b) }
 
 func (a *BlockSystem) factorise(shift float64) bool {
 	s := len(a.entry)
@@ -281,10 +281,10 @@ func (a *BlockSystem) factorise(shift float64) bool {
 		a.gram.Submatrix(a.Columns, 0, a.l)
 		a.bendFactor()
 	case a.writes():
-		a.work += float64(a.h.WriteCost(s))
+		a.work += float64(a.h.writeCost(s))
 		a.h.Write(a.Coefficients())
 		a.h.written(a.l)
-		a.h.Unwrite()
+		a.h.unwrite()
 		a.bendFactor()
 	default:
 		unit := make([]float64, s)
@@ -346,7 +346,7 @@ func (a *BlockSystem) Margin() float64 {
 func (a *BlockSystem) SolveStep(ctx context.Context, b, x []float64, tol, enough float64) Report {
 	if a.factorised {
 		copy(x, b)
-		a.SolveFactored(x)
+		a.solveFactored(x)
 		return Report{Converged: true}
 	}
 	clear(x)

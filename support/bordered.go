@@ -49,7 +49,7 @@ func (m *Bordered) Take(samples sparse.Matrix, rows []int32, square, scale []flo
 			m.diagonal[k] = mean
 		}
 	}
-	m.normal.Scaled(samples, rows, scale)
+	m.normal.scaled(samples, rows, scale)
 }
 
 // Work returns the modelled cost, in nanoseconds, of what has been done with the rows taken.

@@ -93,7 +93,7 @@ func (g *Gram) BuildCost(fresh Batch) float64 {
 	size := g.Size()
 	pairs := float64(pairValue * float64(missing*(2*size+missing)/2))
 	if g.columns.dense {
-		return float64(tileValue*float64(missing*(2*g.Values()+values)/2)) + pairs
+		return float64(tileValue*float64(missing*(2*g.values+values)/2)) + pairs
 	}
 	byLanes, byLists, listing := g.sparseCosts(fresh)
 	return min(byLanes, byLists+max(0, listing-g.lists.missed)) + pairs

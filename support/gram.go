@@ -98,9 +98,6 @@ func (g *Gram) held() Batch {
 	return Batch{several{len(g.list), g.values}, several{len(g.counts.rows), g.counts.values}}
 }
 
-// Values returns the number of values of the columns held.
-func (g *Gram) Values() (values int) { return g.values }
-
 func (g *Gram) clear() {
 	for _, j := range g.list {
 		g.slot[j] = 0

@@ -54,7 +54,7 @@ func NewHessian(view *sparse.View, q int) *Hessian {
 // view says that m are the weights of the view alone.
 func (h *Hessian) Reset(m *model.Metric, columns []int32, view bool) {
 	h.metric = m
-	h.Unwrite()
+	h.unwrite()
 	if h.packed == nil {
 		h.shared, h.met, h.columns = false, false, append(h.columns[:0], columns...)
 		h.bend()
@@ -376,11 +376,11 @@ func (h *Hessian) Predict(columns []int32, v, u []float64) {
 			u[i*q+k] += x
 		}
 	}
-	h.Centre(u)
+	h.centre(u)
 }
 
-// Centre takes from u, n × q, what intercepts take up: its mean in the metric.
-func (h *Hessian) Centre(u []float64) {
+// centre takes from u, n × q, what intercepts take up: its mean in the metric.
+func (h *Hessian) centre(u []float64) {
 	if !h.view.Centred() {
 		return
 	}

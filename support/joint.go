@@ -30,8 +30,8 @@ type joint struct {
 	class           []float64 // of one score
 }
 
-// LargestJoint is the number of coefficients beyond which their Hessian is not written out.
-const LargestJoint = 1536
+// largestJoint is the number of coefficients beyond which their Hessian is not written out.
+const largestJoint = 1536
 
 const (
 	scoreValue  = 0.8 // one value of a column, for one score, in a product or an update
@@ -41,11 +41,11 @@ const (
 // JointCost is what it costs to write ∇²f out between coefficients, +Inf where there are too many of them.
 func (h *Hessian) JointCost(coefficients []int) float64 {
 	size := len(coefficients)
-	if size > LargestJoint {
+	if size > largestJoint {
 		return math.Inf(1)
 	}
 	if h.packed == nil {
-		return h.WriteCost(size)
+		return h.writeCost(size)
 	}
 	missing := h.gram.Missing(h.only(coefficients))
 	if !h.gram.Fits(missing.Columns()) {
@@ -63,8 +63,8 @@ func (h *Hessian) only(coefficients []int) []int32 {
 	return h.joint.columns
 }
 
-// WriteCost is what it costs to write ∇²f of several scores out between so many coefficients.
-func (h *Hessian) WriteCost(size int) float64 {
+// writeCost is what it costs to write ∇²f of several scores out between so many coefficients.
+func (h *Hessian) writeCost(size int) float64 {
 	return float64(len(h.joint.curved)) * float64(size) * (float64(0.5*tileValue*float64(size)) + spreadValue)
 }
 
@@ -89,7 +89,7 @@ func (h *Hessian) VisitCost(columns []int32) float64 {
 func (h *Hessian) Write(coefficients []int) {
 	q, size := h.metric.Count, len(coefficients)
 	j := &h.joint
-	h.Unwrite()
+	h.unwrite()
 	if _, p := h.view.Dims(); j.place == nil {
 		j.place = make([]int32, p*q)
 	}
@@ -163,8 +163,8 @@ func (h *Hessian) Written() bool { return h.joint.on }
 // Writes reports whether a coefficient is among those written out.
 func (h *Hessian) Writes(coefficient int) bool { return h.joint.on && h.joint.place[coefficient] > 0 }
 
-// Unwrite ends the effect of [Hessian.Write].
-func (h *Hessian) Unwrite() {
+// unwrite ends the effect of [Hessian.Write].
+func (h *Hessian) unwrite() {
 	for _, c := range h.joint.list {
 		h.joint.place[c] = 0
 	}
@@ -183,7 +183,7 @@ func (h *Hessian) kept(coefficients []int, out []float64) bool {
 		h.Between(coefficients, out)
 	}
 	if !j.on {
-		h.Unwrite()
+		h.unwrite()
 	}
 	return all
 }

@@ -50,11 +50,11 @@ func (a *Normal) once(price float64) float64 {
 const rankValue = 8.0
 
 // Take makes a the matrix of the columns listed (kept, not copied).
-func (a *Normal) Take(x sparse.Matrix, list []int32) { a.Scaled(x, list, nil) }
+func (a *Normal) Take(x sparse.Matrix, list []int32) { a.scaled(x, list, nil) }
 
-// Scaled is Take of a matrix whose rows are multiplied by a scale each (kept); nil: 1. [Normal.Add]
+// scaled is Take of a matrix whose rows are multiplied by a scale each (kept); nil: 1. [Normal.Add]
 // is of the matrix itself.
-func (a *Normal) Scaled(x sparse.Matrix, list []int32, scale []float64) {
+func (a *Normal) scaled(x sparse.Matrix, list []int32, scale []float64) {
 	a.scale = scale
 	a.x, a.list, a.ranked, a.wasted, a.work = x, list, false, 0, 0
 	a.m, _ = x.Dims()

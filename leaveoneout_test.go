@@ -230,6 +230,43 @@ func TestChoiceByLeftOutRows(t *testing.T) {
 	}
 }
 
+// TestLeftOutSlopesAreWithinTheirBound: differences of what follows from fits amplify what these lack, so that they have to be
+// solved to more than the tolerance.
+func TestLeftOutSlopesAreWithinTheirBound(t *testing.T) {
+	for seed := range uint64(20) {
+		for _, of := range []loss.Loss{loss.Logistic{}, loss.Gamma{}} {
+			r := oracle.NewRandom(seed)
+			q := r.Problem(oracle.Shape{N: 10 + r.Intn(10), P: 15, Density: 1})
+			for i, row := range q.X {
+				q.Y[i] = math.Exp(row[0] + r.Normal())
+				if of == (loss.Logistic{}) {
+					q.Y[i] = math.Copysign(1, math.Log(q.Y[i]))
+				}
+			}
+			_, p := q.Dims()
+			x := matrixOf(t, q.X, p, true)
+			c := pare.Config{Model: pare.Ridge, Loss: of}
+			const lambda, h = -5.0, 1e-3
+			got, err := pare.Gradient(t.Context(), x, q.Y, []float64{lambda}, pare.Validation{Criterion: pare.ALO}, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.Tol = 1e-15
+			value := func(steps float64) float64 {
+				left, err := pare.LeaveOneOut(t.Context(), x, q.Y, []float64{lambda + steps*h}, c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return left.Value
+			}
+			want := (8*(value(1)-value(-1)) - (value(2) - value(-2))) / (12 * h) // off by h⁴
+			if !(math.Abs(got.Gradient[0]-want) <= got.ErrorBound+1e-9*math.Abs(want)) {
+				t.Errorf("%s, %d: slope %.12g ± %g, differences %.12g", of.Name(), seed, got.Gradient[0], got.ErrorBound, want)
+			}
+		}
+	}
+}
+
 // TestLeftOutRowsAreRefused where there is no such criterion, by name.
 func TestLeftOutRowsAreRefused(t *testing.T) {
 	x, y := patients(t)

@@ -230,7 +230,7 @@ func (s *Spec) solverAt(null **model.Null) (*cd.Solver, error) {
 	if s.Free == nil {
 		return cd.NewFrom(*null), nil
 	}
-	solver, released, err := cd.NewReleased(context.Background(), *null, s.Free, s.Solver)
+	solver, released, err := cd.NewReleased((*null).Fit.View().Kernels().Context(), *null, s.Free, s.Solver)
 	*null = released
 	return solver, err
 }

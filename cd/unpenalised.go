@@ -163,6 +163,7 @@ func (s *Solver) eliminateCurved() {
 	var damping damping
 	d := make([]float64, len(s.state.Weighted))
 	slope := make([]float64, len(u.columns))
+	promised, fell := math.Inf(1), true
 	for range mostReleases {
 		s.curved.Curvature(s.state, d)
 		if damping > 0 {
@@ -174,10 +175,13 @@ func (s *Solver) eliminateCurved() {
 		s.slopes(slope)
 		copy(u.step, slope)
 		u.factor.Solve(u.step)
-		if s.k.Dot(slope, u.step) <= float64(leastDecrement*s.null) {
-			return
+		before, loss := promised, s.state.Loss
+		if promised = s.k.Dot(slope, u.step); promised <= float64(leastDecrement*s.null) || !fell && promised > before/2 {
+			return // what is left is rounding
 		}
-		if length := s.descendReleased(); (length == 0 || length == 1) && !damping.adapt(length) {
+		length := s.descendReleased()
+		fell = s.state.Loss < loss || length < 1 || damping > 0
+		if (length == 0 || length == 1) && !damping.adapt(length) {
 			return
 		}
 	}
@@ -223,7 +227,7 @@ func (s *Solver) eliminated() bool {
 
 // NewReleased is [NewFrom] for a problem with unpenalised columns, those of weight 0 of
 // [model.Penalty.Weighted]: the solver is at their null model, which it returns, and relative to
-// its objective. The error is that of a solve.
+// its objective. The error is that of a solve, or of ctx.
 func NewReleased(ctx context.Context, null *model.Null, weights []float64, opts Options) (*Solver, *model.Null, error) {
 	alone := make([]float64, len(weights))
 	for j, w := range weights {
@@ -244,6 +248,9 @@ func NewReleased(ctx context.Context, null *model.Null, weights []float64, opts 
 		at, err := s.Solve(ctx, g, opts)
 		if err != nil {
 			return nil, nil, err
+		}
+		if at.Status == outcome.Cancelled {
+			return nil, nil, outcome.Ended(ctx)
 		}
 		far = least < at.Objective && at.Objective < farOff*s.null
 		s.RelativeTo(min(s.null, max(at.Objective, leastGap*s.null))) // less is rounding

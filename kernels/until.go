@@ -24,6 +24,14 @@ func (s *Set) Until(ctx context.Context) *Set {
 	return until
 }
 
+// Context returns the context that the set's operations end with: that which Until was given, or one that never ends.
+func (s *Set) Context() context.Context {
+	if s == nil || s.ctx == nil {
+		return context.Background()
+	}
+	return s.ctx
+}
+
 // Look panics as [Set.Until] says once the set's context has ended.
 func (s *Set) Look() {
 	if s != nil && s.ctx != nil {

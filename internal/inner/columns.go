@@ -47,7 +47,7 @@ func OnColumns(of *Statement) (Problem, error) {
 	}
 	s.judge = of.Judge(bound)
 	if of.unpenalised {
-		solver, released, err := cd.NewReleased(context.Background(), model.NewNull(s.fit), of.weighing, of.Solver())
+		solver, released, err := cd.NewReleased(of.Kernels.Context(), model.NewNull(s.fit), of.weighing, of.Solver())
 		if err != nil {
 			return nil, err
 		}

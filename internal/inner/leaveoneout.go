@@ -50,18 +50,19 @@ func (s *separable) LeaveOneOut(ctx context.Context, logLambda []float64, tol fl
 	if err != nil {
 		return nil, err
 	}
-	return on.leaveOneOut(ctx, logLambda, tol)
+	opts := s.of.Solver()
+	opts.Tol = cmp.Or(tol, opts.Tol)
+	opts.Polish = opts.Tol <= leftOutTol // who asks for so little wants scores to many digits
+	return on.leaveOneOut(ctx, logLambda, opts)
 }
 
 // leaveOneOut is LeaveOneOut on the columns there are.
-func (s *separable) leaveOneOut(ctx context.Context, logLambda []float64, tol float64) (*LeftOut, error) {
+func (s *separable) leaveOneOut(ctx context.Context, logLambda []float64, opts cd.Options) (*LeftOut, error) {
 	if err := s.Accepts(logLambda); err != nil {
 		return nil, err
 	}
 	defer s.of.Turn(ctx)()
 	s.begin()
-	opts := s.of.Solver()
-	opts.Tol = cmp.Or(tol, opts.Tol)
 	fit, err := s.removable(ctx, logLambda, opts)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package inner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -56,20 +57,24 @@ func (s *separable) ByLeftOut(generalised bool) (Outer, error) {
 
 // Evaluate implements [Outer]. The value is +Inf where rows have no leverage, since columns depend on
 // one another, or too many numbers are in it, and where a row alone determines its score; the status says so.
-func (o *leftOut) Evaluate(ctx context.Context, r search.Request) (_ bilevel.Report, err error) {
+//
+// The bound of a slope is that of exact fits: they are polished.
+func (o *leftOut) Evaluate(ctx context.Context, r search.Request) (bilevel.Report, error) {
+	return o.evaluate(ctx, r, !r.ValueOnly)
+}
+
+func (o *leftOut) evaluate(ctx context.Context, r search.Request, polish bool) (_ bilevel.Report, err error) {
 	defer outcome.Caught(&err)
-	tol := r.Tol
-	if tol == 0 {
-		tol = o.inner.of.Solver().Tol
-	}
+	opts := o.inner.of.Solver()
+	opts.Tol, opts.Polish = cmp.Or(r.Tol, opts.Tol), polish
 	if !r.ValueOnly {
-		tol = min(tol, leftOutTol)
+		opts.Tol = min(opts.Tol, leftOutTol)
 	}
 	s := o.inner
 	s.meet()
 	s.solver = s.solverFrom(s.nullModel().Clone()) // so that no value depends on those before
 	defer func() { s.solver = nil }()
-	here, report, err := o.at(ctx, r.LogLambda, tol)
+	here, report, err := o.at(ctx, r.LogLambda, opts)
 	if err != nil || r.ValueOnly || math.IsInf(report.Value, 1) {
 		return report, err
 	}
@@ -83,7 +88,7 @@ func (o *leftOut) Evaluate(ctx context.Context, r search.Request) (_ bilevel.Rep
 			if here.moves != nil {
 				s.solver.MoveTo(cd.Advance(slices.Clone(here.columns), slices.Clone(here.coef), step, here.moves[i]))
 			}
-			_, there, err := o.at(ctx, moved, tol)
+			_, there, err := o.at(ctx, moved, opts)
 			if err != nil {
 				return report, err
 			}
@@ -106,10 +111,10 @@ func (o *leftOut) Evaluate(ctx context.Context, r search.Request) (_ bilevel.Rep
 }
 
 // at evaluates at one λ, from where the solver is.
-func (o *leftOut) at(ctx context.Context, logLambda []float64, tol float64) (*LeftOut, bilevel.Report, error) {
+func (o *leftOut) at(ctx context.Context, logLambda []float64, opts cd.Options) (*LeftOut, bilevel.Report, error) {
 	report := bilevel.Report{Evaluation: search.Evaluation{LogLambda: logLambda, Value: math.Inf(1)}, InjectivityMargin: math.NaN(), Bound: implicit.Estimated}
 	s := o.inner
-	here, err := s.leaveOneOut(ctx, logLambda, tol)
+	here, err := s.leaveOneOut(ctx, logLambda, opts)
 	if ctx.Err() != nil {
 		return nil, report, ctx.Err()
 	}
@@ -153,7 +158,7 @@ func undefined(r *bilevel.Report) {
 
 // Eval implements [search.Objective].
 func (o *leftOut) Eval(ctx context.Context, r search.Request) (search.Evaluation, error) {
-	report, err := o.Evaluate(ctx, r)
+	report, err := o.evaluate(ctx, r, false)
 	return report.Evaluation, err
 }
 

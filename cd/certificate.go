@@ -190,9 +190,11 @@ func (s *Solver) conclude() {
 	c.scale = c.dual.Scale()
 	sol.Intercept = s.state.UncentredIntercept(s.view, sol.Support, sol.Coef)
 	sol.Objective = s.state.Loss + c.dual.Value()
-	sol.Gap = s.fit.Gap(&c.dual, s.state)
-	if !s.eliminated() {
+	if left := s.left(); math.IsInf(left, 1) {
 		sol.Gap = sol.Objective // less 0
+	} else {
+		c.dual.Widen(left, c.longest(left))
+		sol.Gap = s.fit.Gap(&c.dual, s.state) + left
 	}
 	if sol.KKT = c.dual.KKT(); math.IsNaN(sol.KKT) { // slopes of a caller's loss may be anything
 		sol.Gap = math.Inf(1)
@@ -204,6 +206,19 @@ func (s *Solver) conclude() {
 	if !s.onWay {
 		s.certified.remember(sol)
 	}
+}
+
+// longest returns the largest ‖X̃_j‖ₛ/αⱼ of a penalised column, 0 where that is not wanted.
+func (c *certificate) longest(left float64) (longest float64) {
+	if left == 0 {
+		return 0
+	}
+	for k, norm := range c.norm {
+		if level := c.threshold(int32(k)); level > 0 {
+			longest = max(longest, norm/level*c.dual.Total)
+		}
+	}
+	return longest
 }
 
 // refit moves the state to the gathered point, by X.

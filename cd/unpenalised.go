@@ -27,6 +27,8 @@ type unpenalised struct {
 	step    []float64
 	from    []float64 // coefficients of the basis where the step begins
 	shift   float64   // the intercept there
+	slope   []float64 // of the objective in the basis, the other way
+	stuck   bool      // Newton's method has ended where no step makes the loss fall
 }
 
 const (
@@ -40,6 +42,8 @@ const (
 	leastDecrement = 1e-26
 	// farOff is how little of an exponential loss a solution may leave and be exact next to what it leaves.
 	farOff = 1e-6
+	// released is what the objective, relative to P₀, may lack of its minimum over them for that to be rounding.
+	released = 1e-10
 	// orthogonal is the cosine to the residual up to which the rest counts as orthogonal to it.
 	orthogonal = 1e-10
 )
@@ -163,6 +167,7 @@ func (s *Solver) eliminateCurved() {
 	var damping damping
 	d := make([]float64, len(s.state.Weighted))
 	slope := make([]float64, len(u.columns))
+	u.stuck = true
 	promised, fell := math.Inf(1), true
 	for range mostReleases {
 		s.curved.Curvature(s.state, d)
@@ -177,6 +182,7 @@ func (s *Solver) eliminateCurved() {
 		u.factor.Solve(u.step)
 		before, loss := promised, s.state.Loss
 		if promised = s.k.Dot(slope, u.step); promised <= float64(leastDecrement*s.null) || !fell && promised > before/2 {
+			u.stuck = damping > 0
 			return // what is left is rounding
 		}
 		length := s.descendReleased()
@@ -203,18 +209,28 @@ func (s *Solver) descendReleased() (length float64) {
 	return 0
 }
 
-// eliminated reports whether the residual is orthogonal to all unpenalised columns. To a
-// column that is nearly but not quite dependent on the others it is not, and then only the
-// dual point 0 is known to be feasible.
-func (s *Solver) eliminated() bool {
+// left returns what the objective might still fall by if the unpenalised coefficients moved alone: half the decrement
+// of Newton's step, which is rounding where they have been eliminated. It is +Inf where they have not: where the loss has
+// no minimum over them, or a column that nearly depends on the others, but not quite, is not orthogonal to the residual.
+func (s *Solver) left() float64 {
 	u := &s.unpenalised
 	if len(u.columns) == 0 {
-		return true
+		return 0
 	}
-	columns := u.rest
-	if s.curved != nil { // where the loss has no minimum over them
-		columns = u.columns
+	slope := slices.Grow(u.slope[:0], len(u.basis))[:len(u.basis)]
+	u.slope = slope
+	s.slopes(slope)
+	copy(u.step, slope)
+	u.factor.Solve(u.step[:len(slope)])
+	left := 0.5 * s.k.Dot(slope, u.step[:len(slope)])
+	if !(left <= float64(released*s.null)) || u.stuck && !s.orthogonal(u.basis) || !s.orthogonal(u.rest) {
+		return math.Inf(1)
 	}
+	return max(0, left)
+}
+
+// orthogonal reports whether the residual is orthogonal to some columns.
+func (s *Solver) orthogonal(columns []int32) bool {
 	norm := math.Sqrt(s.k.Dot(s.state.Weighted, s.state.Residual)) // ‖r‖ₛ
 	for _, j := range columns {
 		size := s.view.Norm(int(j)) * norm
@@ -257,5 +273,11 @@ func NewReleased(ctx context.Context, null *model.Null, weights []float64, opts 
 	}
 	out := &model.Null{Fit: null.Fit, State: s.state, Correlation: make([]float64, len(s.cert.order))}
 	s.view.Correlate(0, len(out.Correlation), s.state.Weighted, out.Correlation)
+	norm := math.Sqrt(s.k.Dot(s.state.Weighted, s.state.Residual))
+	for k, c := range out.Correlation {
+		if math.Abs(c) <= orthogonal*float64(s.cert.norm[k]*norm) { // of columns that depend on the unpenalised ones: an αmax of what rounding leaves is none
+			out.Correlation[k] = 0
+		}
+	}
 	return s, out, nil
 }

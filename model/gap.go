@@ -141,6 +141,15 @@ func (d *Dual) Scale() float64 {
 	return 1
 }
 
+// Widen makes the residual, of which no objective lower by more than left can take another part off along unpenalised columns,
+// orthogonal to these: with that part each |aⱼ| moves by √(2Lⱼ·left) at most. Of a penalised column longest is the
+// largest ‖X̃_j‖ₛ/αⱼ.
+func (d *Dual) Widen(left, longest float64) {
+	if left > 0 {
+		d.worst = max(1, d.worst) + math.Sqrt(float64(2*left)*d.lipschitz(longest))
+	}
+}
+
 // Reach returns the largest c ≤ 1 at which no |c·aⱼ| exceeds αⱼ, bounds or not: at β = 0, the strength's share of αmax.
 func (d *Dual) Reach() float64 {
 	c := d.Scale()

@@ -131,18 +131,8 @@ func (s *savedModel) predictor() (*Predictor, error) {
 	}
 	fitted := make([]*Fitted, scores)
 	for k, score := range s.Scores {
-		for i, j := range score.Index {
-			if j < 0 || int(j) >= s.Columns || (i > 0 && j <= score.Index[i-1]) {
-				return bad("its columns")
-			}
-		}
-		if len(score.Index) != len(score.Value) {
-			return bad("its coefficients")
-		}
-		for _, v := range append(slices.Clone(score.Value), float64(score.Intercept)) {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return bad("a coefficient that is not finite")
-			}
+		if what := score.damage(s.Columns); what != "" {
+			return bad(what)
 		}
 		fitted[k] = &Fitted{Support: score.Index, Coef: score.Value, Intercept: float64(score.Intercept)}
 	}
@@ -153,6 +143,24 @@ func (s *savedModel) predictor() (*Predictor, error) {
 		return bad(what)
 	}
 	return p, nil
+}
+
+// damage says what cannot be of a model of so many columns, "" where all can.
+func (s savedScore) damage(columns int) string {
+	for i, j := range s.Index {
+		if j < 0 || int(j) >= columns || (i > 0 && j <= s.Index[i-1]) {
+			return "its columns"
+		}
+	}
+	if len(s.Index) != len(s.Value) {
+		return "its coefficients"
+	}
+	for _, v := range append(slices.Clone(s.Value), float64(s.Intercept)) {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return "a coefficient that is not finite"
+		}
+	}
+	return ""
 }
 
 // ascend reports whether labels are finite, each larger than the one before.

@@ -121,33 +121,36 @@ func Scan(ctx context.Context, f Objective, o ScanOptions) (*Result, error) {
 		return nil, err
 	}
 	l := &scan{recorder: r, o: o}
-	result, err := r.search(ctx, func(ctx context.Context) (outcome.Status, error) {
-		for i := range o.Known {
-			l.add(l.pointOf(l.depth(&o.Known[i]), &o.Known[i]))
-		}
-		done, err := l.resume(ctx)
-		if err == nil && !done {
-			err = l.path(ctx)
-		}
-		if err == nil && l.best == nil {
-			err = outcome.Errorf(outcome.NonFinite, "the criterion is not finite at any λ that was tried")
-		}
-		if err == nil && !done && o.Jumps && !l.exhausted() {
-			err = l.halve(ctx)
-		}
-		if err != nil {
-			return "", err
-		}
-		if err := l.refine(ctx); err != nil {
-			return "", err
-		}
-		return outcome.Converged, l.approach(ctx)
-	})
+	result, err := r.search(ctx, l.run)
 	l.conclude(result)
 	if !o.Precision || err != nil || !result.Status.OK() || result.Status == outcome.NullModel {
 		return result, err
 	}
 	return l.sharpen(ctx, f, result)
+}
+
+// run goes on from an earlier scan or down a path, and then looks into what has been seen.
+func (l *scan) run(ctx context.Context) (outcome.Status, error) {
+	for i := range l.o.Known {
+		l.add(l.pointOf(l.depth(&l.o.Known[i]), &l.o.Known[i]))
+	}
+	resumed, err := l.resume(ctx)
+	if err == nil && !resumed {
+		err = l.path(ctx)
+	}
+	if err == nil && l.best == nil {
+		err = outcome.Errorf(outcome.NonFinite, "the criterion is not finite at any λ that was tried")
+	}
+	if err == nil && !resumed && l.o.Jumps && !l.exhausted() {
+		err = l.halve(ctx)
+	}
+	if err == nil {
+		err = l.refine(ctx)
+	}
+	if err != nil {
+		return "", err
+	}
+	return outcome.Converged, l.approach(ctx)
 }
 
 // scan is a path and what it has seen.

@@ -36,32 +36,12 @@ var (
 
 // read finds out what a cell holds: cells of a column of numbers are numbers after it.
 func (col *column) read(cell *Cell, o Options) error {
-	if cell.Kind == Spelled && !col.categories && (!col.decided || !col.text) {
-		if cell.spelled {
-			cell.Kind = Number
-			return nil
-		}
+	if cell.spelled && cell.Kind == Spelled && !col.categories && (!col.decided || !col.text) {
+		cell.Kind = Number
+		return nil
 	}
-	switch {
-	case cell.Kind == Spelled && missingWord(cell.Text):
-		cell.Kind = Absent
-	case cell.Kind == Number && col.categories:
-		cell.Kind, cell.Text = Text, spell(cell.Number)
-	case cell.Kind == Spelled && col.categories:
-		cell.Kind = Text
-	case cell.Kind == Spelled:
-		v, err := parseNumber(cell.Text)
-		truth, isTruth := truth(cell.Text)
-		switch {
-		case err == nil:
-			cell.Kind, cell.Number = Number, v
-		case isTruth && col.feature >= 0:
-			cell.Kind, cell.Number = Number, truth
-		case errors.Is(err, errNotNumber) && (!errors.Is(err, errNotFinite) || !col.takesNumbers(o)):
-			cell.Kind = Text
-		default:
-			return fmt.Errorf("%q is %w", shorten(cell.Text), err)
-		}
+	if err := col.tell(cell, o); err != nil {
+		return err
 	}
 	switch {
 	case cell.Kind == Absent || !col.decided || col.text == (cell.Kind == Text):
@@ -75,6 +55,36 @@ func (col *column) read(cell *Cell, o Options) error {
 	}
 	if cell.Kind == Text && col.takesNumbers(o) {
 		return fmt.Errorf("%q is %w", shorten(cell.Text), errText)
+	}
+	return nil
+}
+
+// tell finds out what a cell is that a text file spells, or what else it is as a category.
+func (col *column) tell(cell *Cell, o Options) error {
+	switch {
+	case cell.Kind == Number && col.categories:
+		cell.Kind, cell.Text = Text, spell(cell.Number)
+		return nil
+	case cell.Kind != Spelled:
+		return nil
+	case missingWord(cell.Text):
+		cell.Kind = Absent
+		return nil
+	case col.categories:
+		cell.Kind = Text
+		return nil
+	}
+	v, err := parseNumber(cell.Text)
+	truth, isTruth := truth(cell.Text)
+	switch {
+	case err == nil:
+		cell.Kind, cell.Number = Number, v
+	case isTruth && col.feature >= 0:
+		cell.Kind, cell.Number = Number, truth
+	case errors.Is(err, errNotNumber) && (!errors.Is(err, errNotFinite) || !col.takesNumbers(o)):
+		cell.Kind = Text
+	default:
+		return fmt.Errorf("%q is %w", shorten(cell.Text), err)
 	}
 	return nil
 }

@@ -53,7 +53,7 @@ type memoryLimited interface {
 // may. The garbage collector is told to keep to the limit, and what is in use is looked at
 // twenty times a second.
 func (f limitFlags) within(ctx context.Context, work func(context.Context) (result, error)) (result, error) {
-	if f.MaxMemory == 0 {
+	if f.MaxMemory <= baseline { // none, or one that work refuses
 		return work(ctx)
 	}
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(int64(f.MaxMemory)))

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -62,6 +63,20 @@ func TestMaxMemoryOfTheProgramItself(t *testing.T) {
 		if o.code != exitUsage || !strings.Contains(o.stderr, "--max-memory: the program takes 16777216 bytes before it has read anything, the limit is ") {
 			t.Errorf("%s: exit %d: %s", limit, o.code, o.stderr)
 		}
+	}
+}
+
+// A limit that the program itself exceeds is left to the command to refuse, however long it takes to begin.
+func TestMaxMemoryBelowTheProgramEndsNothing(t *testing.T) {
+	res, err := limitFlags{MaxMemory: 1}.within(t.Context(), func(ctx context.Context) (result, error) {
+		select {
+		case <-ctx.Done():
+		case <-time.After(300 * time.Millisecond): // six looks at the memory in use
+		}
+		return nil, ctx.Err()
+	})
+	if err != nil || res != nil {
+		t.Error(res, err)
 	}
 }
 

@@ -278,15 +278,7 @@ func (s *Selection) shaped(count int) bool {
 // consistent reports whether a model, which may have been read, has ascending ones of so many columns and a
 // finite coefficient for each.
 func (f *Fitted) consistent(columns int) bool {
-	if len(f.Coef) != len(f.Support) {
-		return false
-	}
-	for k, j := range f.Support {
-		if j < 0 || int(j) >= columns || k > 0 && j <= f.Support[k-1] || !(math.Abs(f.Coef[k]) <= math.MaxFloat64) {
-			return false
-		}
-	}
-	return true
+	return len(f.Coef) == len(f.Support) && ascend(f.Support, 0, int32(columns-1)) && !slices.ContainsFunc(f.Coef, notFinite)
 }
 
 // predictors returns the refit, of each class where there are classes.

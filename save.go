@@ -123,7 +123,7 @@ func (s *savedModel) predictor() (*Predictor, error) {
 	if family.classes {
 		scores = len(s.Classes)
 	}
-	if family.classes != (s.Classes != nil) || family.classes && (scores < 2 || !ascend(s.Classes)) {
+	if family.classes != (s.Classes != nil) || family.classes && (scores < 2 || !ascend(s.Classes, -math.MaxFloat64, math.MaxFloat64)) {
 		return bad("its classes")
 	}
 	if family.state == nil || !s.Link.Known() || s.Columns < 0 || s.Columns > math.MaxInt32 || len(s.Scores) != scores {
@@ -147,31 +147,29 @@ func (s *savedModel) predictor() (*Predictor, error) {
 
 // damage says what cannot be of a model of so many columns, "" where all can.
 func (s savedScore) damage(columns int) string {
-	for i, j := range s.Index {
-		if j < 0 || int(j) >= columns || (i > 0 && j <= s.Index[i-1]) {
-			return "its columns"
-		}
-	}
-	if len(s.Index) != len(s.Value) {
+	switch {
+	case !ascend(s.Index, 0, int32(columns-1)):
+		return "its columns"
+	case len(s.Index) != len(s.Value):
 		return "its coefficients"
+	case notFinite(float64(s.Intercept)) || slices.ContainsFunc(s.Value, notFinite):
+		return "a coefficient that is not finite"
+	default:
+		return ""
 	}
-	for _, v := range append(slices.Clone(s.Value), float64(s.Intercept)) {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return "a coefficient that is not finite"
-		}
-	}
-	return ""
 }
 
-// ascend reports whether labels are finite, each larger than the one before.
-func ascend(labels []float64) bool {
-	for k, v := range labels {
-		if !(math.Abs(v) <= math.MaxFloat64) || k > 0 && v <= labels[k-1] {
+// ascend reports whether values are not outside a range, each larger than the one before.
+func ascend[T int32 | float64](values []T, least, most T) bool {
+	for k, v := range values {
+		if inside := least <= v && v <= most; !inside || k > 0 && v <= values[k-1] { // NaN is not
 			return false
 		}
 	}
 	return true
 }
+
+func notFinite(v float64) bool { return !(math.Abs(v) <= math.MaxFloat64) }
 
 // Provenance says where a model comes from, and what its columns and classes are called. A
 // [Predictor] keeps it, and computes the same from a matrix with or without it.

@@ -227,16 +227,9 @@ func (t *task) refit(ctx context.Context, best search.Evaluation, o SelectOption
 		}
 	}
 	began := time.Now()
-	final := t.ahead.take(chosen.LogLambda)
-	if final == nil {
-		if columns, coef, err := t.start(ctx, chosen); err != nil {
-			return err
-		} else if able, ok := e.Problem.(startable); ok {
-			able.StartAt(columns, coef)
-		}
-		if final, err = e.fit(ctx, chosen.LogLambda); err != nil || final.Status == outcome.Cancelled {
-			return err
-		}
+	final, err := t.fit(ctx, chosen)
+	if err != nil || final.Status == outcome.Cancelled {
+		return err
 	}
 	if e.of.Frugal {
 		e.Restart() // the folds are solved once more for measures
@@ -250,6 +243,21 @@ func (t *task) refit(ctx context.Context, best search.Evaluation, o SelectOption
 		out.Relaxed, out.RelaxedValue, err = e.relaxed(ctx, o.Validation, final)
 	}
 	return err
+}
+
+// fit returns the refit at a point, which may have been made already.
+func (t *task) fit(ctx context.Context, chosen search.Evaluation) (*Fitted, error) {
+	if final := t.ahead.take(chosen.LogLambda); final != nil {
+		return final, nil
+	}
+	columns, coef, err := t.start(ctx, chosen)
+	if err != nil {
+		return nil, err
+	}
+	if able, ok := t.engine.Problem.(startable); ok {
+		able.StartAt(columns, coef)
+	}
+	return t.engine.fit(ctx, chosen.LogLambda)
 }
 
 // oneSE makes the one-standard-error choice, beside the refit at the best λ where threads are idle.

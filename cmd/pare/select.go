@@ -90,15 +90,8 @@ func (c *selectCommand) run(ctx context.Context, env environment) (result, error
 		}
 	}
 	config := c.config(d)
-	if env.progress.w != nil {
-		top, err := pare.LogLambdaMax(d.x, d.y, config)
-		if err != nil {
-			return nil, d.blame(err)
-		}
-		env.progress.begin("evaluation 1")
-		env.progress.expect(given(c.Evaluations, 0), c.MaxSeconds)
-		config.Solved = env.progress.inner(top)
-		o.Progress = func(e search.Evaluation) { env.progress.evaluation(e, top) }
+	if err := c.watch(env.progress, d, &o, &config); err != nil {
+		return nil, err
 	}
 	o.Stop = env.interrupt.search()
 	s, err := pare.Select(ctx, d.x, d.y, o, config)
@@ -107,28 +100,51 @@ func (c *selectCommand) run(ctx context.Context, env environment) (result, error
 	}
 	r := c.newResult(s, d)
 	r.called = cmp.Or(c.called, "select")
+	if err := c.keep(ctx, env, d, r); err != nil {
+		return nil, r.unkept(err)
+	}
+	return r, nil
+}
+
+// watch has progress told of a search, where it is shown.
+func (c *selectCommand) watch(to *progress, d *dataset, o *pare.SelectOptions, config *pare.Config) error {
+	if to.w == nil {
+		return nil
+	}
+	top, err := pare.LogLambdaMax(d.x, d.y, *config)
+	if err != nil {
+		return d.blame(err)
+	}
+	to.begin("evaluation 1")
+	to.expect(given(c.Evaluations, 0), c.MaxSeconds)
+	config.Solved = to.inner(top)
+	o.Progress = func(e search.Evaluation) { to.evaluation(e, top) }
+	return nil
+}
+
+// keep writes the files that are asked for: the model, the report, the curve.
+func (c *selectCommand) keep(ctx context.Context, env environment, d *dataset, r *selectResult) error {
+	s := r.selection
 	model := r.Relaxed.kept(s.Final)
 	keep, warnings := c.keeps(model)
 	r.Warnings = append(r.Warnings, warnings...)
 	if keep {
 		if err := c.save(model, r.asked); err != nil {
-			return nil, r.unkept(err)
+			return err
 		}
 		r.saved = c.Save
 	}
 	if c.Report != "" && s.Final != nil {
 		m := material{final: s.Final, best: chosen(s), visit: s.Evaluations, oneSE: s.OneSE, least: s.Least, null: s.NullValue}
 		if err := c.writeReport(ctx, env, c.Report, "pare "+r.called, r, d, m); err != nil {
-			return nil, r.unkept(err)
+			return err
 		}
 		r.report = c.reportFlags
 	}
 	if c.Plot.asked && s.Final != nil {
-		if err := c.draw(ctx, env, d, r); err != nil {
-			return nil, r.unkept(err)
-		}
+		return c.draw(ctx, env, d, r)
 	}
-	return r, nil
+	return nil
 }
 
 // plotted checks --plot beside the model.

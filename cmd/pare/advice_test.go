@@ -76,6 +76,8 @@ func TestWhatMendsIt(t *testing.T) {
 		"select --target=y " + file("prices.csv", "a,y\n1,$2\n2,$3\n3,$5\n"): "$2, $3, $5; 3 kinds in 3 rows are no classes: write numbers",
 		file("alone.csv", "a,y\n1,2\n"):                                      "a command goes before the file, such as pare select",
 		"select --target=y":                                                  "Name the file that is meant; - is standard input",
+		"select --target=2 " + file("years.csv", "a,2024\n1,2\n2,3\n"):       "leaves it out; where it is the header, --header says so",
+		"select --target=y " + file("kind.csv", "a,y\nred,2\nblue,3\n"):      "--drop leaves it out.\n",
 		"select --modell=lasso":                                              "perhaps --model",
 		"predict " + filepath.Join(dir, "none"):                              "pare select FILE --save MODEL",
 		"selct":                                                              "perhaps select",

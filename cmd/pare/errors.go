@@ -101,8 +101,10 @@ func advice(err error, e *outcome.Error) string {
 		return "The file is damaged or could not be read to its end: copy or download it again."
 	case e.Flag == "missing" && e.File != "":
 		return "--missing mean, zero or drop-rows says what becomes of such cells."
-	case e.Flag == "one-hot" && e.File != "":
+	case e.Flag == "one-hot" && e.Line == 1:
 		return "--one-hot makes a column for each of its categories, --drop leaves it out; where it is the header, --header says so."
+	case e.Flag == "one-hot" && e.File != "":
+		return "--one-hot makes a column for each of its categories, --drop leaves it out."
 	case e.Flag == "categories" && e.File != "":
 		return "--categories takes all of it for text, --drop leaves it out."
 	case e.Kind == outcome.Parse && e.Line > 0:

@@ -145,7 +145,7 @@ func (l *blockLane) differentiate(ctx context.Context, request *LaneRequest, opt
 		Support: l.last.Support, Beta: l.last.Beta, Correlation: l.solver.Correlation(),
 		Point: l.last.Point, KKT: l.last.KKT, Margin: l.last.Margin,
 	}
-	g, err := l.implicit.Solve(ctx, l.at, at, l.slope, l.curvature, implicit.Options{Tol: systemTol(options.Tol), Rough: request.Rough})
+	g, err := l.implicit.Solve(ctx, l.at, at, l.slope, l.curvature, implicit.Options{Tol: systemTol(options.Tol, request.Rough), Rough: request.Rough})
 	if err != nil {
 		return err
 	}

@@ -250,7 +250,9 @@ func (l *classLane) differentiate(ctx context.Context, r *LaneRequest, options c
 	cache.Columns().Bound(options.MaxPacked)
 	solver := implicit.NewSharing(fit, cache)
 	at := implicit.Point{Support: l.support, Coef: l.coef, KKT: l.Solved.KKT, Clearance: l.clearance}
-	o := implicit.Options{Tol: systemTol(options.Tol), Prove: l.fold.spec.Certify, AssumeFullRank: loose(options.Tol), Rough: r.Rough && !l.fold.spec.Certify}
+	certify := l.fold.spec.Certify
+	rough := r.Rough && !certify
+	o := implicit.Options{Tol: systemTol(options.Tol, rough), Prove: certify, AssumeFullRank: loose(options.Tol), Rough: rough}
 	if r.Curvature {
 		if w.motion == nil {
 			w.motion = make([]float64, len(w.slope))

@@ -281,8 +281,8 @@ func (l *penalisedLane) differentiate(ctx context.Context, r *LaneRequest, optio
 	if !r.Rough || len(at.Support) == 0 {
 		at.Clearance = l.solver.Clearance()
 	}
-	motion := l.prepareMotion(r)
-	g, err := l.implicit.Solve(ctx, l.at, at, l.outer(), implicit.Options{Tol: systemTol(options.Tol), Motion: motion, Prove: l.certify, AssumeFullRank: loose(options.Tol), Rough: r.Rough && !l.certify})
+	motion, rough := l.prepareMotion(r), r.Rough && !l.certify
+	g, err := l.implicit.Solve(ctx, l.at, at, l.outer(), implicit.Options{Tol: systemTol(options.Tol, rough), Motion: motion, Prove: l.certify, AssumeFullRank: loose(options.Tol), Rough: rough})
 	if err != nil {
 		return err
 	}
@@ -373,13 +373,17 @@ func loose(gap float64) bool { return gap > defaultTol }
 
 // systemTol ties the tolerance of the linear system to that of the inner
 // problem, 0 for the default: β is known to about √gap, and the system a little better
-// than that; with a polish β is known to working precision.
-func systemTol(gap float64) float64 {
+// than that; with a polish β is known to working precision. A slope to step by need not be that good.
+func systemTol(gap float64, rough bool) float64 {
 	if gap == 0 {
 		gap = defaultTol
 	}
 	if gap <= sharp {
 		return 0.01 * math.Sqrt(gap)
 	}
-	return min(1e-3, 0.1*math.Sqrt(gap))
+	tol := min(1e-3, 0.1*math.Sqrt(gap))
+	if rough {
+		tol *= 3
+	}
+	return tol
 }

@@ -104,7 +104,7 @@ func (l *svmLane) solve(ctx context.Context, r *LaneRequest, options cd.Options)
 func (l *svmLane) differentiate(ctx context.Context, r *LaneRequest, options cd.Options) error {
 	start, s := time.Now(), l.last
 	at := implicit.SVMPoint{Free: s.Free, Dual: s.Dual, Bound: s.Bound, W: s.W, Predictions: s.Predictions}
-	g, err := l.implicit.Solve(ctx, r.LogLambda[0], at, l.outer(), implicit.Options{Tol: systemTol(options.Tol)})
+	g, err := l.implicit.Solve(ctx, r.LogLambda[0], at, l.outer(), implicit.Options{Tol: systemTol(options.Tol, false)})
 	if err != nil {
 		return err
 	}

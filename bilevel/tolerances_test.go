@@ -7,8 +7,8 @@ import (
 	"github.com/seed-45b9a24c/pare/cd"
 )
 
-// TestTolerancesOfSystems: a tenth of the root of the gap and 1e-3 at most; from 1e-9 on a hundredth of the root, and
-// solutions are polished; no gap stands for 1e-6, and above that a search asks for less than an answer.
+// TestTolerancesOfSystems: a tenth of the root of the gap and 1e-3 at most, three times that where a slope to step by is
+// asked for; from 1e-9 on a hundredth of the root, and solutions are polished; no gap stands for 1e-6, and above that a search asks for less than an answer.
 func TestTolerancesOfSystems(t *testing.T) {
 	for _, c := range []struct {
 		gap, want       float64
@@ -25,8 +25,14 @@ func TestTolerancesOfSystems(t *testing.T) {
 		{1.5e-4, 1e-3, false, true},
 		{0.5, 1e-3, false, true},
 	} {
-		if got := systemTol(c.gap); !(math.Abs(got-c.want) <= 1e-15*c.want) {
-			t.Errorf("gap %g: tolerance %g, want %g", c.gap, got, c.want)
+		for _, rough := range []bool{false, true} {
+			want := c.want
+			if rough && !c.polished {
+				want *= 3
+			}
+			if got := systemTol(c.gap, rough); !(math.Abs(got-want) <= 1e-15*want) {
+				t.Errorf("gap %g, rough %t: tolerance %g, want %g", c.gap, rough, got, want)
+			}
 		}
 		if got := sharpen(cd.Options{Tol: c.gap}); got.Polish != c.polished || got.Tol != c.gap {
 			t.Errorf("gap %g: polished %t, want %t", c.gap, got.Polish, c.polished)

@@ -103,7 +103,7 @@ func (l *vectorsLane) solve(ctx context.Context, r *LaneRequest, options cd.Opti
 func (l *vectorsLane) differentiate(ctx context.Context, r *LaneRequest, options cd.Options) error {
 	start, s := time.Now(), l.last
 	at := implicit.VectorsPoint{Dual: s.Dual, Free: s.Free, Bound: s.Bound, Predictions: s.Predictions, W: s.W}
-	g, err := l.implicit.Solve(ctx, r.LogLambda, at, l.outer(), implicit.Options{Tol: systemTol(options.Tol), Rough: l.rough(r)})
+	g, err := l.implicit.Solve(ctx, r.LogLambda, at, l.outer(), implicit.Options{Tol: systemTol(options.Tol, false), Rough: l.rough(r)})
 	if err != nil {
 		return err
 	}

@@ -254,9 +254,13 @@ func (r *pathResult) rows(best, most int) [][]string {
 		if i == best {
 			mark = "*"
 		}
+		gap := "-" // none is known
+		if g := float64(point.GapRelative); !math.IsNaN(g) {
+			gap = fmt.Sprintf("%.1e", g)
+		}
 		rows = append(rows, []string{
 			fmt.Sprintf("%.4f", l), fmt.Sprintf("%.4g", kernels.Exp(l-r.top[0])), count(point.Support), fmt.Sprintf("%.*f", places, float64(point.Value)),
-			fmt.Sprintf("%.1e", float64(point.GapRelative)), count(point.Epochs), mark, r.asked.data.some(point.entered, most),
+			gap, count(point.Epochs), mark, r.asked.data.some(point.entered, most),
 		})
 	}
 	return rows

@@ -47,3 +47,11 @@ func TestPathCoefficientsAreThoseOfFits(t *testing.T) {
 		}
 	}
 }
+
+// Points of which no duality gap is known have none in the table either.
+func TestPathWithoutGaps(t *testing.T) {
+	o := pareRun(t, "path", "--model=mcp", "--standardize", "--points=3")
+	if o.code != exitOK || strings.Contains(o.stdout, "NaN") || !strings.Contains(flat(o.stdout), " gap sweeps") || strings.Count(flat(o.stdout), " - ") != 3 {
+		t.Errorf("exit %d\n%s%s", o.code, o.stdout, o.stderr)
+	}
+}

@@ -227,32 +227,13 @@ func (r *recorder) begin(ctx context.Context, start []float64, box Box) (here, f
 	if here, err = r.once(ctx, Request{LogLambda: slices.Clone(start), Tol: r.turn(0)}); err != nil {
 		return nil, nil, "", err
 	}
-	doubtful := func() bool { return !here.Trusted && !here.Final }
-	if doubtful() {
+	if doubtful(here) {
 		r.sharpen() // a system that is singular here is so close by, mostly
 	}
-	for _, move := range restarts {
-		if here.usable() && !here.Flat && !doubtful() {
-			break
-		}
-		if here.Flat {
-			if flat = here; move > 0 {
-				continue
-			}
-		}
-		x := slices.Clone(start)
-		for i := range x {
-			x[i] += move
-		}
-		box.clamp(x)
-		if slices.Equal(x, here.LogLambda) || slices.Equal(x, start) {
-			continue
-		}
-		if here, err = r.eval(ctx, x, false); err != nil {
-			return nil, nil, "", err
-		}
+	if here, flat, err = r.restart(ctx, here, start, box); err != nil {
+		return nil, nil, "", err
 	}
-	if doubtful() { // and the box leaves no other place
+	if doubtful(here) { // and the box leaves no other place
 		if here, err = r.confirm(ctx, here); err != nil {
 			return nil, nil, "", err
 		}
@@ -269,6 +250,36 @@ func (r *recorder) begin(ctx context.Context, start []float64, box Box) (here, f
 		return nil, nil, "", outcome.Errorf(outcome.NonFinite, "value or slope is not finite at the start %g and around it", start)
 	}
 	return here, flat, "", nil
+}
+
+// doubtful reports an evaluation that is not to be trusted at its tolerance, which is not the last.
+func doubtful(e *Evaluation) bool { return !e.Trusted && !e.Final }
+
+// restart moves from a start that cannot be searched from, to where one can, if there is such a place. The last flat
+// evaluation on the way is returned too.
+func (r *recorder) restart(ctx context.Context, here *Evaluation, start []float64, box Box) (_, flat *Evaluation, err error) {
+	for _, move := range restarts {
+		if here.usable() && !here.Flat && !doubtful(here) {
+			break
+		}
+		if here.Flat {
+			if flat = here; move > 0 {
+				continue
+			}
+		}
+		x := slices.Clone(start)
+		for i := range x {
+			x[i] += move
+		}
+		box.clamp(x)
+		if slices.Equal(x, here.LogLambda) || slices.Equal(x, start) {
+			continue
+		}
+		if here, err = r.eval(ctx, x, false); err != nil {
+			return nil, nil, err
+		}
+	}
+	return here, flat, nil
 }
 
 // beginAt begins at an evaluation where that is good enough to go on from, by its solutions, else by [recorder.begin].

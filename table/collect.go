@@ -140,50 +140,73 @@ func (c *collector) next() (err error) {
 // row adds the row of the cells at hand.
 func (c *collector) row() error {
 	c.read++
-	row, values, whole := c.cells, c.values, true
-	for k := range row {
-		if c.byColumn[k] == nil {
-			continue
-		}
-		if err := c.byColumn[k].read(&row[k], c.o); err != nil {
-			return c.locate(k, err)
-		}
-		whole = whole && row[k].Kind != Absent
+	whole, err := c.readCells()
+	if err != nil {
+		return err
 	}
 	if !whole && c.o.Missing == DropRows {
-		if c.kept == nil {
-			c.kept = make([]int32, 0, c.read)
-			for i := range c.read - 1 {
-				c.kept = append(c.kept, int32(i))
-			}
-		}
+		c.leaveOut()
 		return nil
 	}
 	if c.kept != nil {
 		c.kept = append(c.kept, int32(c.read-1))
 	}
-	for k := range row {
+	if err := c.takeCells(); err != nil {
+		return err
+	}
+	if err := c.matrix.Row(nil, c.values); err != nil {
+		return c.at(err)
+	}
+	c.plain = c.plain || c.numbers != nil && c.isPlain()
+	return nil
+}
+
+// readCells finds out what the cells hold, and whether none of them is missing.
+func (c *collector) readCells() (whole bool, err error) {
+	whole = true
+	for k := range c.cells {
+		if c.byColumn[k] == nil {
+			continue
+		}
+		if err := c.byColumn[k].read(&c.cells[k], c.o); err != nil {
+			return false, c.locate(k, err)
+		}
+		whole = whole && c.cells[k].Kind != Absent
+	}
+	return whole, nil
+}
+
+// leaveOut leaves the row out: from the first such row on, those that stay are listed.
+func (c *collector) leaveOut() {
+	if c.kept != nil {
+		return
+	}
+	c.kept = make([]int32, 0, c.read)
+	for i := range c.read - 1 {
+		c.kept = append(c.kept, int32(i))
+	}
+}
+
+// takeCells gives the cells to their columns.
+func (c *collector) takeCells() error {
+	for k, cell := range c.cells {
 		col := c.byColumn[k]
 		if col == nil {
 			continue
 		}
-		v := col.take(row[k], c.read)
+		v := col.take(cell, c.read)
 		switch {
-		case row[k].Kind == Absent && (col.feature < 0 || c.o.Missing == Refuse):
+		case cell.Kind == Absent && (col.feature < 0 || c.o.Missing == Refuse):
 			return c.locate(k, errMissing)
 		case col.feature < 0:
 			col.values = append(col.values, v)
 		default:
-			values[col.feature] = v
-			if row[k].Kind == Absent {
+			c.values[col.feature] = v
+			if cell.Kind == Absent {
 				c.missing = append(c.missing, place{int32(c.matrix.Rows()), int32(col.feature)})
 			}
 		}
 	}
-	if err := c.matrix.Row(nil, values); err != nil {
-		return c.at(err)
-	}
-	c.plain = c.plain || c.numbers != nil && c.isPlain()
 	return nil
 }
 

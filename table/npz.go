@@ -110,14 +110,32 @@ func (z *archive) readSparse(ctx context.Context) (*sparse.CSC, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	shape, err := z.numbers("shape")
+	n, p, err := z.dims()
 	if err != nil {
 		return nil, "", err
 	}
-	if len(shape) != 2 || !(shape[0] >= 0 && shape[0] <= sparse.MaxDim && shape[1] >= 0 && shape[1] <= sparse.MaxDim) {
-		return nil, "", z.damaged("its shape is %v", shape)
+	i, j, values, err := z.triplets(format, n, p)
+	if err != nil {
+		return nil, "", err
 	}
-	n, p := int(shape[0]), int(shape[1])
+	x, err := sparse.NewTriplets(ctx, n, p, i, j, values)
+	return x, "a sparse matrix of SciPy's, " + format, named(err, z.name)
+}
+
+// dims returns the dimensions of a sparse matrix.
+func (z *archive) dims() (n, p int, err error) {
+	shape, err := z.numbers("shape")
+	if err != nil {
+		return 0, 0, err
+	}
+	if len(shape) != 2 || !(shape[0] >= 0 && shape[0] <= sparse.MaxDim && shape[1] >= 0 && shape[1] <= sparse.MaxDim) {
+		return 0, 0, z.damaged("its shape is %v", shape)
+	}
+	return int(shape[0]), int(shape[1]), nil
+}
+
+// triplets returns the entries of a sparse n × p matrix.
+func (z *archive) triplets(format string, n, p int) (i, j []int32, values []float64, err error) {
 	rows, columns := "row", "col"
 	switch format {
 	case "csr":
@@ -126,39 +144,30 @@ func (z *archive) readSparse(ctx context.Context) (*sparse.CSC, string, error) {
 		rows, columns = "indices", "indptr"
 	case "coo":
 	default:
-		return nil, "", refused(z.name, fmt.Sprintf("a sparse matrix in SciPy's format %s; save X.tocsr()", format))
+		return nil, nil, nil, refused(z.name, fmt.Sprintf("a sparse matrix in SciPy's format %s; save X.tocsr()", format))
 	}
 	for _, name := range []string{rows, columns} {
 		if z.arrays[name] == nil {
-			return nil, "", z.damaged("it has no array %s", name)
+			return nil, nil, nil, z.damaged("it has no array %s", name)
 		}
 	}
 	if err := z.fits(n, p); err != nil {
-		return nil, "", err
+		return nil, nil, nil, err
 	}
-	i, err := z.indices(rows)
-	if err != nil {
-		return nil, "", err
+	if i, err = z.indices(rows); err == nil {
+		j, err = z.indices(columns)
 	}
-	j, err := z.indices(columns)
-	if err != nil {
-		return nil, "", err
+	if err == nil {
+		values, err = z.numbers("data")
 	}
-	values, err := z.numbers("data")
-	if err != nil {
-		return nil, "", err
-	}
-	switch format {
-	case "csr":
+	switch {
+	case err != nil:
+	case format == "csr":
 		i, err = z.expand(i, n, len(values))
-	case "csc":
+	case format == "csc":
 		j, err = z.expand(j, p, len(values))
 	}
-	if err != nil {
-		return nil, "", err
-	}
-	x, err := sparse.NewTriplets(ctx, n, p, i, j, values)
-	return x, "a sparse matrix of SciPy's, " + format, named(err, z.name)
+	return i, j, values, err
 }
 
 // fits refuses a sparse matrix of this shape where it exceeds the limits.

@@ -3,7 +3,6 @@ package cd
 import (
 	"cmp"
 	"math"
-	"math/bits"
 	"slices"
 
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -115,17 +114,15 @@ func (t *duplicates) agreeing(s *Solver, least, most uint64) {
 		}
 	} else {
 		c.within(0, len(c.order), 0, math.Float64frombits((max(least, 1)-1)<<roundedBits)/c.level)
-		for w, word := range c.near {
-			for ; word != 0; word &= word - 1 {
-				k := int32(64*w + bits.TrailingZeros64(word))
-				key := rounded(c.corr[k])
-				if key+1 < least || key > most+1 {
-					continue
-				}
-				at, mask := bit(key)
-				if t.filter[at]&mask != 0 && !c.leftOut(k) {
-					t.near = append(t.near, hashed{key, c.order[k]})
-				}
+		for place := range c.near.each {
+			k := int32(place)
+			key := rounded(c.corr[k])
+			if key+1 < least || key > most+1 {
+				continue
+			}
+			at, mask := bit(key)
+			if t.filter[at]&mask != 0 && !c.leftOut(k) {
+				t.near = append(t.near, hashed{key, c.order[k]})
 			}
 		}
 	}

@@ -3,7 +3,6 @@ package cd
 import (
 	"context"
 	"math"
-	"math/bits"
 	"slices"
 
 	"github.com/seed-45b9a24c/pare/kernels"
@@ -439,15 +438,12 @@ func (h *homotopy) leaving() (length float64, i int) {
 func (h *homotopy) joining(length float64) (_ float64, k int) {
 	h.approach(length)
 	k = -1
-	for w, word := range h.near {
-		for ; word != 0; word &= word - 1 {
-			at := 64*w + bits.TrailingZeros64(word)
-			if h.member[at] {
-				continue
-			}
-			if sooner, meets := h.meeting(at, length); meets {
-				length, k = sooner, at
-			}
+	for at := range h.near.each {
+		if h.member[at] {
+			continue
+		}
+		if sooner, meets := h.meeting(at, length); meets {
+			length, k = sooner, at
 		}
 	}
 	return length, k

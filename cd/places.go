@@ -17,6 +17,17 @@ func (p places) has(place int) bool { return p[place/64]>>(place%64)&1 != 0 }
 
 func (p places) set(place int) { p[place/64] |= 1 << (place % 64) }
 
+// each yields those there are, ascending.
+func (p places) each(yield func(place int) bool) {
+	for w, word := range p {
+		for ; word != 0; word &= word - 1 {
+			if !yield(64*w + bits.TrailingZeros64(word)) {
+				return
+			}
+		}
+	}
+}
+
 // count returns how many there are.
 func (p places) count() (n int) {
 	for _, word := range p {
@@ -35,11 +46,9 @@ func (p places) sort(list []int32) {
 		p.set(int(k))
 	}
 	n := 0
-	for w, word := range p {
-		for ; word != 0; word &= word - 1 {
-			list[n] = int32(64*w + bits.TrailingZeros64(word))
-			n++
-		}
+	for k := range p.each {
+		list[n] = int32(k)
+		n++
 	}
 	clear(p)
 }

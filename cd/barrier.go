@@ -33,9 +33,9 @@ func (b *barrier) start(k int, value, bound, edge float64) {
 	b.slack[k] = bound - b.beta[k]
 }
 
-// setMultipliers sets those of βₖ, whose difference is to be g.
-func (b *barrier) setMultipliers(k int, g float64) {
-	b.low[k], b.high[k] = max(g, 0)+1, max(-g, 0)+1
+// setMultipliers sets those of βₖ, whose difference is to be g, and of which both are so much more than 0.
+func (b *barrier) setMultipliers(k int, g, room float64) {
+	b.low[k], b.high[k] = max(g, 0)+room, max(-g, 0)+room
 }
 
 // scale sets the inverse of D, and leaves its two terms in dLow and dHigh for predict.

@@ -152,7 +152,7 @@ func (ip *interior) begin() {
 	ip.place()
 	s.recompute()
 	for k, pos := range kernels.Each(ip.s.k, ip.list) {
-		ip.setMultipliers(k, s.margin[pos]-1)
+		ip.setMultipliers(k, s.margin[pos]-1, 1)
 	}
 }
 

@@ -272,6 +272,9 @@ func (s *Vectors) dense() bool {
 	return index == nil
 }
 
+// full reports that the columns listed have a value in every row.
+func (s *Vectors) full() bool { return int(s.fit.Matrix().NNZ()) == s.n*len(s.columns) }
+
 // evaluate makes w and m of a, with the intercept at hand, and keeps the point if its gap is the
 // least so far. The point kept is feasible: clipped to its intervals, and of the heavier sign
 // as much as of the other.

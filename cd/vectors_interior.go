@@ -82,7 +82,7 @@ func (ip *vectorsInterior) run(ctx context.Context, target float64, settled bool
 	return false
 }
 
-// begin starts near the best point, inside the box, or anew.
+// begin starts near the best point, inside the box, or anew. The two sides of a tube start in the middle of theirs, where they cancel.
 func (ip *vectorsInterior) begin(s *Vectors, anew bool) {
 	ip.s = s
 	ip.row, ip.sign = ip.row[:0], ip.sign[:0]
@@ -118,17 +118,34 @@ func (ip *vectorsInterior) begin(s *Vectors, anew bool) {
 		if ip.sign[v] < 0 {
 			bound = -lower
 		}
-		edge := bound / 4
-		if l := s.square[i]; l > 0 {
-			edge = min(edge, 1/l)
+		edge := bound / 2
+		if l := s.square[i]; s.fit.Classes() && l > 0 {
+			edge = min(bound/4, 1/l)
 		}
 		ip.start(v, ip.sign[v]*s.a[i], bound, edge)
 	}
 	ip.predictions()
+	room := ip.room()
 	for v, i := range kernels.Each(s.k, ip.row) {
-		ip.setMultipliers(v, float64(ip.sign[v]*ip.m[i])-ip.cost(v))
+		ip.setMultipliers(v, float64(ip.sign[v]*ip.m[i])-ip.cost(v), room)
 	}
 }
+
+// room returns what multipliers are above 0 at the beginning: a margin, or of a tube, in the units of the target, so many times
+// the mean of their differences. Where they are alike, the first steps are long.
+func (ip *vectorsInterior) room() float64 {
+	var size float64
+	for v, i := range kernels.Each(ip.s.k, ip.row) {
+		size += math.Abs(float64(ip.sign[v]*ip.m[i]) - ip.cost(v))
+	}
+	if ip.s.fit.Classes() || size == 0 {
+		return 1
+	}
+	return float64(interiorRoom*size) / float64(len(ip.row))
+}
+
+// interiorRoom is that number.
+const interiorRoom = 4
 
 // cost returns q of a variable.
 func (ip *vectorsInterior) cost(v int) float64 {
@@ -320,7 +337,7 @@ func (ip *vectorsInterior) factorise() bool {
 // in rows that are not listed.
 func (s *Vectors) sumRows(e []float64, outer *support.Outer, matrix []float64) {
 	size := len(s.columns)
-	if s.dense() {
+	if s.full() {
 		outer.SumColumns(s.k, e, size, func(k int) []float64 {
 			_, values := s.fit.Matrix().Column(int(s.columns[k]))
 			return values
@@ -343,7 +360,7 @@ func (s *Vectors) sumRows(e []float64, outer *support.Outer, matrix []float64) {
 
 // sumRowsCost is that of sumRows.
 func (s *Vectors) sumRowsCost() float64 {
-	if s.dense() {
+	if s.full() {
 		return support.OuterCost(s.n, len(s.columns))
 	}
 	return s.productsOfRows()

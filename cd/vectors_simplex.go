@@ -110,9 +110,9 @@ func (ip *vectorsSimplex) begin(s *Vectors) {
 	ip.nu = most // so that all of w − X̃ᵀa + ν is at least 0
 	for v, r := range kernels.Each(s.k, ip.r) {
 		if g := -r; v < sides {
-			ip.setMultipliers(v, g)
+			ip.setMultipliers(v, g, 1)
 		} else {
-			ip.setMultipliers(v, g+ip.nu)
+			ip.setMultipliers(v, g+ip.nu, 1)
 		}
 	}
 }

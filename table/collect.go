@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"strconv"
+	"strings"
 
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -331,6 +332,26 @@ func (c *collector) locate(k int, err error) error {
 	return e
 }
 
+// fewCategories are as many as a column may have for a few rows.
+const fewCategories = 10
+
+// noteCategories remarks on columns with a category for every other row or more, as identifiers and dates have.
+func (d *Data) noteCategories(features []*column, rows int) {
+	const most = 3
+	var many []string
+	for _, col := range features {
+		if n := len(col.texts); n > fewCategories && 2*n > rows {
+			many = append(many, col.name)
+		}
+	}
+	if len(many) > most {
+		many = append(many[:most], "...")
+	}
+	if len(many) > 0 {
+		d.Notes = append(d.Notes, Note{"many_categories", strings.Join(many, ", ") + ": more than half as many categories as rows; these say little about other rows, and --drop leaves them out"})
+	}
+}
+
 // finish makes the data of what was read.
 func (c *collector) finish(ctx context.Context, d *Data) error {
 	d.Schema = &Schema{Width: c.width, TargetPosition: c.target, Missing: c.o.Missing}
@@ -345,6 +366,7 @@ func (c *collector) finish(ctx context.Context, d *Data) error {
 		used = first[1:]
 		d.Notes = append(d.Notes, Note{"row_numbers", "the first column has no name and numbers the rows, and is left out"})
 	}
+	d.noteCategories(used, c.matrix.Rows())
 	order := make([][]int, len(used)) // of texts: code → place among the categories
 	for f, col := range used {
 		in := Input{Position: col.at}

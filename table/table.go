@@ -134,7 +134,7 @@ type Data struct {
 	// Schema reads further files as this one was read.
 	Schema *Schema
 
-	// Notes say what was done without being asked for.
+	// Notes say what was done without being asked for, and what is hardly meant.
 	Notes []Note
 
 	mapped *sparse.Mapped // nil: in memory

@@ -28,6 +28,19 @@ func TestColumnsOfDifferentScaleAreAWarning(t *testing.T) {
 	}
 }
 
+// A column with a category for every row, such as an identifier, is a warning; one with a few is none.
+func TestIdentifiersAreAWarning(t *testing.T) {
+	rows := lines("id,kind,x,y\n", 40, func(i int) string { return fmt.Sprintf("u%d,k%d,%d,%d.5\n", i, i%10, i*i%11, i*7%13) })
+	args := []string{"select", "--one-hot", "--target=y", writeFile(t, "ids.csv", rows)}
+	r := decoded[selectResult](t, exitOK, args...)
+	if len(r.Warnings) != 1 || r.Warnings[0].Code != "many_categories" || !strings.HasPrefix(r.Warnings[0].Message, "column \"id\": more than half") {
+		t.Errorf("%+v", r.Warnings)
+	}
+	if r := decoded[selectResult](t, exitOK, append(args, "--drop=id")...); len(r.Warnings) > 0 {
+		t.Errorf("without it: %+v", r.Warnings)
+	}
+}
+
 // A choice that is not to be trusted is a warning, with what to do about the reason: one to the last digits next to
 // where columns enter.
 func TestUntrustedChoicesAreAWarning(t *testing.T) {

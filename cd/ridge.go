@@ -36,6 +36,8 @@ type ridge struct {
 	whole  float64  // its price
 	closer float64  // times the residual asked of conjugate gradients, as long as steps gain little
 	ascent rowAscent
+
+	factorised bool // there is a factor of the system, or of one near by
 }
 
 type ridgeWay int
@@ -64,7 +66,8 @@ func (s *Solver) solveRidge(ctx context.Context, opts Options) (*Solution, error
 	r, sol := &s.ridge, &s.sol
 	s.enterRidge()
 	r.ascent.start(s)
-	factorised, polished := false, !opts.Polish
+	r.factorised = false
+	polished := !opts.Polish
 	far := s.curved != nil && len(sol.Coef) > 0 && s.k.MaxAbs(sol.Coef) > 0 // perhaps
 	for stalled := 0; ; {
 		before := sol.RelativeGap
@@ -102,24 +105,36 @@ func (s *Solver) solveRidge(ctx context.Context, opts Options) (*Solution, error
 			}
 			continue
 		}
-		lasts := factorised && s.lasts(before, opts.Tol)
-		if s.curved != nil && !lasts {
-			s.reweighRidge()
-			factorised = false
-		}
-		s.residualRidge()
-		if !factorised && r.way != iterative {
-			factorised = s.factorise()
-		}
-		if !s.solveStep(ctx, factorised, opts) {
+		switch gains, done := s.advanceRidge(ctx, before, opts); {
+		case !done:
 			return s.endAs(outcome.Cancelled)
-		}
-		if s.curved == nil {
-			s.stepRidge()
-		} else if !s.moveRidge() && !lasts { // with the curvature here, it is rounding
+		case !gains:
 			stalled++
 		}
 	}
+}
+
+// advanceRidge solves for a step and takes it, after one that began at a gap before. It returns false where the step, by
+// the curvature at the point, gains nothing, which is rounding, and where ctx ended.
+func (s *Solver) advanceRidge(ctx context.Context, before float64, opts Options) (gains, done bool) {
+	r := &s.ridge
+	lasts := r.factorised && s.lasts(before, opts.Tol)
+	if s.curved != nil && !lasts {
+		s.reweighRidge()
+		r.factorised = false
+	}
+	s.residualRidge()
+	if !r.factorised && r.way != iterative {
+		r.factorised = s.factorise()
+	}
+	if !s.solveStep(ctx, opts) {
+		return false, false
+	}
+	if s.curved == nil {
+		s.stepRidge()
+		return true, true
+	}
+	return s.moveRidge() || lasts, true
 }
 
 // stepRidge goes the whole way of a step.
@@ -256,8 +271,8 @@ func (s *Solver) lasts(before, tol float64) bool {
 }
 
 // solveStep sets d = A⁻¹ρ. It returns false where ctx ended.
-func (s *Solver) solveStep(ctx context.Context, factorised bool, opts Options) bool {
-	if !factorised {
+func (s *Solver) solveStep(ctx context.Context, opts Options) bool {
+	if !s.ridge.factorised {
 		return s.iterate(ctx, opts)
 	}
 	s.solveFactored()

@@ -71,41 +71,12 @@ func (s *Solver) Certify(ctx context.Context, g model.Penalty, at Point) (Certif
 	out := Certificate{DualMargin: 1}
 	beta, z := s.correlate(&out, g, at)
 	gap := out.Gap + float64(roundingGap*s.fit.Null())
-	reach := s.correlationRadius(gap)
-	margin := func(j int32) float64 { return 1 - g.Pull(int(j), z[j])/g.Alpha(int(j)) }
-	excluded := func(j int32) bool { return g.Pull(int(j), z[j])+reach(j) < g.Alpha(int(j)) }
-	var near []int32 // columns that a proof has to deal with
-	for _, j := range s.view.Matrix().Order() {
-		alpha := g.Alpha(int(j))
-		switch {
-		case g.Held(int(j), beta[j]):
-			if !out.proveAtBound(boundSlack(g, j, beta[j], z[j]), z[j], reach(j)) {
-				near = append(near, j)
-			}
-		case math.IsInf(alpha, 1), alpha == 0 && s.view.Norm(int(j)) == 0: // it cannot matter
-		case beta[j] != 0, alpha == 0, margin(j) < edgeMargin, !excluded(j):
-			near = append(near, j)
-		default:
-			out.DualMargin = min(out.DualMargin, margin(j))
-		}
-	}
-	slices.Sort(near)
+	known := proving{g, beta, z, s.correlationRadius(gap)}
+	near := s.near(&out, known)
 	if equal, opposite := g.Indifferent(); equal {
 		near, out.Shared = unite(s.view.NewCopies(opposite), near, beta)
 	}
-	var undecided, edge []int32
-	for _, j := range near {
-		in := beta[j] != 0 || g.Alpha(int(j)) == 0
-		if !in {
-			out.DualMargin = min(out.DualMargin, margin(j))
-		}
-		if in || margin(j) < edgeMargin {
-			edge = append(edge, j)
-		}
-		if in || !excluded(j) {
-			undecided = append(undecided, j)
-		}
-	}
+	undecided, edge := known.part(&out, near)
 	out.Undecided = len(undecided)
 	out.Unique = len(undecided) == 0 || g.Ridge() > 0
 	if len(undecided) == 0 {
@@ -122,6 +93,59 @@ func (s *Solver) Certify(ctx context.Context, g model.Penalty, at Point) (Certif
 	open := out.DualMargin < edgeMargin || !out.Unique && out.Gap <= roundingGap*s.fit.Null()
 	out.Dependent = open && len(edge) <= largestProof && ctx.Err() == nil && s.dependent(g, edge)
 	return out, nil
+}
+
+// proving is what a proof goes by: coefficients, correlations, and how far these may be from the solution's.
+type proving struct {
+	g     model.Penalty
+	beta  map[int32]float64
+	z     []float64
+	reach func(j int32) float64
+}
+
+// margin is the dual margin of a column.
+func (p proving) margin(j int32) float64 { return 1 - p.g.Pull(int(j), p.z[j])/p.g.Alpha(int(j)) }
+
+// excluded reports that a column is proved out.
+func (p proving) excluded(j int32) bool {
+	return p.g.Pull(int(j), p.z[j])+p.reach(j) < p.g.Alpha(int(j))
+}
+
+// near lists the columns that a proof has to deal with, ascending.
+func (s *Solver) near(out *Certificate, p proving) (near []int32) {
+	for _, j := range s.view.Matrix().Order() {
+		alpha, b := p.g.Alpha(int(j)), p.beta[j]
+		switch {
+		case p.g.Held(int(j), b):
+			if !out.proveAtBound(boundSlack(p.g, j, b, p.z[j]), p.z[j], p.reach(j)) {
+				near = append(near, j)
+			}
+		case math.IsInf(alpha, 1), alpha == 0 && s.view.Norm(int(j)) == 0: // it cannot matter
+		case b != 0, alpha == 0, p.margin(j) < edgeMargin, !p.excluded(j):
+			near = append(near, j)
+		default:
+			out.DualMargin = min(out.DualMargin, p.margin(j))
+		}
+	}
+	slices.Sort(near)
+	return near
+}
+
+// part tells the columns that are in the support or not proved out, and those in it or on its edge.
+func (p proving) part(out *Certificate, near []int32) (undecided, edge []int32) {
+	for _, j := range near {
+		in := p.beta[j] != 0 || p.g.Alpha(int(j)) == 0
+		if !in {
+			out.DualMargin = min(out.DualMargin, p.margin(j))
+		}
+		if in || p.margin(j) < edgeMargin {
+			edge = append(edge, j)
+		}
+		if in || !p.excluded(j) {
+			undecided = append(undecided, j)
+		}
+	}
+	return undecided, edge
 }
 
 // dependent reports that columns depend on each other to working precision.

@@ -448,17 +448,18 @@ func TestMultiplesUnderFactors(t *testing.T) {
 	}
 }
 
-// TestUnpenalisedColumnsWithoutAMinimumEndAtRounding: where a direction that the loss falls in has lost its curvature to
-// rounding, no Newton step goes there, and those that are within rounding end. A pass over two rows took all 50 of them.
-func TestUnpenalisedColumnsWithoutAMinimumEndAtRounding(t *testing.T) {
+// TestUnpenalisedColumnsWithoutAMinimumEndSoon: a direction that the loss falls in has lost its curvature to rounding. No
+// Newton step goes there, and sweeps take off so little of the gap that they would not end: there were 100,000, with 50 Newton
+// steps within rounding in each.
+func TestUnpenalisedColumnsWithoutAMinimumEndSoon(t *testing.T) {
 	x := matrixOf(t, [][]float64{{1, 1, 0.3}, {1, 2, 0.5}}, 3, true)
-	c := pare.Config{Model: pare.Poisson, NoIntercept: true, PenaltyFactors: []float64{0, 0, 1}, Tol: 1e-9, MaxEpochs: 1000}
+	c := pare.Config{Model: pare.Poisson, NoIntercept: true, PenaltyFactors: []float64{0, 0, 1}, Tol: 1e-9}
 	f, err := pare.Fit(t.Context(), x, []float64{2, 0}, []float64{-3}, c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	const step = 40 // of counted work, a factorisation of two columns and two rows
-	if each := f.Work / float64(f.Passes); f.Status != outcome.NotConverged || each > 12*step {
-		t.Errorf("%s, work of %g a pass; a Newton step is %d", f.Status, each, step)
+	if each := f.Work / float64(f.Passes); f.Status != outcome.NotConverged || f.Epochs > 100 || each > 12*step {
+		t.Errorf("%s after %d sweeps, work of %g a pass; a Newton step is %d", f.Status, f.Epochs, each, step)
 	}
 }

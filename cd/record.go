@@ -8,6 +8,7 @@ import "math"
 const (
 	maxStalled = 12
 	progress   = 1e-3 // a decrease, relative to that which the tolerance leaves
+	hopeless   = 1e-7 // and relative to the gap: 100,000 of them would take off a hundredth
 )
 
 // record is the last outer iteration, or the last certificate of an SVM, that got further. Beside the one just

@@ -359,7 +359,7 @@ func (s *Solver) attempt(ctx context.Context, g model.Penalty, opts Options, pat
 		} else {
 			s.in.tighten()
 		}
-		if stalled++; first || reached.advance(len(s.set.columns), s.sol.RelativeGap, s.sol.Objective, float64(progress*opts.Tol*s.null)) {
+		if stalled++; first || reached.advance(len(s.set.columns), s.sol.RelativeGap, s.sol.Objective, max(float64(progress*opts.Tol*s.null), float64(hopeless*s.sol.Gap))) {
 			stalled = 0
 		}
 		s.report(opts, Chosen)

@@ -28,6 +28,7 @@ type proxNewton struct {
 	last      float64   // gap that the last model was to lower; 0: there was none
 	forcing   float64   // share of the gap that the next may leave
 	damping   damping
+	level     damping // that a model without damping which has misled is followed by
 	least     float64 // the least share, where curvature jumps; else 0
 	strides   strides
 	sweeps    int // for the next model far away: twice as many as for the last, which may have been too few
@@ -60,7 +61,7 @@ const (
 
 // start begins a solve.
 func (pn *proxNewton) start(f model.Curved) {
-	pn.damping, pn.least, pn.sweeps, pn.last = 0, 0, fewSweeps, 0
+	pn.damping, pn.level, pn.least, pn.sweeps, pn.last = 0, firstDamping, 0, fewSweeps, 0
 	pn.strides.known, pn.strides.count = false, 0
 	if f == nil {
 		return
@@ -171,9 +172,26 @@ func (pn *proxNewton) adapt(length float64) bool {
 	case length == 1 && pn.damping == 0 && pn.least > 0:
 		pn.least = max(leastJump, pn.least/lessJump)
 	default:
-		return pn.damping.adapt(length)
+		return pn.damp(length)
 	}
 	return true
+}
+
+// damp adapts the damping. Where models with it are good for full steps, and without it none is, there is less of it each time.
+func (pn *proxNewton) damp(length float64) bool {
+	before := pn.damping
+	helps := pn.damping.adapt(length)
+	switch {
+	case !helps:
+	case before == 0 && pn.damping > 0:
+		pn.damping = pn.level
+	case before > 0 && pn.damping == 0:
+		pn.level = max(leastJump, pn.level/moreDamping)
+	case length <= misled:
+		pn.damping = min(1, moreDamping*before)
+		pn.level = min(pn.damping, firstDamping)
+	}
+	return helps
 }
 
 // damping is the share of a majoriser's curvature that models of the loss have at least.

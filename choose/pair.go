@@ -61,18 +61,32 @@ func (p *Problem) pair(ctx context.Context, s *stages, top []float64, o Options)
 		return noWorse(other, best), nil
 	}
 	l, r := best.Best.LogLambda[0], other.Best.LogLambda[1]
+	strongest := strongestRidge(other)
 	other.Seen = best.Seen
 	result := noWorse(other, best)
 	if !s.further(result, err) {
 		return result, err
 	}
 	single := result.Best
-	result, from, err := p.mixtures(ctx, s, result, l, r)
+	result, from, err := p.mixtures(ctx, s, result, l, strongest)
 	if !s.further(result, err) || result.Best.LogLambda == nil {
 		return result, err
 	}
 	result, err = p.descendBoth(ctx, s, result, from, l, r, top, o)
 	return preferring(single, result, o), err
+}
+
+// strongestRidge returns the largest strength seen at which the ridge is hardly worse than at its best: where rows are
+// fewer than columns that may be decades away, and a ridge as weak as the best does nothing beside a Lasso.
+func strongestRidge(ridge *search.Result) float64 {
+	best := ridge.Best
+	strongest := best.LogLambda[1]
+	for _, e := range ridge.Evaluations {
+		if e.LogLambda[0] == noStrength && e.Value <= best.Value+float64(pairLead*best.StandardError) {
+			strongest = max(strongest, e.LogLambda[1])
+		}
+	}
+	return strongest
 }
 
 // preferring returns the result with a Lasso or a ridge in place of a mixture that hardly

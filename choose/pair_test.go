@@ -12,7 +12,10 @@ import (
 // between is a criterion of two strengths with a Lasso that is least at λ₁ = −1, a ridge that is a
 // little worse, and a basin of mixtures between them, whose walls are as thick as the distance from
 // the Lasso to it.
-type between struct{ at, width [2]float64 }
+type between struct {
+	at, width [2]float64
+	flat      bool // the ridge is as good for decades below λ₂ = −1 as at its best, and nearly as good as the Lasso
+}
 
 func (v between) value(l []float64) float64 {
 	bowl := func(l float64) float64 { // of one strength alone
@@ -22,6 +25,9 @@ func (v between) value(l []float64) float64 {
 	value := 1 + bowl(l[0])
 	if math.IsInf(l[0], -1) {
 		value = 1.3 + bowl(l[1])
+		if v.flat {
+			value = 1.04 + bowl(max(l[1], -1)) - 0.001*math.Exp(-(l[1]+9)*(l[1]+9)/8)
+		}
 	}
 	if math.IsInf(l[0], -1) || math.IsInf(l[1], -1) {
 		return value
@@ -58,8 +64,8 @@ func (v between) Null() search.Evaluation { return search.Evaluation{Value: 3, S
 // basin that is much better than either, by the next mixture or by its own slope.
 func TestMixturesHardlyWorseAreFollowed(t *testing.T) {
 	for name, v := range map[string]between{
-		"by the next mixture": {[2]float64{-1.7, -1.7}, [2]float64{0.5, 0.8}},
-		"by its slope":        {[2]float64{-2.4, -2.6}, [2]float64{0.8, 0.6}},
+		"by the next mixture": {at: [2]float64{-1.7, -1.7}, width: [2]float64{0.5, 0.8}},
+		"by its slope":        {at: [2]float64{-2.4, -2.6}, width: [2]float64{0.8, 0.6}},
 	} {
 		first := v.value([]float64{-1 + math.Log(0.9), -1 + math.Log(0.1)})
 		alone := v.value([]float64{-1, math.Inf(-1)})
@@ -75,5 +81,21 @@ func TestMixturesHardlyWorseAreFollowed(t *testing.T) {
 		if r.Best.Value > v.value(v.at[:])+0.05 {
 			t.Errorf("%s: %s, %g at %.2f; the basin at %.2f has %g", name, r.Status, r.Best.Value, r.Best.LogLambda, v.at, v.value(v.at[:]))
 		}
+	}
+}
+
+// A ridge that is as good over decades is mixed at its strongest: where it is least it does nothing beside the Lasso.
+func TestMixturesTakeTheStrongestRidgeThatWillDo(t *testing.T) {
+	v := between{at: [2]float64{-1.4, -3}, width: [2]float64{0.5, 1}, flat: true}
+	if weak, alone := v.value([]float64{-1 + math.Log(0.9), -9 + math.Log(0.1)}), v.value([]float64{-1, math.Inf(-1)}); math.Abs(weak-alone) > 0.05 {
+		t.Fatalf("the weakest ridge leads from %g to %g", alone, weak)
+	}
+	p := choose.Problem{Objective: v, Top: []float64{0, 0}, RidgeTop: 0, Ranges: []choose.Range{{Below: 9}, {Below: 9, Above: 4}}, Pair: true, Pass: 1}
+	r, _, err := choose.Minimise(t.Context(), p, choose.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Best.Value > v.value(v.at[:])+0.2 {
+		t.Errorf("%s, %g at %.2f; the basin at %.2f has %g", r.Status, r.Best.Value, r.Best.LogLambda, v.at, v.value(v.at[:]))
 	}
 }

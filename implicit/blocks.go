@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"slices"
 
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/model"
@@ -51,8 +52,8 @@ const (
 // curvature are the derivatives of the criterion in the scores, n × q; of a criterion that
 // couples scores, curvature is a diagonal that its second derivatives do not exceed. Error
 // bounds are estimated: from the residuals of the systems, from what β lacks of stationarity,
-// and from how much the system changes over a Newton step. Of the options it has Rough, and Tol for
-// that. The error is an [outcome.Error] of kind Shape.
+// and from how much the system and its right-hand side change over a Newton step. Of the options it has Rough,
+// and Tol for that. The error is an [outcome.Error] of kind Shape.
 func (s *Blocks) Solve(ctx context.Context, g model.Blocks, at BlockPoint, slope, curvature []float64, opts Options) (*Hypergradient, error) {
 	n, _ := s.fit.View().Dims()
 	if len(slope) != n*s.fit.Count() || len(curvature) != len(slope) {
@@ -77,22 +78,24 @@ func (s *Blocks) Solve(ctx context.Context, g model.Blocks, at BlockPoint, slope
 		return &s.out, nil
 	}
 	s.factorise(g)
-	x := make([]float64, size)
+	x, newton, moved := make([]float64, size), make([]float64, size), make([]float64, size)
 	adjoint := s.solve(ctx, h, v, blockTol)
 	size2 := s.k.Dot(h, v)
-	step := s.step(ctx, g, at, x)
+	step := s.step(ctx, g, at, newton)
 	s.out.InjectivityMargin = s.system.Margin()
 	change, wander := s.change(at, step, curvature)
-	inside := s.inside(g, x)
+	inside := s.inside(g, newton)
 	moving := false
 	for i := range r {
-		moving = s.right(g, i, b) || moving
+		moving = s.right(g, i, nil, b) || moving
 		s.out.Gradient[i] = s.k.Dot(b, v)
+		s.right(g, i, newton, moved)
+		shift := math.Abs(s.k.Dot(moved, v) - s.out.Gradient[i])
 		s.solve(ctx, b, x, blockTol)
 		energy := max(0, s.k.Dot(b, x))
 		steep := s.steep(at, x, curvature)
 		bound := float64(math.Sqrt(energy/max(s.out.InjectivityMargin, math.SmallestNonzeroFloat64))*adjoint) +
-			float64((change+float64(rounding*float64(size)))*math.Sqrt(max(0, size2)*energy)) + float64(steep*wander)
+			float64((change+float64(rounding*float64(size)))*math.Sqrt(max(0, size2)*energy)) + float64(steep*wander) + shift
 		s.out.ErrorBound = max(s.out.ErrorBound, blockSafety*bound)
 	}
 	switch {
@@ -170,7 +173,7 @@ func (s *Blocks) slopes(ctx context.Context, g model.Blocks, h, v, b []float64, 
 	s.solve(ctx, h, v, tol)
 	moving := false
 	for i := range g.Hyperparameters() {
-		moving = s.right(g, i, b) || moving
+		moving = s.right(g, i, nil, b) || moving
 		s.out.Gradient[i] = s.k.Dot(b, v)
 	}
 	switch {
@@ -207,11 +210,17 @@ func (s *Blocks) judge(ctx context.Context, report support.Report) {
 	}
 }
 
-// right sets b to the right-hand side of λᵢ and reports whether it is not 0.
-func (s *Blocks) right(g model.Blocks, i int, b []float64) (moving bool) {
+// right sets b to the right-hand side of λᵢ, after a step x where that is not nil, and reports whether it is not 0.
+func (s *Blocks) right(g model.Blocks, i int, x, b []float64) (moving bool) {
 	for _, block := range s.system.Blocks {
-		out := make([]float64, len(block.Beta))
-		g.Sensitivity(block.Block, i, block.Beta, out)
+		out, beta := make([]float64, len(block.Beta)), block.Beta
+		if x != nil {
+			beta = slices.Clone(beta)
+			for k, at := range block.At {
+				beta[block.Of[k]] += x[at]
+			}
+		}
+		g.Sensitivity(block.Block, i, beta, out)
 		for k, at := range block.At {
 			b[at] = out[block.Of[k]]
 			moving = moving || b[at] != 0

@@ -81,7 +81,24 @@ func TestBlockBoundIsTheSumOfItsTerms(t *testing.T) {
 				norms[groups[j]] = math.Hypot(norms[groups[j]], b)
 			}
 			size := len(point.Support)
-			right, lack := [2][]float64{make([]float64, size), make([]float64, size)}, make([]float64, size)
+			lack := make([]float64, size)
+			rights := func(coef []float64) (right [2][]float64) { // −∂(penalty's slope)/∂λ at coefficients of the same support
+				for k, j := range point.Support {
+					norm := 0.0
+					for l, other := range point.Support {
+						if groups[other] == groups[j] {
+							norm = math.Hypot(norm, coef[l])
+						}
+					}
+					group := -whole * weights[groups[j]] / norm * coef[k]
+					if sparse {
+						right[0], right[1] = append(right[0], -math.Copysign(l1, coef[k])), append(right[1], group)
+					} else {
+						right[0], right[1] = append(right[0], group), append(right[1], -q.Ridge*coef[k])
+					}
+				}
+				return right
+			}
 			for k, j := range point.Support {
 				b, in := point.Coef[k], groups[j]
 				pull := whole * weights[in] / norms[in]
@@ -92,10 +109,6 @@ func TestBlockBoundIsTheSumOfItsTerms(t *testing.T) {
 				}
 				w.a[k][k] += pull
 				lack[k] = at.Correlation[j] - math.Copysign(l1, b) - pull*b - q.Ridge*b
-				right[0][k], right[1][k] = -pull*b, -q.Ridge*b
-				if sparse {
-					right[0][k], right[1][k] = -math.Copysign(l1, b), -pull*b
-				}
 			}
 			margin := 0.0
 			for k := range w.a {
@@ -130,10 +143,15 @@ func TestBlockBoundIsTheSumOfItsTerms(t *testing.T) {
 				t.Fatal(err)
 			}
 			name := fmt.Sprintf("seed %d, off by %g", seed, off)
-			for i, b := range right {
-				x := w.solve(t, b)
+			there := slices.Clone(point.Coef)
+			for k, d := range step {
+				there[k] += d
+			}
+			after := rights(there)
+			for i, b := range rights(point.Coef) {
+				x, shift := w.solve(t, b), math.Abs(dot(after[i], v)-dot(b, v))
 				_, steep, _ := w.bend(x)
-				want = math.Max(want, 10*(change*math.Sqrt(dot(w.h, v)*dot(b, x))+math.Sqrt(steep*wander)))
+				want = math.Max(want, 10*(change*math.Sqrt(dot(w.h, v)*dot(b, x))+math.Sqrt(steep*wander)+shift))
 				if gradient := dot(w.h, x); math.Abs(got.Gradient[i]-gradient) > 1e-9*(1+math.Abs(gradient)) {
 					t.Errorf("%s: ∂/∂λ%d = %g, on dense matrices %g", name, i, got.Gradient[i], gradient)
 				}

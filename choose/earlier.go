@@ -81,6 +81,6 @@ func (p *Problem) pairAgain(ctx context.Context, s *stages, top []float64, o Opt
 	if result == nil || err != nil || !(result.Best.Value < p.Null().Value) {
 		return result, err != nil, err
 	}
-	result, err = p.descendBoth(ctx, s, result, result.Best, from[0], from[1], top, o)
+	result, err = p.descendBoth(ctx, s, result, result.Best, from[0], boxAround(from[0], from[1], from[1], top), o)
 	return result, true, err
 }

@@ -72,7 +72,7 @@ func (p *Problem) pair(ctx context.Context, s *stages, top []float64, o Options)
 	if !s.further(result, err) || result.Best.LogLambda == nil {
 		return result, err
 	}
-	result, err = p.descendBoth(ctx, s, result, from, l, r, top, o)
+	result, err = p.descendBoth(ctx, s, result, from, l, boxAround(l, r, strongest, top), o)
 	return preferring(single, result, o), err
 }
 
@@ -168,13 +168,17 @@ func (b startingAt) Eval(ctx context.Context, r search.Request) (search.Evaluati
 	return b.Objective.Eval(ctx, r)
 }
 
-// descendBoth goes on from a point in both λ's.
-func (p *Problem) descendBoth(ctx context.Context, s *stages, best *search.Result, from search.Evaluation, l, r float64, top []float64, o Options) (*search.Result, error) {
-	start := slices.Clone(from.LogLambda)
-	box := search.Box{
+// boxAround is the box of a descent in both λ's, given the best of each strength alone and the strongest ridge that mixtures take.
+func boxAround(l, r, strongest float64, top []float64) search.Box {
+	return search.Box{
 		Lower: []float64{l - pairReach, r - pairReach},
-		Upper: []float64{max(l, top[0]), r + pairAbove},
+		Upper: []float64{max(l, top[0]), strongest + pairAbove},
 	}
+}
+
+// descendBoth goes on from a point in both λ's.
+func (p *Problem) descendBoth(ctx context.Context, s *stages, best *search.Result, from search.Evaluation, l float64, box search.Box, o Options) (*search.Result, error) {
+	start := slices.Clone(from.LogLambda)
 	for i := range start {
 		start[i] = min(max(start[i], box.Lower[i]), box.Upper[i])
 	}

@@ -3,20 +3,20 @@ package table
 import (
 	"bufio"
 	"errors"
-	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// blankRows reads numbers with blanks between them.
+// blankRows reads cells with blanks between them: numbers, and words in quotes.
 type blankRows struct {
 	name  string
 	lines *bufio.Scanner
 	names []string
-	first []string
+	first []string // the row below the names
 	width int
 	line  int
 }
@@ -35,27 +35,70 @@ func newBlankRows(name string, text io.Reader, header *bool) (*blankRows, error)
 	b.width = len(names)
 	switch {
 	case commented && header != nil && !*header: // a remark
+		return b, nil
 	case commented || isHeader(record, header):
 		b.names = names
 	default:
 		b.first = record
+		return b, nil
+	}
+	if b.first, err = b.record(); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if len(b.first) == b.width+1 { // labels of rows, for which R's write.table writes no name
+		b.names, b.width = slices.Insert(b.names, 0, ""), b.width+1
 	}
 	return b, nil
 }
 
-// namesOf are the names that a first line has: behind a #, as NumPy writes them, or in quotes, as R does.
+// namesOf are the names that a first line has, perhaps behind a #, as NumPy writes them.
 func namesOf(record []string) (names []string, commented bool) {
 	if commented = record[0] == "#"; commented {
 		record = record[1:]
 	}
-	names = make([]string, len(record))
-	for k, name := range record {
-		if n := len(name); n > 1 && name[0] == '"' && name[n-1] == '"' {
-			name = name[1 : n-1]
+	return record, commented
+}
+
+// fields are the cells of a line, with the quotes around them, and where they begin.
+func fields(line string) (cells []string, starts []int) {
+	for at := 0; ; {
+		at += len(line[at:]) - len(strings.TrimLeftFunc(line[at:], unicode.IsSpace))
+		if at == len(line) {
+			return cells, starts
 		}
-		names[k] = name
+		n := cellLength(line[at:])
+		cells, starts = append(cells, line[at:at+n]), append(starts, at)
+		at += n
 	}
-	return names, commented
+}
+
+// cellLength is how long the cell is that a text begins with: up to a blank, or else to the quote that ends it. R puts
+// a backslash before a quote that is the cell's own.
+func cellLength(text string) int {
+	if text[0] == '"' {
+		for k := 1; k < len(text); k++ {
+			switch text[k] {
+			case '\\':
+				k++
+			case '"':
+				if k+1 == len(text) || text[k+1] == ' ' || text[k+1] == '\t' {
+					return k + 1
+				}
+			}
+		}
+	}
+	if k := strings.IndexFunc(text, unicode.IsSpace); k >= 0 {
+		return k
+	}
+	return len(text)
+}
+
+// unquoted is a cell without quotes around it.
+func unquoted(cell string) string {
+	if n := len(cell); n > 1 && cell[0] == '"' && cell[n-1] == '"' {
+		return strings.ReplaceAll(cell[1:n-1], `\"`, `"`)
+	}
+	return cell
 }
 
 func (b *blankRows) Columns() []string { return b.names }
@@ -64,12 +107,8 @@ func (b *blankRows) Line() int         { return b.line }
 
 // at returns where cell k of the row begins: a line, and a byte of it.
 func (b *blankRows) at(k int) (line int, at int64) {
-	text := b.lines.Text()
-	rest := strings.TrimLeftFunc(text, unicode.IsSpace)
-	for range k {
-		rest = strings.TrimLeftFunc(rest[strings.IndexFunc(rest, unicode.IsSpace):], unicode.IsSpace)
-	}
-	return b.line, int64(1 + len(text) - len(rest))
+	_, starts := fields(b.lines.Text())
+	return b.line, int64(1 + starts[k])
 }
 
 func (b *blankRows) Next(row []Cell) ([]Cell, error) {
@@ -80,9 +119,9 @@ func (b *blankRows) Next(row []Cell) ([]Cell, error) {
 		if record, err = b.record(); err != nil {
 			return nil, err
 		}
-		if len(record) != b.width {
-			return nil, &outcome.Error{Kind: outcome.Parse, File: b.name, Line: b.line, Byte: 1, Message: fmt.Sprintf("%d cells, where the first line has %d", len(record), b.width)}
-		}
+	}
+	if len(record) != b.width {
+		return nil, uneven(b.name, b.line, len(record), b.width)
 	}
 	row = row[:0]
 	for _, text := range record {
@@ -94,9 +133,18 @@ func (b *blankRows) Next(row []Cell) ([]Cell, error) {
 func (b *blankRows) record() ([]string, error) {
 	for b.lines.Scan() {
 		b.line++
-		if record := strings.Fields(b.lines.Text()); len(record) > 0 {
-			return record, nil
+		line := b.lines.Text()
+		if strings.IndexByte(line, '"') < 0 {
+			if record := strings.Fields(line); len(record) > 0 {
+				return record, nil
+			}
+			continue
 		}
+		record, _ := fields(line)
+		for k, cell := range record {
+			record[k] = unquoted(cell)
+		}
+		return record, nil
 	}
 	if err := b.lines.Err(); err != nil {
 		return nil, &outcome.Error{Kind: outcome.IO, File: b.name, Line: b.line + 1, Byte: 1, Message: "reading stopped", Err: err}

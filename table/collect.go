@@ -56,7 +56,7 @@ func collect(ctx context.Context, rows Rows, format string, o Options) (*Data, e
 		if r == ignored {
 			continue
 		}
-		col := &column{at: k, feature: -1, name: p.label(k), categories: p.categories[k], codes: map[string]int{}, fromZero: true, fromOne: true}
+		col := &column{at: k, feature: -1, name: p.label(k), categories: p.categories[k], codes: map[string]int{}}
 		if c.byColumn[k] = col; r == feature {
 			col.feature = len(c.features)
 			c.features, c.places = append(c.features, col), append(c.places, k)
@@ -231,12 +231,6 @@ func (c *collector) takeTable() (taken bool, err error) {
 			col.values = append(col.values, cells[at])
 		}
 	}
-	if len(c.features) > 0 {
-		first := c.features[0]
-		for i := 0; i < rows && first.numbersRows(); i++ {
-			first.count(cells[i*c.width+first.at], c.read+1+i)
-		}
-	}
 	if c.o.Missing == Mean {
 		for _, col := range c.features {
 			for at := col.at; at < len(cells); at += c.width {
@@ -277,9 +271,6 @@ func (c *collector) takeNumbers() (taken bool, err error) {
 	}
 	for _, col := range c.others {
 		col.values = append(col.values, cells[col.at])
-	}
-	if len(c.features) > 0 {
-		c.features[0].count(values[0], c.read)
 	}
 	if c.o.Missing == Mean {
 		for f, col := range c.features {
@@ -361,14 +352,12 @@ func (c *collector) finish(ctx context.Context, d *Data) error {
 			d.Schema.Target = c.names[c.target]
 		}
 	}
-	used := c.features
-	if first := c.features; len(first) > 0 && c.names != nil && c.names[first[0].at] == "" && first[0].at == 0 && first[0].numbersRows() && !first[0].text && c.read > 1 {
-		used = first[1:]
-		d.Notes = append(d.Notes, Note{"row_numbers", "the first column has no name and numbers the rows, and is left out"})
+	if len(c.index) > 0 {
+		d.Notes = append(d.Notes, Note{"row_labels", c.indexed()})
 	}
-	d.noteCategories(used, c.matrix.Rows())
-	order := make([][]int, len(used)) // of texts: code → place among the categories
-	for f, col := range used {
+	d.noteCategories(c.features, c.matrix.Rows())
+	order := make([][]int, len(c.features)) // of texts: code → place among the categories
+	for f, col := range c.features {
 		in := Input{Position: col.at}
 		if c.names != nil {
 			in.Name = c.names[col.at]
@@ -383,28 +372,28 @@ func (c *collector) finish(ctx context.Context, d *Data) error {
 		d.Schema.Inputs = append(d.Schema.Inputs, in)
 	}
 	d.Names = d.Schema.Names()
-	if err := c.take(ctx, d, len(c.features)-len(used), order); err != nil {
+	if err := c.take(ctx, d, order); err != nil {
 		return err
 	}
 	return c.stand(d)
 }
 
 // take makes the matrix: of the rows collected where they are its rows already.
-func (c *collector) take(ctx context.Context, d *Data, skipped int, order [][]int) (err error) {
-	plain := skipped == 0 && (len(c.missing) == 0 || c.o.Missing == Zero)
+func (c *collector) take(ctx context.Context, d *Data, order [][]int) (err error) {
+	plain := len(c.missing) == 0 || c.o.Missing == Zero
 	for _, in := range d.Schema.Inputs {
 		plain = plain && in.Categories == nil
 	}
 	if plain {
 		d.X, err = c.matrix.Matrix(ctx, len(c.features))
 	} else {
-		d.X, err = c.expand(ctx, d.Schema.Inputs, skipped, order)
+		d.X, err = c.expand(ctx, d.Schema.Inputs, order)
 	}
 	return err
 }
 
 // expand makes the matrix with missing cells filled and a column of each category.
-func (c *collector) expand(ctx context.Context, inputs []Input, skipped int, order [][]int) (sparse.Matrix, error) {
+func (c *collector) expand(ctx context.Context, inputs []Input, order [][]int) (sparse.Matrix, error) {
 	starts := make([]int32, len(inputs)+1) // of the inputs among the columns
 	for f, in := range inputs {
 		starts[f+1] = starts[f] + int32(in.width())
@@ -419,10 +408,9 @@ func (c *collector) expand(ctx context.Context, inputs []Input, skipped int, ord
 	missing, i := c.missing, int32(0)
 	fill := func(until int32) { // missing cells before a feature
 		for ; len(missing) > 0 && missing[0].row == i && missing[0].feature < until; missing = missing[1:] {
-			if f := int(missing[0].feature) - skipped; f >= 0 {
-				for k, v := range inputs[f].Fill {
-					put(starts[f]+int32(k), v)
-				}
+			f := missing[0].feature
+			for k, v := range inputs[f].Fill {
+				put(starts[f]+int32(k), v)
 			}
 		}
 	}
@@ -430,12 +418,10 @@ func (c *collector) expand(ctx context.Context, inputs []Input, skipped int, ord
 		columns, values = columns[:0], values[:0]
 		for k, j := range from {
 			fill(j)
-			switch f := int(j) - skipped; {
-			case f < 0:
-			case inputs[f].Categories != nil:
-				put(starts[f]+int32(order[f][int(numbers[k])-1]), 1)
-			default:
-				put(starts[f], numbers[k])
+			if inputs[j].Categories != nil {
+				put(starts[j]+int32(order[j][int(numbers[k])-1]), 1)
+			} else {
+				put(starts[j], numbers[k])
 			}
 		}
 		fill(int32(len(c.features)))

@@ -23,8 +23,6 @@ type column struct {
 	values     []float64
 	sum        float64 // of numbers
 	numbers    int
-	fromZero   bool // values count the rows from 0, as pandas writes them
-	fromOne    bool // from 1, as R does
 }
 
 // What a cell of a number cannot be.
@@ -101,7 +99,6 @@ func (col *column) takesNumbers(o Options) bool {
 // for one that is missing.
 func (col *column) take(cell Cell, row int) float64 {
 	if cell.Kind == Absent {
-		col.fromZero, col.fromOne = false, false
 		return 0
 	}
 	if !col.decided {
@@ -110,19 +107,10 @@ func (col *column) take(cell Cell, row int) float64 {
 	if col.text {
 		return float64(col.code(cell.Text) + 1)
 	}
-	col.count(cell.Number, row)
 	col.sum += cell.Number
 	col.numbers++
 	return cell.Number
 }
-
-// count finds out whether values go on counting the rows.
-func (col *column) count(v float64, row int) {
-	col.fromZero = col.fromZero && v == float64(row-1)
-	col.fromOne = col.fromOne && v == float64(row)
-}
-
-func (col *column) numbersRows() bool { return col.fromZero || col.fromOne }
 
 // code returns the code of a text.
 func (col *column) code(text string) int {

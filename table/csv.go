@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/seed-45b9a24c/pare/internal/input"
@@ -59,12 +60,45 @@ func newCSVRows(name string, text io.Reader, separator byte, header *bool) (*csv
 	for k := range record {
 		record[k] = strings.TrimSpace(record[k])
 	}
-	if isHeader(record, header) {
-		c.names = record
-	} else {
+	if !isHeader(record, header) {
 		c.again = true
+		return c, nil
 	}
-	return c, nil
+	c.names = record
+	return c, c.labelled(c.r != nil || c.block.Text[c.block.Got.starts[c.row]] == '"')
+}
+
+// labelled reads the first row below a header. If that has a cell more, the labels of rows come first and have no name,
+// as R's write.table has it. An empty cell more is what a separator at the end makes; and commas between cells may be
+// those of decimals, unless there are quotes around the names, as R writes them.
+func (c *csvRows) labelled(quotes bool) error {
+	names := c.width
+	c.expect(0)
+	defer func() { c.expect(c.width) }()
+	err := c.advance()
+	if c.width = names; errors.Is(err, io.EOF) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	c.again = true
+	row := c.texts(nil)
+	switch n := len(row); {
+	case n == names:
+	case n == names+1 && strings.TrimSpace(row[names]) != "" && (quotes || c.separator != ','):
+		c.names, c.width = slices.Insert(c.names, 0, ""), n
+	default:
+		return uneven(c.name, c.line, n, names)
+	}
+	return nil
+}
+
+// expect has rows refused that have not so many cells; 0: it takes the next as it is.
+func (c *csvRows) expect(width int) {
+	if c.width = width; c.r != nil {
+		c.r.FieldsPerRecord = width
+	}
 }
 
 // isHeader reports whether the first record has names: where it is not said, none of its
@@ -118,7 +152,7 @@ func (c *csvRows) advance() error {
 			if c.row++; c.row < got.rows() {
 				c.line = c.before + got.lines[c.row]
 				if n := len(got.row(c.row)); c.width > 0 && n != c.width {
-					return c.uneven(c.line, n)
+					return uneven(c.name, c.line, n, c.width)
 				}
 				return nil
 			}
@@ -223,11 +257,13 @@ func (c *csvRows) quoted(begun []byte) {
 	c.block = nil
 }
 
-func (c *csvRows) uneven(line, cells int) error {
-	return &outcome.Error{
-		Kind: outcome.Parse, File: c.name, Line: line, Byte: 1,
-		Message: fmt.Sprintf("%d cells, where the first line has %d", cells, c.width),
+// uneven is the error of a line with another number of cells than the first.
+func uneven(file string, line, cells, want int) error {
+	noun := "cells"
+	if cells == 1 {
+		noun = "cell"
 	}
+	return &outcome.Error{Kind: outcome.Parse, File: file, Line: line, Byte: 1, Message: fmt.Sprintf("%d %s, where the first line has %d", cells, noun, want)}
 }
 
 // failed is the error of a text that ended otherwise than it should.
@@ -255,7 +291,7 @@ func (c *csvRows) standard() error {
 		c.record, c.line = record, c.before+line
 		return nil
 	case errors.As(err, &at) && errors.Is(err, csv.ErrFieldCount):
-		return c.uneven(c.before+at.Line, len(record))
+		return uneven(c.name, c.before+at.Line, len(record), c.width)
 	case errors.As(err, &at):
 		what := "a quoted cell: " + at.Err.Error()
 		if at.StartLine != at.Line {

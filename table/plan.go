@@ -112,6 +112,7 @@ type plan struct {
 	target     int      // −1: none
 	targetFile string   // "": none
 	aside      []string // by column
+	index      []int    // columns that are ignored because they label rows
 }
 
 // newPlan settles what becomes of each column, and refuses features that cannot be told apart.
@@ -160,7 +161,34 @@ func assigned(h header, o Options) (*plan, error) {
 	for _, k := range text {
 		p.categories[k] = true
 	}
+	for k, r := range p.roles {
+		if r == feature && o.Columns == nil && !p.categories[k] && h.labelsRows(k) {
+			p.roles[k], p.index = ignored, append(p.index, k)
+		}
+	}
 	return p, nil
+}
+
+// labelsRows reports whether a column labels rows: it stands before all that have a name, as pandas and R write
+// labels to text, or has the name that pandas gives them in Parquet, or when it reads them from text.
+func (h header) labelsRows(k int) bool {
+	if h.names == nil {
+		return false
+	}
+	level, ok := strings.CutPrefix(h.names[k], "__index_level_")
+	if ok && strings.HasSuffix(level, "__") {
+		return true
+	}
+	return !slices.ContainsFunc(h.names[:k+1], func(name string) bool { return name != "" && !strings.HasPrefix(name, "Unnamed: ") })
+}
+
+// indexed says which columns were left out as labels of rows.
+func (p *plan) indexed() string {
+	labels := make([]string, len(p.index))
+	for i, k := range p.index {
+		labels[i] = p.label(k)
+	}
+	return strings.Join(labels, ", ") + ": labels of rows, as pandas and R write them, which are no features unless --columns or --categories lists them"
 }
 
 func (p *plan) setTarget(o Options) error {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/seed-45b9a24c/pare/internal/input"
@@ -68,10 +69,10 @@ func recognise(in *input.Input, o Options) (recognised, error) {
 	case svmlightText, labelsAlone:
 		return recognised{format: "svmlight text", svmlight: true, labels: form == labelsAlone, text: text}, nil
 	case 0:
-		return recognised{}, refused(in.Name, "text that is neither svmlight, \"label index:value ...\", nor a table: cells with commas, semicolons or tabs between, or as many numbers in each line with blanks between")
+		return recognised{}, refused(in.Name, "text that is neither svmlight, \"label index:value ...\", nor a table: cells with commas, semicolons or tabs between, or as many numbers or words in quotes in each line with blanks between")
 	case ' ':
 		r, err := newBlankRows(in.Name, text, o.Header)
-		return recognised{format: "a table of numbers with blanks between", rows: r}, err
+		return recognised{format: "a table with blanks between", rows: r}, err
 	default:
 		return separated(in, text, form, o)
 	}
@@ -234,7 +235,7 @@ func formOf(head []byte) byte {
 	switch {
 	case form != 0:
 		return form
-	case numbersBetweenBlanks(lines):
+	case isBlankTable(lines):
 		return ' '
 	case oneColumn(lines):
 		return ','
@@ -293,34 +294,36 @@ func separates(lines []string, separator byte) bool {
 	return true
 }
 
-// numbersBetweenBlanks reports whether lines are several numbers each, the first perhaps
-// names.
-func numbersBetweenBlanks(lines []string) bool {
-	names, _ := namesOf(strings.Fields(lines[0]))
+// isBlankTable reports whether lines are several cells each with blanks between, all numbers or words in quotes. The first
+// may be names, of all cells below them or of all but the first; below names in quotes there may be any words.
+func isBlankTable(lines []string) bool {
+	first, _ := fields(lines[0])
+	names, _ := namesOf(first)
 	width := len(names)
-	if width < 2 {
-		return false
+	if len(lines) == 1 {
+		return width > 1 && !slices.ContainsFunc(names, func(cell string) bool { return !isNumber(cell) })
 	}
-	for _, line := range lines[1:] {
-		fields := strings.Fields(line)
-		if len(fields) != width {
-			return false
+	words := !slices.ContainsFunc(names, func(cell string) bool { return unquoted(cell) == cell })
+	for k, line := range lines[1:] {
+		cells, _ := fields(line)
+		if k == 0 && len(cells) == width+1 {
+			width++
 		}
-		for _, f := range fields {
-			if _, err := parseNumber(f); err != nil && !missingWord(f) {
-				return false
-			}
-		}
-	}
-	if len(lines) > 1 {
-		return true
-	}
-	for _, f := range names {
-		if _, err := parseNumber(f); err != nil {
+		if width < 2 || len(cells) != width || !words && slices.ContainsFunc(cells, isBareWord) {
 			return false
 		}
 	}
 	return true
+}
+
+func isNumber(cell string) bool {
+	_, err := parseNumber(cell)
+	return err == nil
+}
+
+// isBareWord reports whether a cell is neither a number, nor in quotes, nor missing.
+func isBareWord(cell string) bool {
+	return !isNumber(cell) && !missingWord(cell) && unquoted(cell) == cell
 }
 
 // oneColumn reports whether lines are a name with one number or word below it each.

@@ -141,11 +141,6 @@ func TestColumnsByNameAndNumber(t *testing.T) {
 		{small, table.Options{Target: "y", Columns: []string{"b"}}, "b[2 -4.5] → [5 6][]"},
 		{small, table.Options{Target: "y", Drop: []string{"1"}}, "b[2 -4.5] → [5 6][]"},
 		{small, table.Options{NoTarget: true}, "a[1 0] b[2 -4.5] y[5 6] → [][]"},
-		{",a,y\n0,7,1\n1,8,2\n2,9,4\n", table.Options{Target: "y"}, "a[7 8 9] → [1 2 4][]"},                         // pandas numbers rows
-		{"\"\",\"a\",\"y\"\n\"1\",7,1\n\"2\",8,2\n\"3\",9,4\n", table.Options{Target: "y"}, "a[7 8 9] → [1 2 4][]"}, // so does R, from 1
-		{",a,y\n0,7,NA\n1,8,2\n2,9,4\n", table.Options{Target: "y", Missing: table.DropRows}, "a[8 9] → [2 4][]"},
-		{",a,y\n2,7,1\n3,8,2\n4,9,4\n", table.Options{Target: "y"}, "column 1[2 3 4] a[7 8 9] → [1 2 4][]"},
-		{",a,y\n0,7,1\n1,8,2\n3,9,4\n", table.Options{Target: "y"}, "column 1[0 1 3] a[7 8 9] → [1 2 4][]"},
 		{"a,y\n1,no\n2,yes\n3,no\n", table.Options{Target: "y"}, "a[1 2 3] → [0 1 0][no yes]"},
 		{"a,y\n1,10\n2,9\n", table.Options{Target: "y", Categories: []string{"y"}}, "a[1 2] → [0 1][10 9]"},
 		{"a\n1\n2\n", table.Options{Target: "a"}, "→ [1 2][]"},
@@ -249,16 +244,75 @@ func TestRowsWithColumnsAside(t *testing.T) {
 	}
 }
 
+// What pandas and R write before the columns with names labels the rows, whatever the labels are, and is no feature
+// unless it is asked for. The texts are theirs: to_csv of a frame with the index [3, 0], to_csv of two unnamed levels,
+// to_csv(index=False) of what read_csv made of the first, and R's write.csv, and write.table with blanks and tabs.
+func TestLabelsOfRowsAreNoFeatures(t *testing.T) {
+	for _, c := range []struct{ name, text string }{
+		{"pandas, shuffled", ",a,y\n3,7,1\n0,8,2\n"},
+		{"pandas, texts", ",a,y\np,7,1\nq,8,2\n"},
+		{"pandas, two levels", ",,a,y\nu,1,7,1\nv,1,8,2\n"},
+		{"pandas, read and written", "Unnamed: 0,a,y\n3,7,1\n0,8,2\n"},
+		{"pandas, Parquet as text", "a,y,__index_level_0__\n7,1,3\n8,2,0\n"},
+		{"R, write.csv", "\"\",\"a\",\"y\"\n\"1\",7,1\n\"2\",8,2\n"},
+		{"R, write.table", "\"a\" \"y\"\n\"Mazda RX4\" 7 1\n\"b \\\"c\\\" d\" 8 2\n"},
+		{"R, write.table with commas", "\"a\",\"y\"\n\"1\",7,1\n\"2\",8,2\n"},
+		{"R, write.table with commas, and lines in labels", "\"a\",\"y\"\n\"1\n\",7,1\n\"2\",8,2\n"},
+		{"R, write.table with tabs", "a\ty\n1\t7\t1\n2\t8\t2\n"},
+	} {
+		d, err := read(c.text, table.Options{Target: "y", OneHot: true})
+		if err != nil || shown(d) != "a[7 8] → [1 2][]" {
+			t.Errorf("%s: %v, %v", c.name, shown(d), err)
+		} else if len(d.Notes) != 1 || d.Notes[0].Code != "row_labels" {
+			t.Errorf("%s: %v", c.name, d.Notes)
+		}
+	}
+	for _, c := range []struct {
+		text string
+		o    table.Options
+		want string
+	}{
+		{",a,y\n3,7,1\n0,8,2\n", table.Options{Columns: []string{"1", "a"}}, "column 1[3 0] a[7 8] → [1 2][]"},
+		{",a,y\n3,7,1\n0,8,2\n", table.Options{Categories: []string{"1"}, OneHot: true}, "column 1=0[0 1] column 1=3[1 0] a[7 8] → [1 2][]"},
+		{"\"a\" \"y\"\n\"1\" 7 1\n\"2\" 8 2\n", table.Options{Columns: []string{"1"}}, "[1 2] → [1 2][]"},
+		{"a,,y\n7,3,1\n8,0,2\n", table.Options{}, "a[7 8] column 2[3 0] → [1 2][]"},
+		{"\"a\" \"d\" \"y\"\n7 2024-01-31 1\n8 2024-02-01 2\n", table.Options{OneHot: true}, "a[7 8] d=2024-01-31[1 0] d=2024-02-01[0 1] → [1 2][]"},
+	} {
+		c.o.Target = "y"
+		d, err := read(c.text, c.o)
+		if err != nil || shown(d) != c.want {
+			t.Errorf("%q: %v, %v\nwant %s", c.text, shown(d), err, c.want)
+		}
+	}
+}
+
+// Rows are predicted whatever their labels are, or without any.
+func TestRowsBesideTheirLabels(t *testing.T) {
+	d, err := read("\"a\" \"y\"\n\"p\" 7 1\n\"q\" 8 2\n", table.Options{Target: "y"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"\"a\"\n\"z\" 9\n", ",a\n1,9\n", "a\n9\n"} {
+		for row, err := range d.Schema.ReadRows(t.Context(), strings.NewReader(text), 1, table.Options{}) {
+			if err != nil || !slices.Equal(row.Values, []float64{9}) {
+				t.Errorf("%q: %v, %v", text, row.Values, err)
+			}
+		}
+	}
+}
+
 // The target may have a file of its own, in any form that has one value a row.
 func TestTargetOfItsOwnFile(t *testing.T) {
 	for text, want := range map[string]string{
-		"5\n6\n":         "[5 6][]",
-		"y\n5\n6\n":      "[5 6][]",
-		"no\nyes\n":      "[0 1][no yes]",
-		"5":              "",
-		"1,2\n3,4\n":     "",
-		"5\n6\n7\n":      "",
-		"1 1:5\n2 1:3\n": "",
+		"5\n6\n":          "[5 6][]",
+		"y\n5\n6\n":       "[5 6][]",
+		"no\nyes\n":       "[0 1][no yes]",
+		",y\n3,5\n0,6\n":  "[5 6][]",
+		"5":               "",
+		"1,2\n3,4\n":      "",
+		"a,b\n1,2\n3,4\n": "",
+		"5\n6\n7\n":       "",
+		"1 1:5\n2 1:3\n":  "",
 	} {
 		path := filepath.Join(t.TempDir(), "target")
 		header := text == "no\nyes\n"
@@ -425,6 +479,8 @@ func TestRefusals(t *testing.T) {
 		{"a,y\n1,2\n,3\n", y, outcome.Parse, 3, `column "a": no value here`},
 		{"a,y\n1,\n", table.Options{Target: "y", Missing: table.Mean}, outcome.Parse, 2, `column "y": no value here`},
 		{"a,y\n1,2\n3,x\n", y, outcome.Parse, 3, `"x" is text`},
+		{"a,y\n3,5,2\n1,5,3\n", y, outcome.Parse, 2, "3 cells, where the first line has 2"}, // decimal commas
+		{"a;y\n1;2;\n3;4;\n", y, outcome.Parse, 2, "3 cells, where the first line has 2"},
 		{"a,b,y\n,1,2\n,2,3\n", table.Options{Target: "y", Missing: table.Mean}, outcome.Parse, 0, `data: drop: column "a" holds no value at all`},
 		{"a\xe9,y\n1,2\n", y, outcome.Parse, 0, "data: the name of column 1 is not UTF-8"},
 		{"a,y\n1,caf\xe9\n", y, outcome.Parse, 2, "not UTF-8"},
@@ -445,7 +501,7 @@ func TestRefusals(t *testing.T) {
 		{"a,y\n1,2\n1,info\n", y, outcome.Parse, 3, `"info" is text`},
 		{"a,y\n0x10,2\n", y, outcome.Parse, 2, `"0x10" is text`},
 		{"a,y\n1_0,2\n", y, outcome.Parse, 2, `"1_0" is text`},
-		{"a,y\n1,2\n3\n", y, outcome.Parse, 3, "1 cells, where the first line has 2"},
+		{"a,y\n1,2\n3\n", y, outcome.Parse, 3, "1 cell, where the first line has 2"},
 		{"a,y\n1,2,3\n", y, outcome.Parse, 2, "3 cells, where the first line has 2"},
 		{"a,y\n\"1,2\n", y, outcome.Parse, 2, "quoted"},
 		{"a,y\n1,2\n\"3,4\n5,6\n", y, outcome.Parse, 4, "in the row that begins at line 3"},

@@ -3,6 +3,7 @@ package table
 import (
 	"context"
 	"fmt"
+	"strconv"
 
 	"github.com/seed-45b9a24c/pare/outcome"
 )
@@ -33,10 +34,10 @@ func (d *Data) setTarget(values []float64, labels []string) {
 }
 
 // ReadColumn reads a file of one column: a number or a text for each row, of which texts
-// come back as indices of labels. Any format of [Open] with one column will do, or one
-// value a line.
+// come back as indices of labels. Any format of [Open] with one column will do, beside
+// labels of rows, or one value a line.
 func ReadColumn(ctx context.Context, path string) (values []float64, labels []string, err error) {
-	o := Options{Target: "1"}
+	o := Options{}
 	in, err := open(ctx, path, nil, &o)
 	if err != nil {
 		return nil, nil, err
@@ -54,9 +55,17 @@ func ReadColumn(ctx context.Context, path string) (values []float64, labels []st
 			return nil, nil, err
 		}
 	}
-	if src.rows.Width() != 1 {
-		return nil, nil, &outcome.Error{Kind: outcome.Shape, File: path, Message: fmt.Sprintf("%d columns, where there must be one value a row", src.rows.Width())}
+	h := header{in.Name, src.rows.Columns(), src.rows.Width()}
+	var columns []int
+	for k := range h.width {
+		if !h.labelsRows(k) {
+			columns = append(columns, k)
+		}
 	}
+	if len(columns) != 1 {
+		return nil, nil, &outcome.Error{Kind: outcome.Shape, File: path, Message: fmt.Sprintf("%d columns, where there must be one value a row", h.width)}
+	}
+	o.Target = strconv.Itoa(columns[0] + 1)
 	d, err := collect(ctx, src.rows, "", o)
 	if err != nil {
 		return nil, nil, err

@@ -104,7 +104,7 @@ type Config struct {
 	// bound do not move with λ. Only for models with an ℓ1 penalty, and not on unpenalised
 	// columns.
 	Lower, Upper []float64
-	Tol          float64 // relative duality gap to reach, at least 1e-15; 0 means 1e-6
+	Tol          float64 // relative duality gap to reach, at least 1e-15 and below 1; 0 means 1e-6
 	MaxEpochs    int     // sweeps allowed in one solve; 0 means 100,000
 	// Threads is how many threads work at once, on several inner problems or together on one;
 	// 0 means all processors, or the threads of Pool.

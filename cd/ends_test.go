@@ -23,7 +23,7 @@ func TestBadParameters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, o := range []cd.Options{{Tol: -1}, {Tol: 1e-16}, {Tol: math.NaN()}, {Tol: math.Inf(1)}, {MaxEpochs: -1}} {
+	for _, o := range []cd.Options{{Tol: -1}, {Tol: 1e-16}, {Tol: math.NaN()}, {Tol: 1}, {Tol: math.Inf(1)}, {MaxEpochs: -1}} {
 		sol, err := s.Solve(context.Background(), g, o)
 		if outcome.KindOf(err) != outcome.BadParameter || sol != nil {
 			t.Errorf("%+v: %v", o, err)

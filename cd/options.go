@@ -1,15 +1,13 @@
 package cd
 
 import (
-	"math"
-
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
 // Options bound a solve. The zero value is ready to use.
 type Options struct {
 	// Tol is the relative duality gap to reach: gap ≤ Tol·P₀, P₀ the objective
-	// of the null model. 0 means 1e-6; the least possible is 1e-15.
+	// of the null model. 0 means 1e-6; it is at least 1e-15 and below 1.
 	Tol float64
 	// MaxEpochs bounds the sweeps over working sets. 0 means 100,000.
 	MaxEpochs int
@@ -76,8 +74,8 @@ func (o Options) resolve() (Options, error) {
 	if o.Tol == 0 {
 		o.Tol = defaultTol
 	}
-	if !(o.Tol >= leastTol) || math.IsInf(o.Tol, 1) {
-		return o, outcome.At(outcome.BadParameter, "tol", "the relative gap must be finite and at least %g, got %g", leastTol, o.Tol)
+	if !(o.Tol >= leastTol && o.Tol < 1) {
+		return o, outcome.At(outcome.BadParameter, "tol", "the relative gap must be at least %g, and below 1, that of the null model; got %g", leastTol, o.Tol)
 	}
 	if o.MaxEpochs == 0 {
 		o.MaxEpochs = defaultEpochs

@@ -65,7 +65,7 @@ type Options struct {
 	// Forward methods see the gradient of each epoch. Backward ones see it after
 	// the reverse sweep, what is left being what epochs before the first would
 	// have added; they run half as many epochs more where it is too much.
-	// 0 means 1e-8; below 1e-15 is an error.
+	// 0 means 1e-8; it is at least 1e-15 and below 1.
 	Tol float64
 
 	// Step is γ of PGD. 0 means 1/L, L from a power iteration and 2 % more. PCD
@@ -271,8 +271,8 @@ func (o Options) resolve() (Options, error) {
 	switch {
 	case o.Method < 0 || o.Method >= methods:
 		return o, outcome.At(outcome.Usage, "method", "no such method: %d", int(o.Method))
-	case !(o.Tol >= 1e-15) || math.IsInf(o.Tol, 1):
-		return o, outcome.At(outcome.BadParameter, "tol", "the tolerance must be at least 1e-15, and finite")
+	case !(o.Tol >= 1e-15 && o.Tol < 1):
+		return o, outcome.At(outcome.BadParameter, "tol", "the tolerance must be at least 1e-15, and below 1; got %g", o.Tol)
 	case o.Epochs < 0:
 		return o, outcome.At(outcome.BadParameter, "epochs", "a number of epochs cannot be negative")
 	case o.MaxEpochs < 0:

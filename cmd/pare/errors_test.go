@@ -117,7 +117,8 @@ func TestUsageErrorsNameWhatThereIs(t *testing.T) {
 		{"select --folds many", "folds", []string{"many"}},
 		{"select --tol 0", "tol", []string{"positive"}},
 		{"select --tol nan", "tol", []string{"positive"}},
-		{"select --tol inf", "tol", []string{"finite"}},
+		{"select --tol inf", "tol", []string{"below 1"}},
+		{"fit --ratio 0.1 --tol 1", "tol", []string{"below 1, that of the null model"}}, // which would converge at once
 		{"select --tol 1e-30", "tol", []string{"1e-15"}},
 		{"select --start 0", "start", []string{"positive"}},
 		{"select --evaluations 0", "evaluations", []string{"at least 1"}},

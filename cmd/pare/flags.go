@@ -160,8 +160,8 @@ func (f problemFlags) check() error {
 	if f.Power != nil && !(*f.Power > 1 && *f.Power < 2) {
 		return outcome.At(outcome.BadParameter, "power", "must be above 1 (the poisson loss) and below 2 (the gamma loss), got %g", *f.Power)
 	}
-	if !(f.Tol > 0) || math.IsInf(f.Tol, 1) { // the library takes 0 for its default
-		return outcome.At(outcome.BadParameter, "tol", "the relative gap to reach must be positive and finite, got %g", f.Tol)
+	if !(f.Tol > 0 && f.Tol < 1) { // the library takes 0 for its default
+		return outcome.At(outcome.BadParameter, "tol", "the relative gap to reach must be positive, and below 1, that of the null model; got %g", f.Tol)
 	}
 	return nil
 }

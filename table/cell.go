@@ -28,6 +28,7 @@ const (
 	Absent                  // missing
 	Number                  // a number
 	Text                    // text, whatever it looks like
+	Time                    // a date or a time, as Text spells it, which is a feature only as a category
 )
 
 // Rows is a table, read row by row.

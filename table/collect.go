@@ -317,6 +317,8 @@ func (c *collector) locate(k int, err error) error {
 		e.Flag = "missing"
 	case errors.Is(err, errText):
 		e.Flag = "one-hot"
+	case errors.Is(err, errTime):
+		e.Flag = "drop"
 	case errors.Is(err, errMixed):
 		e.Flag = "categories"
 	}

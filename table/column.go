@@ -30,6 +30,7 @@ var (
 	errMissing = errors.New("no value here")
 	errText    = errors.New("text")
 	errMixed   = errors.New("in a column of another kind")
+	errTime    = errors.New("a time, which is no number")
 )
 
 // read finds out what a cell holds: cells of a column of numbers are numbers after it.
@@ -62,6 +63,11 @@ func (col *column) tell(cell *Cell, o Options) error {
 	switch {
 	case cell.Kind == Number && col.categories:
 		cell.Kind, cell.Text = Text, spell(cell.Number)
+		return nil
+	case cell.Kind == Time && col.feature >= 0 && !col.categories:
+		return fmt.Errorf("%q is %w", shorten(cell.Text), errTime)
+	case cell.Kind == Time:
+		cell.Kind = Text
 		return nil
 	case cell.Kind != Spelled:
 		return nil

@@ -26,7 +26,7 @@ type Content struct {
 	Feature bool // it would be a feature
 	Again   bool // an earlier feature has its name
 
-	Numbers, Texts, Missing int // cells
+	Numbers, Texts, Times, Missing int // cells
 
 	// Categories are the first distinct texts, at most [MostCategories], ascending, and More says that there are others.
 	Categories []string
@@ -98,6 +98,9 @@ func (c *Content) add(cell Cell) {
 		return
 	case Number:
 		c.Numbers++
+		return
+	case Time:
+		c.Times++
 		return
 	case Spelled:
 		_, isTruth := truth(cell.Text)

@@ -359,7 +359,7 @@ func spelled(cell Cell) (string, bool) {
 		return "", false
 	case Number:
 		return spell(cell.Number), true
-	case Text:
+	case Text, Time:
 		return cell.Text, true
 	case Spelled:
 	}

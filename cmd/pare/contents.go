@@ -27,7 +27,7 @@ type contentsResult struct {
 // contentColumn is a column of the file.
 type contentColumn struct {
 	Name       string   `json:"name"`
-	Kind       string   `json:"kind"` // numbers, text, mixed or empty
+	Kind       string   `json:"kind"` // numbers, text, times, mixed or empty
 	Missing    int      `json:"missing"`
 	Categories []string `json:"categories,omitempty"`
 	More       bool     `json:"more_categories,omitempty"`
@@ -67,6 +67,8 @@ func kindOf(c table.Content) string {
 		return "numbers"
 	case c.Texts > 0:
 		return "text"
+	case c.Times > 0:
+		return "times"
 	default:
 		return "empty"
 	}
@@ -75,7 +77,7 @@ func kindOf(c table.Content) string {
 // needs lists what keeps a fit from the table, and what helps.
 func (c *infoCommand) needs(held *table.Contents, r *contentsResult) {
 	next := asked{c.commonFlags, &dataset{}}
-	var texts, mixed, missing, leave, faults []string
+	var texts, times, mixed, missing, leave, faults []string
 	for k, column := range held.Columns {
 		kind, name := kindOf(column), column.Name
 		switch {
@@ -90,6 +92,9 @@ func (c *infoCommand) needs(held *table.Contents, r *contentsResult) {
 			mixed = append(mixed, name)
 		case kind == "text" && column.Feature:
 			texts = append(texts, name)
+		case kind == "times" && column.Feature && !slices.Contains(c.Categories, name):
+			times = append(times, name)
+			continue
 		}
 		if column.Missing > 0 {
 			missing = append(missing, name)
@@ -108,6 +113,7 @@ func (c *infoCommand) needs(held *table.Contents, r *contentsResult) {
 	if !c.OneHot {
 		need("text_columns", "text in", texts, "--one-hot makes a column for each category, --drop leaves the columns out")
 	}
+	need("time_columns", "times in", times, "--drop leaves the columns out, --categories makes a category of each time")
 	need("mixed_columns", "numbers and text in", mixed, "--one-hot --categories takes all for text, --drop leaves the columns out")
 	if c.Missing == "" {
 		need("missing_cells", "missing cells in", missing, "--missing mean, zero or drop-rows says what becomes of them; where they are the target's, drop-rows")
@@ -115,7 +121,7 @@ func (c *infoCommand) needs(held *table.Contents, r *contentsResult) {
 	if len(faults) > 0 {
 		return
 	}
-	next.Drop = slices.Concat(c.Drop, leave)
+	next.Drop = slices.Concat(c.Drop, leave, times)
 	next.Categories = slices.Concat(c.Categories, mixed)
 	next.OneHot = c.OneHot || len(texts)+len(mixed) > 0
 	if len(missing) > 0 && next.Missing == "" {

@@ -105,6 +105,8 @@ func advice(err error, e *outcome.Error) string {
 		return "--one-hot makes a column for each of its categories, --drop leaves it out; where it is the header, --header says so."
 	case e.Flag == "one-hot" && e.File != "":
 		return "--one-hot makes a column for each of its categories, --drop leaves it out."
+	case e.Flag == "drop" && e.HasRow:
+		return "--drop leaves the column out, --categories makes a category of each time; for a trend write a number."
 	case e.Flag == "categories" && e.File != "":
 		return "--categories takes all of it for text, --drop leaves it out."
 	case e.Kind == outcome.Parse && e.Line > 0:

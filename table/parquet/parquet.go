@@ -3,7 +3,7 @@
 //
 //	d, err := table.Open(ctx, "data.parquet", table.Options{Target: "y", Formats: []table.Format{parquet.Format()}})
 //
-// Columns of numbers and truths (1 and 0) are numbers, all others text, times included.
+// Columns of numbers and truths (1 and 0) are numbers, dates and times are [table.Time], all others text.
 // Columns with a structure of their own are left out of what can be named.
 package parquet
 
@@ -11,10 +11,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 
 	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/table"
@@ -30,21 +28,12 @@ type rows struct {
 	name    string
 	file    *parquet.File
 	names   []string
-	columns []column
+	cells   []cellOf
 	byLeaf  []int // of a leaf among the columns, −1: none
 	group   int   // the next one
 	current parquet.Rows
 	buffer  []parquet.Row
 	at, n   int // of the buffer
-}
-
-// column is a leaf of the file.
-type column struct {
-	text     bool // its bytes are text
-	times    bool // its numbers are none
-	decimals bool
-	scale    int32
-	unsigned bool
 }
 
 // atOnce is how many rows are read together.
@@ -81,28 +70,9 @@ func (r *rows) add(node *parquet.Column, top bool) {
 			r.byLeaf = append(r.byLeaf, -1)
 		default:
 			r.byLeaf = append(r.byLeaf, len(r.names))
-			r.names, r.columns = append(r.names, c.Name()), append(r.columns, kindOf(c.Type()))
+			r.names, r.cells = append(r.names, c.Name()), append(r.cells, newCellOf(c.Type()))
 		}
 	}
-}
-
-// kindOf says what the values of a type are.
-func kindOf(t parquet.Type) column {
-	kind := t.Kind()
-	c := column{text: kind == parquet.ByteArray || kind == parquet.FixedLenByteArray, times: kind == parquet.Int96}
-	logical := t.LogicalType()
-	if logical == nil {
-		return c
-	}
-	switch v := logical.Value.(type) {
-	case *format.DecimalType:
-		c.decimals, c.scale = true, v.Scale
-	case *format.DateType, *format.TimeType, *format.TimestampType:
-		c.times = true
-	case *format.IntType:
-		c.unsigned = !v.IsSigned
-	}
-	return c
 }
 
 // Columns implements [table.Rows].
@@ -131,7 +101,7 @@ func (r *rows) Next(row []table.Cell) (cells []table.Cell, err error) {
 		if leaf < 0 || leaf >= len(r.byLeaf) || r.byLeaf[leaf] < 0 || v.IsNull() {
 			continue
 		}
-		cells[r.byLeaf[leaf]] = r.columns[r.byLeaf[leaf]].cell(v)
+		cells[r.byLeaf[leaf]] = r.cells[r.byLeaf[leaf]](v)
 	}
 	r.at++
 	return cells, nil
@@ -161,46 +131,6 @@ func (r *rows) more() error {
 		return damaged(r.name, err)
 	}
 	return nil
-}
-
-// cell is a value as a cell of a table.
-func (c column) cell(v parquet.Value) table.Cell {
-	switch kind := v.Kind(); {
-	case c.decimals && (kind == parquet.Int32 || kind == parquet.Int64):
-		// The decimal is spelled and read again, which is the nearest float64.
-		digits := int64(v.Int32())
-		if kind == parquet.Int64 {
-			digits = v.Int64()
-		}
-		return table.Cell{Kind: table.Spelled, Text: fmt.Sprintf("%de%d", digits, -c.scale)}
-	case c.text || c.times || c.decimals:
-		return table.Cell{Kind: table.Text, Text: v.String()}
-	case kind == parquet.Boolean:
-		if v.Boolean() {
-			return number(1)
-		}
-		return number(0)
-	case kind == parquet.Int32 && c.unsigned:
-		return number(float64(v.Uint32()))
-	case kind == parquet.Int32:
-		return number(float64(v.Int32()))
-	case kind == parquet.Int64 && c.unsigned:
-		return number(float64(v.Uint64()))
-	case kind == parquet.Int64:
-		return number(float64(v.Int64()))
-	case kind == parquet.Float:
-		return number(float64(v.Float()))
-	default:
-		return number(v.Double())
-	}
-}
-
-// number is a number, or a missing one: NaN is what other programs write for it.
-func number(v float64) table.Cell {
-	if math.IsNaN(v) {
-		return table.Cell{Kind: table.Absent}
-	}
-	return table.Cell{Kind: table.Number, Number: v}
 }
 
 func damaged(name string, err error) error {

@@ -10,9 +10,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	pq "github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/deprecated"
 
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 	"github.com/seed-45b9a24c/pare/internal/random"
@@ -163,6 +165,51 @@ func TestParquetTypes(t *testing.T) {
 	o.Missing = table.Refuse
 	if _, err := read(path, o); outcome.KindOf(err) != outcome.Parse {
 		t.Errorf("a missing number: %v", err)
+	}
+}
+
+// timed is a row with all that other programs write for times, and a decimal of 38 digits.
+type timed struct {
+	X     float64          `parquet:"x"`
+	Date  int32            `parquet:"date,date"`
+	Milli int64            `parquet:"milli,timestamp(millisecond)"`
+	Nano  int64            `parquet:"nano,timestamp(nanosecond)"`
+	Clock int64            `parquet:"clock,time(microsecond)"`
+	Old   deprecated.Int96 `parquet:"old"`
+	Money [16]byte         `parquet:"money,decimal(2:38)"`
+}
+
+// Times are no features but as categories, which are spelled as pandas writes them to text; decimals of any width are numbers.
+// The values count from 1970, and a Julian day of 2440588 begins there; -1250 is 2¹²⁸ − 1250 in two's complement.
+func TestParquetTimesAndDecimals(t *testing.T) {
+	minus := bytes.Repeat([]byte{0xff}, 16)
+	minus[14], minus[15] = 0xfb, 0x1e
+	path := write(t, []timed{
+		{X: 1, Date: 0, Milli: 1_500, Nano: 1_700_000_000_000_000_001, Clock: 3_600_000_000, Old: deprecated.Int96{1_000_000_000, 0, 2440588}, Money: [16]byte{15: 199}},
+		{X: 2, Date: -1, Milli: -1, Nano: 0, Clock: 1, Old: deprecated.Int96{0, 0, 2440587}, Money: [16]byte(minus)},
+	})
+	names := []string{"date", "milli", "nano", "clock", "old"}
+	for k, name := range names {
+		_, err := read(path, table.Options{Target: "x", OneHot: true, Drop: slices.Delete(slices.Clone(names), k, k+1)})
+		e, ok := errors.AsType[*outcome.Error](err)
+		if !ok || e.Kind != outcome.Parse || e.Flag != "drop" || !e.HasRow || !strings.Contains(e.Message, "a time") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	d, err := read(path, table.Options{Target: "x", OneHot: true, Categories: names})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"date=1969-12-31", "date=1970-01-01", "milli=1969-12-31 23:59:59.999", "milli=1970-01-01 00:00:01.5",
+		"nano=1970-01-01 00:00:00", "nano=2023-11-14 22:13:20.000000001", "clock=00:00:00.000001", "clock=01:00:00",
+		"old=1969-12-31 00:00:00", "old=1970-01-01 00:00:01", "money",
+	}
+	if !slices.Equal(d.Names, want) {
+		t.Errorf("%q", d.Names)
+	}
+	if _, money := d.X.Column(len(want) - 1); !slices.Equal(money, []float64{1.99, -12.5}) {
+		t.Errorf("decimals: %v", money)
 	}
 }
 

@@ -65,10 +65,14 @@ func collect(ctx context.Context, rows Rows, format string, o Options) (*Data, e
 		}
 	}
 	c.values = make([]float64, len(c.features))
+	var notes []Note
+	if text, ok := rows.(*csvRows); ok && o.Header == nil && text.numbersColumns() {
+		notes = append(notes, Note{"header_numbers", "the first line is 0, 1, 2 and so on, as pandas numbers columns without names, and was taken for a row; --header takes it for names"})
+	}
 	if err := c.all(ctx); err != nil {
 		return nil, err
 	}
-	d := &Data{Format: format, Rows: c.read, Kept: c.kept}
+	d := &Data{Format: format, Rows: c.read, Kept: c.kept, Notes: notes}
 	if err := c.finish(ctx, d); err != nil {
 		return nil, err
 	}

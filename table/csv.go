@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/seed-45b9a24c/pare/internal/input"
@@ -92,6 +93,19 @@ func (c *csvRows) labelled(quotes bool) error {
 		return uneven(c.name, c.line, n, names)
 	}
 	return nil
+}
+
+// numbersColumns reports whether the first line, which is no header, is 0, 1, 2 and so on: a row may be, but hardly one of more than two.
+func (c *csvRows) numbersColumns() bool {
+	if !c.again || c.names != nil || c.width < 3 {
+		return false
+	}
+	for k, cell := range c.texts(nil) {
+		if strings.TrimSpace(cell) != strconv.Itoa(k) {
+			return false
+		}
+	}
+	return true
 }
 
 // expect has rows refused that have not so many cells; 0: it takes the next as it is.

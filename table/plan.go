@@ -79,7 +79,13 @@ func (h header) there() string {
 		return fmt.Sprintf("it has columns 1 to %d, without names", h.width)
 	}
 	const most = 12
-	text := "there are " + strings.Join(h.names[:min(len(h.names), most)], ", ")
+	names := slices.Clone(h.names[:min(len(h.names), most)])
+	for k, name := range names {
+		if name == "" {
+			names[k] = strconv.Itoa(k + 1)
+		}
+	}
+	text := "there are " + strings.Join(names, ", ")
 	if len(h.names) > most {
 		text += fmt.Sprintf(" and %d more", len(h.names)-most)
 	}

@@ -286,6 +286,28 @@ func TestLabelsOfRowsAreNoFeatures(t *testing.T) {
 	}
 }
 
+// What pandas writes of a frame without names is a row, since a row may be that, but with a note.
+func TestNumbersOfColumnsAreNoted(t *testing.T) {
+	yes := true
+	for _, c := range []struct {
+		text   string
+		header *bool
+		want   string
+		notes  int
+	}{
+		{"0,1,2\n5,6,7\n", nil, "[0 5] [1 6] → [2 7][]", 1},
+		{"0,1,2\n5,6,7\n", &yes, "0[5] 1[6] → [7][]", 0},
+		{"0,1\n5,6\n", nil, "[0 5] → [1 6][]", 0},
+		{"0,1,3\n5,6,7\n", nil, "[0 5] [1 6] → [3 7][]", 0},
+		{"a,b,c\n0,1,2\n", nil, "a[0] b[1] → [2][]", 0},
+	} {
+		d, err := read(c.text, table.Options{Target: "-1", Header: c.header})
+		if err != nil || shown(d) != c.want || len(d.Notes) != c.notes || c.notes > 0 && d.Notes[0].Code != "header_numbers" {
+			t.Errorf("%q: %s, %v, %v", c.text, shown(d), d.Notes, err)
+		}
+	}
+}
+
 // Rows are predicted whatever their labels are, or without any.
 func TestRowsBesideTheirLabels(t *testing.T) {
 	d, err := read("\"a\" \"y\"\n\"p\" 7 1\n\"q\" 8 2\n", table.Options{Target: "y"})
@@ -472,6 +494,7 @@ func TestRefusals(t *testing.T) {
 		{small, table.Options{Target: "z"}, outcome.Usage, 0, `"z" is neither a column of data nor a file; there are a, b, y`},
 		{small, table.Options{Target: "4"}, outcome.Usage, 0, "neither a column"},
 		{small, table.Options{Target: "y", Drop: []string{"c"}}, outcome.Usage, 0, `no column "c"`},
+		{"a,,b\n1,2,3\n", y, outcome.Usage, 0, "there are a, 2, b"},
 		{"a,a,y\n1,2,3\n", y, outcome.Usage, 0, "columns 1 and 2 of data have the same name"},
 		{"a,y,y\n1,2,3\n", y, outcome.Usage, 0, "several columns"},
 		{"a,y\n1,2\nx,3\n", y, outcome.Parse, 3, `column "a": "x" is text`},

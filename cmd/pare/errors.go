@@ -99,6 +99,8 @@ func advice(err error, e *outcome.Error) string {
 		return "The compressed file is not whole: copy or download it again."
 	case e.Kind == outcome.IO && (e.Line > 0 || e.File != "" && e.Err != nil) && !errors.As(e, new(*fs.PathError)):
 		return "The file is damaged or could not be read to its end: copy or download it again."
+	case e.Flag == "missing" && e.Line == 1:
+		return "--missing mean, zero or drop-rows says what becomes of such cells; where it is the header, --header says so."
 	case e.Flag == "missing" && e.File != "":
 		return "--missing mean, zero or drop-rows says what becomes of such cells."
 	case e.Flag == "one-hot" && e.Line == 1:

@@ -1,6 +1,7 @@
 package pare_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,12 +10,15 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/seed-45b9a24c/pare"
 	"github.com/seed-45b9a24c/pare/criterion"
 	"github.com/seed-45b9a24c/pare/search"
 	"github.com/seed-45b9a24c/pare/sparse"
+	"github.com/seed-45b9a24c/pare/table"
 )
 
 // Choose λ on the embedded diabetes data by 5-fold cross-validation, and refit.
@@ -238,6 +242,62 @@ func ExampleValidate() {
 	// λ =  0: mean squared error 3902
 	// λ = -2: mean squared error 3086
 	// λ = -4: mean squared error 3075
+}
+
+// A model keeps how a file became columns, and reads the rows of other files so: columns are found by their names, and
+// words are categories.
+func ExamplePredictor_With() {
+	ctx := context.Background()
+	const file = `color,age,bought
+red,30,yes
+blue,41,no
+red,25,yes
+blue,60,no
+green,33,yes
+green,52,no
+`
+	d, err := table.Read(ctx, strings.NewReader(file), table.Options{Target: "bought", OneHot: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	config := pare.Config{Model: pare.Logistic, Standardize: true}
+	y, classes, err := config.Target(d.Y, d.Labels) // no is −1, yes is 1
+	if err != nil {
+		log.Fatal(err)
+	}
+	f, err := pare.Fit(ctx, d.X, y, []float64{math.Log(0.05)}, config)
+	if err != nil {
+		log.Fatal(err)
+	}
+	p, err := f.Predictor().With(pare.Provenance{Names: d.Names, Labels: classes, Schema: d.Schema})
+	if err != nil {
+		log.Fatal(err)
+	}
+	var saved bytes.Buffer // or a file, by Save and Load
+	if err := p.Write(&saved); err != nil {
+		log.Fatal(err)
+	}
+	if p, err = pare.Read(&saved); err != nil {
+		log.Fatal(err)
+	}
+	const others = "age,name,color\n28,Ann,red\n70,Bob,violet\n"
+	scores := make([]float64, p.Scores())
+	for row, err := range p.Provenance().Schema.ReadRows(ctx, strings.NewReader(others), p.Columns(), table.Options{Name: "others"}) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		if err := p.DecideRow(row.Columns, row.Values, scores); err != nil {
+			log.Fatal(err)
+		}
+		class := slices.Index(p.Classes(), p.Target(scores))
+		if err := p.Probabilities(scores); err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("row %d: %s, of yes the probability is %.2f; unknown words: %d\n", row.Number, p.Label(class), scores[0], row.Unknown)
+	}
+	// Output:
+	// row 1: yes, of yes the probability is 0.95; unknown words: 0
+	// row 2: no, of yes the probability is 0.00; unknown words: 1
 }
 
 // Probabilities of the classes of a row.

@@ -17,7 +17,7 @@ import (
 func eachSetB(b *testing.B, f func(b *testing.B, k *kernels.Set)) {
 	b.Helper()
 	for _, k := range append([]*kernels.Set{plainLoops}, kernels.Available()...) {
-		b.Run(k.Name, func(b *testing.B) { f(b, k) })
+		b.Run("set="+k.Name, func(b *testing.B) { f(b, k) })
 	}
 }
 
@@ -170,7 +170,7 @@ func newColumns(n, length int) columns {
 func benchmarkIndexed(b *testing.B, run func(k *kernels.Set, c columns)) {
 	for _, n := range []int{2_000, 20_242, 72_309} {
 		for _, length := range []int{1, 3, 12, 74, 1000} {
-			b.Run(fmt.Sprintf("n=%d,nnz=%d", n, length), func(b *testing.B) {
+			b.Run(fmt.Sprintf("n=%d/nnz=%d", n, length), func(b *testing.B) {
 				c := newColumns(n, length)
 				eachSetB(b, func(b *testing.B, k *kernels.Set) {
 					for b.Loop() {
@@ -228,18 +228,18 @@ func BenchmarkDotDense(b *testing.B) {
 	for _, n := range []int{62, 72, 455} {
 		values, y, out := make([]float64, 2000*n), make([]float64, n), make([]float64, 2000)
 		for _, k := range kernels.Available() {
-			b.Run(fmt.Sprintf("%s/n=%d", k.Name, n), func(b *testing.B) {
+			b.Run(fmt.Sprintf("set=%s/n=%d", k.Name, n), func(b *testing.B) {
 				for b.Loop() {
 					k.DotDense(values, y, out)
 				}
 			})
-			b.Run(fmt.Sprintf("%s of 32 bits/n=%d", k.Name, n), func(b *testing.B) {
+			b.Run(fmt.Sprintf("set=%s/n=%d/of=float32", k.Name, n), func(b *testing.B) {
 				single := make([]float32, len(values))
 				for b.Loop() {
 					k.DotDenseSingle(single, y, out)
 				}
 			})
-			b.Run(fmt.Sprintf("%s by Dot/n=%d", k.Name, n), func(b *testing.B) {
+			b.Run(fmt.Sprintf("set=%s/n=%d/by=Dot", k.Name, n), func(b *testing.B) {
 				for b.Loop() {
 					for c := range out {
 						out[c] = k.Dot(values[c*n:][:n], y)
@@ -260,7 +260,7 @@ func BenchmarkDotColumns(b *testing.B) {
 func BenchmarkEpoch(b *testing.B) {
 	for _, n := range []int{2_000, 20_242} {
 		for _, length := range []int{3, 12, 74} {
-			b.Run(fmt.Sprintf("n=%d,nnz=%d", n, length), func(b *testing.B) {
+			b.Run(fmt.Sprintf("n=%d/nnz=%d", n, length), func(b *testing.B) {
 				c := newColumns(n, length)
 				w := len(c.out) / 20
 				e := &kernels.Epoch{
@@ -273,7 +273,7 @@ func BenchmarkEpoch(b *testing.B) {
 				}
 				residual := slices.Clone(e.Residual)
 				for _, k := range kernels.Available() {
-					b.Run(k.Name, func(b *testing.B) {
+					b.Run("set="+k.Name, func(b *testing.B) {
 						for b.Loop() {
 							copy(e.Residual, residual) // or it dwindles to subnormal numbers
 							clear(e.Coef)
@@ -308,7 +308,7 @@ func BenchmarkLanes(b *testing.B) {
 			{"axpylanes", func(k *kernels.Set, values []float64, rows []int32) { k.AxpyLanes(&a, values, rows, wide) }},
 		} {
 			for _, k := range kernels.Available() {
-				b.Run(fmt.Sprintf("%s/%s/n=%d", op.name, k.Name, n), func(b *testing.B) {
+				b.Run(fmt.Sprintf("%s/set=%s/n=%d", op.name, k.Name, n), func(b *testing.B) {
 					for b.Loop() {
 						for j := range c.out {
 							from, to := c.colPtr[j], c.colPtr[j+1]

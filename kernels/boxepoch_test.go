@@ -254,7 +254,7 @@ func BenchmarkBoxEpoch(b *testing.B) {
 		e := classification(size.features, size.length, size.samples)
 		start := cloneBox(e)
 		for _, k := range append([]*kernels.Set{boxByCalls}, kernels.Available()...) {
-			b.Run(fmt.Sprintf("%s/p=%d,nnz=%d,n=%d", k.Name, size.features, size.length, size.samples), func(b *testing.B) {
+			b.Run(fmt.Sprintf("set=%s/p=%d/nnz=%d/n=%d", k.Name, size.features, size.length, size.samples), func(b *testing.B) {
 				for b.Loop() {
 					copy(e.W, start.W)
 					copy(e.At, start.At)

@@ -314,7 +314,7 @@ func BenchmarkGramEpoch(b *testing.B) {
 						}
 					},
 				} {
-					b.Run(fmt.Sprintf("%s/%s/m=%d/every=%d", name, k.Name, m, share), func(b *testing.B) {
+					b.Run(fmt.Sprintf("%s/set=%s/m=%d/every=%d", name, k.Name, m, share), func(b *testing.B) {
 						for b.Loop() {
 							copy(e.Correlation, start.Correlation)
 							clear(e.Coef)
@@ -354,7 +354,7 @@ func BenchmarkDenseEpoch(b *testing.B) {
 						}
 					},
 				} {
-					b.Run(fmt.Sprintf("%s/%s/n=%d/every=%d", name, k.Name, n, share), func(b *testing.B) {
+					b.Run(fmt.Sprintf("%s/set=%s/n=%d/every=%d", name, k.Name, n, share), func(b *testing.B) {
 						for b.Loop() {
 							copy(e.Residual, start.Residual)
 							clear(e.Coef)

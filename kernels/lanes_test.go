@@ -57,7 +57,7 @@ func BenchmarkDotLanes(b *testing.B) {
 	values, rows := make([]float64, length), make([]int32, length)
 	var out [kernels.Lanes]float64
 	for _, k := range kernels.Available() {
-		b.Run(k.Name, func(b *testing.B) {
+		b.Run("set="+k.Name, func(b *testing.B) {
 			for k, r := range rng.Perm(n)[:length] {
 				values[k], rows[k] = 1, int32(r)
 			}

@@ -235,7 +235,7 @@ func BenchmarkFarOut(b *testing.B) {
 		for i, of := range []func(dst, x []float64){k.Exp, k.Log1pExp, k.Sigmoid} {
 			name := []string{"Exp", "Log1pExp", "Sigmoid"}[i]
 			for _, at := range []float64{-1, -180, -360, -720, -1e6, 720} {
-				b.Run(fmt.Sprintf("%s/%s/x=%g", k.Name, name, at), func(b *testing.B) {
+				b.Run(fmt.Sprintf("set=%s/%s/x=%g", k.Name, name, at), func(b *testing.B) {
 					for i := range x {
 						x[i] = at + float64(i)*0.001
 					}
@@ -255,7 +255,7 @@ func benchmarkElementwise(b *testing.B, of func(k *kernels.Set) func(dst, x []fl
 		x[i] = float64(i-512) * 0.02
 	}
 	run := func(name string, f func(dst, x []float64)) {
-		b.Run(name+"/n=1024", func(b *testing.B) {
+		b.Run("set="+name+"/n=1024", func(b *testing.B) {
 			b.SetBytes(16 * 1024)
 			for b.Loop() {
 				f(dst, x)

@@ -235,7 +235,7 @@ func BenchmarkTiles(b *testing.B) {
 		for _, m := range []int{8, 64, 512} {
 			c := newTileCase(rand.New(rand.NewPCG(1, 2)), kinds[0].fill, m, m+8, 0)
 			for _, op := range tileOperations {
-				b.Run(op.name+"/"+k.Name, func(b *testing.B) {
+				b.Run(op.name+"/set="+k.Name, func(b *testing.B) {
 					for b.Loop() {
 						op.run(k, c)
 					}

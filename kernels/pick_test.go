@@ -92,7 +92,7 @@ func BenchmarkPick(b *testing.B) {
 			}
 		}
 		for _, k := range kernels.Available() {
-			b.Run(k.Name+"/"+name, func(b *testing.B) {
+			b.Run("set="+k.Name+"/"+name, func(b *testing.B) {
 				for b.Loop() {
 					for j := range rows {
 						k.Pick(number, rows[j], values[j], index, out)

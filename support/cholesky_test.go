@@ -169,7 +169,7 @@ func BenchmarkCholesky(b *testing.B) {
 				"tiles": func() { copy(l, a); support.Cholesky(k, l, s) },
 				"dots":  func() { copy(l, a); dotByDot(k, l, s) },
 			} {
-				b.Run(fmt.Sprintf("%s/%s/s=%d", name, k.Name, s), func(b *testing.B) {
+				b.Run(fmt.Sprintf("%s/set=%s/s=%d", name, k.Name, s), func(b *testing.B) {
 					for b.Loop() {
 						run()
 					}
@@ -177,7 +177,7 @@ func BenchmarkCholesky(b *testing.B) {
 			}
 			copy(l, a)
 			support.Cholesky(k, l, s)
-			b.Run(fmt.Sprintf("solve/%s/s=%d", k.Name, s), func(b *testing.B) {
+			b.Run(fmt.Sprintf("solve/set=%s/s=%d", k.Name, s), func(b *testing.B) {
 				for b.Loop() {
 					x[0] = 1
 					support.CholeskySolve(k, l, s, x)

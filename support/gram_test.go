@@ -190,7 +190,7 @@ func BenchmarkDenseGram(b *testing.B) {
 					}
 				},
 			} {
-				b.Run(fmt.Sprintf("%s/%s/n=%d", name, k.Name, c.n), func(b *testing.B) {
+				b.Run(fmt.Sprintf("%s/set=%s/n=%d", name, k.Name, c.n), func(b *testing.B) {
 					for b.Loop() {
 						run()
 					}

@@ -132,7 +132,7 @@ func TestCountsStandBack(t *testing.T) {
 func BenchmarkGramOfOneHotColumns(b *testing.B) {
 	for _, k := range kernels.Available() {
 		for _, numbered := range []bool{false, true} {
-			b.Run(fmt.Sprintf("%s/numbered=%v", k.Name, numbered), func(b *testing.B) {
+			b.Run(fmt.Sprintf("set=%s/numbered=%v", k.Name, numbered), func(b *testing.B) {
 				columns := oneHot(b, k, 30_000, 12, numbered, nil)
 				gram, list := NewGram(columns), make([]int32, 120)
 				for j := range list {

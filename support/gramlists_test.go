@@ -206,7 +206,7 @@ func TestListsAreEmptiedWithTheMatrix(t *testing.T) {
 
 func BenchmarkGramOfShortColumns(b *testing.B) {
 	for _, k := range kernels.Available() {
-		b.Run(k.Name, func(b *testing.B) {
+		b.Run("set="+k.Name, func(b *testing.B) {
 			g, _, _ := listed(new(testing.T), k, 20_000, 600, nil, false, []int{600}, nil)
 			held := append([]int32(nil), g.list...)
 			for b.Loop() {

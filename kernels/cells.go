@@ -1,8 +1,14 @@
 package kernels
 
-import "math"
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
 
-// The two loops that reading a table of text consists of: where cells end, and which numbers
+	"github.com/seed-45b9a24c/pare/internal/decimal"
+)
+
+// The two loops that reading a text of numbers consists of: where cells end, and which numbers
 // they spell. They are exact, so that there is no order of operations to agree on.
 
 const (
@@ -12,9 +18,9 @@ const (
 
 //go:noinline
 func newMarks(
-	loop func(text []byte, a, b byte, base int, at []int32) (n int), s *Set,
-) func(text []byte, a, b byte, at []int32) (n int) {
-	return func(text []byte, a, b byte, at []int32) (n int) {
+	loop func(text []byte, a, b, c byte, base int, at []int32) (n int), s *Set,
+) func(text []byte, a, b, c byte, at []int32) (n int) {
+	return func(text []byte, a, b, c byte, at []int32) (n int) {
 		if len(at) < len(text) || len(text) > math.MaxInt32 {
 			panic("kernels: Marks: at is shorter than the text, or the text longer than an int32 can say")
 		}
@@ -23,20 +29,34 @@ func newMarks(
 		base := 0
 		for len(text)-base >= markedWidth {
 			size := min(len(text)-base, markedBlock) / markedWidth * markedWidth
-			n += loop(text[base:base+size], a, b, base, at[n:])
+			n += loop(text[base:base+size], a, b, c, base, at[n:])
 			base += size
 			s.between(len(text) - base)
 		}
-		return n + marksGo(text[base:], a, b, base, at[n:])
+		return n + marksGo(text[base:], a, b, c, base, at[n:])
 	}
 }
 
 // markedWidth is how many bytes the primitives look at together.
 const markedWidth = 64
 
-func marksGo(text []byte, a, b byte, base int, at []int32) (n int) {
-	for i, c := range text {
-		if c == a || c == b {
+// marksGo looks at eight bytes at once, each less the byte that is sought.
+func marksGo(text []byte, a, b, c byte, base int, at []int32) (n int) {
+	const ones, high = 0x0101010101010101, 0x8080808080808080
+	as, bs, cs := uint64(a)*ones, uint64(b)*ones, uint64(c)*ones
+	i := 0
+	for ; i+8 <= len(text); i += 8 {
+		word := binary.LittleEndian.Uint64(text[i:])
+		x, y, z := word^as, word^bs, word^cs
+		// The high bit of a byte is set in none of the three factors but where it is 0.
+		found := ((x&^high+^uint64(high))|x)&((y&^high+^uint64(high))|y)&((z&^high+^uint64(high))|z)&high ^ high
+		for ; found != 0; found &= found - 1 {
+			at[n] = int32(base + i + bits.TrailingZeros64(found)/8)
+			n++
+		}
+	}
+	for ; i < len(text); i++ {
+		if x := text[i]; x == a || x == b || x == c {
 			at[n] = int32(base + i)
 			n++
 		}
@@ -80,22 +100,34 @@ func numbersGo(text []byte, ends []int32, out []float64) (done, unread int) {
 		if to > len(text) || to < 0 {
 			return k, unread
 		}
-		out[k] = math.NaN()
+		v := math.NaN()
 		if from <= to && to-from <= cellReach {
-			out[k] = shortNumber(text[from:to])
+			v = shortNumber(text[from:], to-from)
 		}
-		if math.IsNaN(out[k]) {
+		if out[k] = v; math.IsNaN(v) {
 			unread++
 		}
 	}
 	return len(out), unread
 }
 
-// shortNumber returns the number that a cell of few bytes spells, NaN if it is not one.
-func shortNumber(cell []byte) float64 {
-	negative := len(cell) > 0 && cell[0] == '-'
-	if negative {
-		cell = cell[1:]
+// shortNumber returns the number that the first n bytes of a text spell, few of them, NaN if it is none.
+func shortNumber(text []byte, n int) float64 {
+	room := len(text) >= cellReach+8 // for eight bytes at once
+	if room && n <= decimal.BriefReach {
+		if v, ok := decimal.Brief(text, n); ok {
+			return v
+		}
+	}
+	cell := text[:n]
+	sign := 1.0
+	if n > 0 && cell[0] == '-' {
+		sign, cell = -1, cell[1:]
+	}
+	if room && len(cell) > 8 {
+		if v, ok := twoEights(cell[:cellReach+7], len(cell)); ok {
+			return math.Copysign(v, sign)
+		}
 	}
 	number, digits, point := int64(0), 0, -1
 	for k, c := range cell {
@@ -112,11 +144,21 @@ func shortNumber(cell []byte) float64 {
 	if digits == 0 || number >= 1e15 {
 		return math.NaN()
 	}
-	v := float64(number) / powersOfTen[max(point, 0)]
-	if negative {
-		return -v
-	}
-	return v
+	return math.Copysign(float64(number)/powersOfTen[max(point, 0)], sign)
 }
+
+// twoEights returns the number that the first n bytes spell if these are up to eight digits before a
+// point and behind it, 15 in all.
+func twoEights(b []byte, n int) (v float64, ok bool) {
+	whole, point := decimal.Eight(b)
+	if point == 0 || b[point] != '.' {
+		return 0, false
+	}
+	fraction, places := decimal.Eight(b[point+1:])
+	number := whole*tens[places] + fraction
+	return float64(int64(number)) / powersOfTen[places], places > 0 && point+1+places == n && number < 1e15
+}
+
+var tens = [9]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8}
 
 var powersOfTen = [cellReach]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}

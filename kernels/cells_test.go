@@ -11,7 +11,7 @@ import (
 	"github.com/seed-45b9a24c/pare/kernels"
 )
 
-// Marks are where the two bytes are, in texts of every length, and of several blocks.
+// Marks are where the three bytes are, in texts of every length, and of several blocks.
 func TestMarks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	eachSet(t, func(t *testing.T, k *kernels.Set) {
@@ -24,13 +24,13 @@ func TestMarks(t *testing.T) {
 			var want []int32
 			for i := range text {
 				if text[i] = byte(rng.IntN(256)); rng.IntN(rare) == 0 {
-					text[i] = ",\n"[rng.IntN(2)]
+					text[i] = ",\n:"[rng.IntN(3)]
 				}
-				if text[i] == ',' || text[i] == '\n' {
+				if text[i] == ',' || text[i] == '\n' || text[i] == ':' {
 					want = append(want, int32(i))
 				}
 			}
-			if got := at[:k.Marks(text, ',', '\n', at)]; !slices.Equal(got, want) {
+			if got := at[:k.Marks(text, ',', '\n', ':', at)]; !slices.Equal(got, want) {
 				t.Fatalf("%d bytes, %.20q…: marks at %v, want %v", n, text, got, want)
 			}
 		}
@@ -145,7 +145,7 @@ func TestCellsOutsideOfTheText(t *testing.T) {
 			}
 		}
 		mustPanic(t, func() { k.Numbers(text, ends, make([]float64, len(ends))) })
-		mustPanic(t, func() { k.Marks(text, ',', ',', make([]int32, len(text)-1)) })
+		mustPanic(t, func() { k.Marks(text, ',', ',', ',', make([]int32, len(text)-1)) })
 	})
 }
 

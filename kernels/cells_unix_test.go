@@ -19,7 +19,7 @@ func TestCellsStayInside(t *testing.T) {
 				text, ends := cells(slices.Repeat([]string{strings.Repeat("7", width)}, 70))
 				text = flush(edge, guard.Slice[byte](t, len(text), edge), text)
 				at := flush(edge, guard.Slice[int32](t, len(text), edge), make([]int32, len(text)))
-				if n := k.Marks(text, ',', '\n', at); !slices.Equal(at[:n], ends[1:]) {
+				if n := k.Marks(text, ',', '\n', ',', at); !slices.Equal(at[:n], ends[1:]) {
 					t.Errorf("cells of %d bytes end at %v, want %v", width, at[:n], ends[1:])
 				}
 				text = text[:len(text)-1]

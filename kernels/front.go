@@ -39,7 +39,7 @@ type primitives struct {
 	subTile        func(x, y []float64, stride, m int, t []float64)
 	solveTile      func(l []float64, stride int, t []float64)
 	addTile        func(x *[Lanes][]float64, y []float64, at, m, stride int, t []float64) // at most panelBlock rows, at least one
-	marks          func(text []byte, a, b byte, base int, at []int32) (n int)             // a multiple of 64 bytes, at most markedBlock; may write behind the n
+	marks          func(text []byte, a, b, c byte, base int, at []int32) (n int)          // a multiple of 64 bytes, at most markedBlock; may write behind the n
 	numbers        func(text []byte, ends []int32, out []float64) (done, unread int)      // an even number, at most Block/8, each from byte 16 on; stops at one that leaves the text
 	exp            func(dst, x []float64)
 	log            func(dst, x []float64)

@@ -138,9 +138,9 @@ type Set struct {
 	// from x and y; len(y) = 8·len(x[c]); stride ≥ 8.
 	AddTile func(x *[Lanes][]float64, y []float64, stride int, t []float64)
 
-	// Marks writes to at where the text has the byte a or b, from the first on, and returns how
+	// Marks writes to at where the text has the byte a, b or c, from the first on, and returns how
 	// often that is; len(at) ≥ len(text). What is in at behind them is not kept.
-	Marks func(text []byte, a, b byte, at []int32) (n int)
+	Marks func(text []byte, a, b, c byte, at []int32) (n int)
 
 	// Numbers reads cells of a table: out[k] is the number that text[ends[k]+1:ends[k+1]] spells,
 	// with a minus or none, digits, and perhaps a point among, before or behind them, if that is 15

@@ -21,12 +21,15 @@ type scanned struct {
 	zero  bool
 	lines int
 	bad   bool // or more than may be
+	plain plain
 }
 
 // parse reads the lines of a text, by a scanner that knows nothing of what was before.
 func (b *scanned) parse(s *scanner, text []byte) {
 	part := scanner{ctx: context.Background(), opt: s.opt, buf: text, end: len(text), last: true, columns: s.columns, detect: s.detect}
 	part.opt.Limits = Limits{}
+	b.plain.kernels = s.plain.kernels
+	part.plain = &b.plain
 	b.bad = part.scan() != nil
 	part.rows.trim()
 	b.rows, b.width, b.zero, b.lines = part.rows, part.width, part.zero, part.line
@@ -94,6 +97,6 @@ func (g *journal) join(b *journal) {
 		return
 	}
 	g.chunks = append(g.chunks, b.chunks...)
-	g.last, g.at = b.last, b.at
+	g.last, g.at, g.slabs = b.last, b.at, append(g.slabs, b.slabs...)
 	g.n, g.nnz, g.held = g.n+b.n, g.nnz+b.nnz, g.held+b.held
 }

@@ -94,7 +94,7 @@ func (b *Builder) Block(values []float64, width int, columns []int) error {
 	if n == 0 {
 		return nil
 	}
-	s, nonzeros, plain := slab{n, make([]float64, n*p)}, 0, n < MaxDim-b.rows.n && p <= MaxDim
+	s, nonzeros, plain := slab{n: n, values: make([]float64, n*p)}, 0, n < MaxDim-b.rows.n && p <= MaxDim
 	for j, at := range columns {
 		some, finite := gather(values[at:], width, s.column(j))
 		nonzeros, plain = nonzeros+some, plain && finite

@@ -15,15 +15,14 @@ import (
 //
 //	header   16·step + 4·form + class, in 1, 2, 3 or 5 bytes for class 0 to 3
 //	value    for form 0, 1 byte: a small integer
-//	         for form 1, 4 bytes: a decimal fraction, see packFraction
-//	         for form 2, 8 bytes: any float64
+//	         for form 1, 8 bytes: any float64
 //
 // Step 0 starts a row, and its value is the label; step d > 0 is an entry d
 // columns after the last one, the first counting from column −1. So a record is
 // mostly shorter than the text it came from, and never more than three times
 // as long. It is written and read without branches on its length.
 //
-// A record of step 0 and form 3, without a value, stands for the next of the slabs.
+// A record of step 0 and form 2, without a value, stands for the next of the slabs.
 type journal struct {
 	chunks [][]byte // all but the last end where their records do
 	last   []byte   // the last chunk
@@ -35,14 +34,28 @@ type journal struct {
 	slabs  []slab
 }
 
-// slab is rows of a matrix that are stored in full, column after column.
+// slab is n rows of a matrix, which are stored in full, column after column, and have labels of 0,
+// or by their nonzeros, row after row.
 type slab struct {
 	n      int
 	values []float64
+
+	// Of rows by their nonzeros:
+	labels  []float64
+	ends    []int32 // of each row, in columns and values
+	columns []int32
 }
 
-// column returns the values of a column.
-func (s slab) column(j int) []float64 { return s.values[j*s.n:][:s.n] }
+// full reports whether rows are stored in full.
+func (s *slab) full() bool { return s.labels == nil }
+
+// column returns the values of a column of rows in full.
+func (s *slab) column(j int) []float64 { return s.values[j*s.n:][:s.n] }
+
+// bytes returns what it holds.
+func (s *slab) bytes() int64 {
+	return int64(8*len(s.values) + 8*len(s.labels) + 4*len(s.ends) + 4*len(s.columns))
+}
 
 const (
 	recordReach = 16 // more than a record, and than what is touched beside it
@@ -52,7 +65,6 @@ const (
 
 const (
 	formInteger = iota
-	formFraction
 	formFloat
 	formSlab
 )
@@ -67,7 +79,7 @@ var (
 		0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2,
 		2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3,
 	}
-	valueSizes = [4]int{1, 4, 8, 0}
+	valueSizes = [4]int{1, 8, 0, 0}
 )
 
 // row starts a row.
@@ -128,7 +140,7 @@ func (g *journal) slab(s slab, nonzeros int) {
 	}
 	g.record(0, formSlab, 0)
 	g.slabs = append(g.slabs, s)
-	g.n, g.nnz, g.held = g.n+s.n, g.nnz+int64(nonzeros), g.held+int64(8*len(s.values))
+	g.n, g.nnz, g.held = g.n+s.n, g.nnz+int64(nonzeros), g.held+s.bytes()
 }
 
 // record appends a record to the last chunk, which has room for it.
@@ -139,25 +151,6 @@ func (g *journal) record(step, form int, value uint64) {
 	i := headerSizes[class]
 	binary.LittleEndian.PutUint64(b[i:], value)
 	g.at += i + valueSizes[form&3]
-}
-
-// A decimal fraction ±mantissa/10^places, the mantissa below 2²⁷, is kept as it
-// was spelled, in 32 bits: mantissa, sign, places. It is the quotient of two
-// exact numbers, so its float64 is the nearest.
-func packFraction(mantissa uint64, negative bool, places int) uint64 {
-	f := mantissa | uint64(places)<<28
-	if negative {
-		f |= 1 << 27
-	}
-	return f
-}
-
-func unpackFraction(f uint64) float64 {
-	v := float64(f&(1<<27-1)) / float64(tens[f>>28&15])
-	if f&(1<<27) != 0 {
-		return -v
-	}
-	return v
 }
 
 // grow closes the last chunk and opens another.
@@ -213,8 +206,7 @@ func (g *journal) all(label *float64) iter.Seq2[[]int32, []float64] {
 					*label = number(form, value)
 					continue
 				}
-				*label = 0
-				if !slabs[0].each(columns, values, yield) {
+				if !slabs[0].each(label, columns, values, yield) {
 					return
 				}
 				slabs = slabs[1:]
@@ -226,8 +218,20 @@ func (g *journal) all(label *float64) iter.Seq2[[]int32, []float64] {
 	}
 }
 
-// each yields the nonzeros of every row, with memory to put them in.
-func (s slab) each(columns []int32, values []float64, yield func([]int32, []float64) bool) bool {
+// each yields the nonzeros of every row, with memory to put them in, and sets label to its label.
+func (s *slab) each(label *float64, columns []int32, values []float64, yield func([]int32, []float64) bool) bool {
+	if !s.full() {
+		from := int32(0)
+		for i, to := range s.ends {
+			*label = s.labels[i]
+			if !yield(s.columns[from:to], s.values[from:to]) {
+				return false
+			}
+			from = to
+		}
+		return true
+	}
+	*label = 0
 	for i := range s.n {
 		columns, values = columns[:0], values[:0]
 		for j, at := int32(0), i; at < len(s.values); j, at = j+1, at+s.n {
@@ -254,14 +258,10 @@ func decode(b []byte) (step int32, form int, value uint64, size int) {
 
 // number returns a value as a float64.
 func number(form int, value uint64) float64 {
-	switch form {
-	case formInteger:
+	if form == formInteger {
 		return float64(int8(value))
-	case formFraction:
-		return unpackFraction(value)
-	default:
-		return math.Float64frombits(value)
 	}
+	return math.Float64frombits(value)
 }
 
 // matrix sorts the journal into the columns of a matrix with p of them, and
@@ -289,7 +289,8 @@ func (g *journal) matrix(ctx context.Context, p int) (*CSC, []float64, error) {
 			step, form, value, size := decode(chunk[at : at+recordReach])
 			at += size
 			if step == 0 && form == formSlab {
-				slabs[0].into(m, next, i+1)
+				slabs[0].into(m, next, i+1, g.before)
+				copy(y[i+1:], slabs[0].labels)
 				i, slabs = i+int32(slabs[0].n), slabs[1:]
 				continue
 			}
@@ -312,9 +313,13 @@ func (g *journal) matrix(ctx context.Context, p int) (*CSC, []float64, error) {
 	return m, y, nil
 }
 
-// into puts the nonzeros into the columns of a matrix, from a row on; next has the place of
-// each column's next entry.
-func (s slab) into(m *CSC, next []int32, from int32) {
+// into puts the nonzeros into the columns of a matrix, from a row on and less those before the
+// first; next has the place of each column's next entry.
+func (s *slab) into(m *CSC, next []int32, from, before int32) {
+	if !s.full() {
+		s.scatter(m, next, from, before)
+		return
+	}
 	for j := 0; j*s.n < len(s.values); j++ {
 		c := -1 // the place of a column that has nonzeros
 		for i, v := range s.column(j) {
@@ -328,6 +333,21 @@ func (s slab) into(m *CSC, next []int32, from int32) {
 			next[c] = int32(k + 1)
 			m.rows[k], m.values[k] = from+int32(i), v
 		}
+	}
+}
+
+// scatter is into for rows by their nonzeros.
+func (s *slab) scatter(m *CSC, next []int32, from, before int32) {
+	rows, values, first := m.rows, m.values[:len(m.rows)], int32(0)
+	for i, end := range s.ends {
+		columns := s.columns[first:end]
+		for at, v := range s.values[first:end][:len(columns)] {
+			c := m.place(int(columns[at] - before))
+			k := uint32(next[c])
+			next[c] = int32(k + 1)
+			rows[k], values[k] = from+int32(i), v
+		}
+		first = end
 	}
 }
 
@@ -361,17 +381,12 @@ func (g *journal) lengths(ctx context.Context, p int) (columns, lengths []int32,
 			}
 		}
 	}
-	for _, s := range g.slabs {
-		for j := 0; j*s.n < len(s.values); j++ {
-			for _, v := range s.column(j) {
-				switch {
-				case v == 0:
-				case table:
-					lengths[j]++
-				default:
-					all = append(all, int32(j))
-				}
-			}
+	for k := range g.slabs {
+		switch s := &g.slabs[k]; {
+		case table:
+			s.count(lengths, g.before)
+		default:
+			all = s.list(all, g.before)
 		}
 	}
 	if table {
@@ -379,6 +394,41 @@ func (g *journal) lengths(ctx context.Context, p int) (columns, lengths []int32,
 	}
 	columns, lengths = tally(all)
 	return columns, lengths, nil
+}
+
+// count counts the nonzeros of every column, less those before the first.
+func (s *slab) count(lengths []int32, before int32) {
+	for _, j := range s.columns {
+		lengths[j-before]++
+	}
+	if !s.full() {
+		return
+	}
+	for j := 0; j*s.n < len(s.values); j++ {
+		for _, v := range s.column(j) {
+			if v != 0 {
+				lengths[j]++
+			}
+		}
+	}
+}
+
+// list appends the columns of all nonzeros, less those before the first.
+func (s *slab) list(all []int32, before int32) []int32 {
+	for _, j := range s.columns {
+		all = append(all, j-before)
+	}
+	if !s.full() {
+		return all
+	}
+	for j := 0; j*s.n < len(s.values); j++ {
+		for _, v := range s.column(j) {
+			if v != 0 {
+				all = append(all, int32(j))
+			}
+		}
+	}
+	return all
 }
 
 // tally sorts indices, and returns those that occur, in increasing order, with how often each does.

@@ -31,8 +31,10 @@ type scanner struct {
 
 	rows    journal
 	held    int64 // by rows, when that was last looked at
-	width   int   // the number of columns named so far
-	columns int   // the largest number allowed
+	plain   *plain
+	tried   int // lines before buf[tried] are no more looked at by plain
+	width   int // the number of columns named so far
+	columns int // the largest number allowed
 
 	detect bool         // indices may count from 0: whether one of them is 0 decides
 	zero   bool         // one of them is
@@ -40,7 +42,7 @@ type scanner struct {
 }
 
 const (
-	bufferSize = 64 << 10
+	bufferSize = 128 << 10
 	maxIndex   = 20                               // digits of an index that are looked at
 	window     = maxIndex + decimal.MaxLength + 8 // an entry, what ends it, and some air
 )
@@ -60,8 +62,8 @@ func (s *scanner) scan() error {
 		case '#':
 			err = s.comment()
 		default:
-			if err = s.row(); err == nil && s.each != nil {
-				err = s.each()
+			if err = s.samples(); err == nil && s.pos == s.end && s.last {
+				return nil
 			}
 		}
 		if err != nil {
@@ -76,6 +78,17 @@ func (s *scanner) base() int {
 		return 0
 	}
 	return 1
+}
+
+// samples reads lines that are plain, or one that is not.
+func (s *scanner) samples() error {
+	if plain, err := s.lines(); plain || err != nil {
+		return err
+	}
+	if err := s.row(); err != nil || s.each == nil {
+		return err
+	}
+	return s.each()
 }
 
 // row reads one sample, up to the end of its line or a comment.
@@ -97,7 +110,6 @@ func (s *scanner) row() error {
 	base := s.base()
 	at := rowState{-1, -1}
 	for first := true; ; first = false {
-		s.quick(base, &at)
 		if err := s.blanks(); err != nil {
 			return err
 		}
@@ -255,7 +267,7 @@ func (s *scanner) blanks() error {
 		if s.last || s.end-s.pos >= window || s.wholeLine() {
 			return nil
 		}
-		if err := s.slide(); err != nil {
+		if err := s.slide(window); err != nil {
 			return err
 		}
 	}
@@ -275,7 +287,7 @@ func (s *scanner) comment() error {
 			return nil
 		}
 		s.pos = s.end
-		if err := s.slide(); err != nil {
+		if err := s.slide(window); err != nil {
 			return err
 		}
 	}
@@ -300,16 +312,17 @@ func (s *scanner) checkLine(at int) error {
 	return s.located(outcome.Limit, s.opt.MaxLineBytes, fmt.Sprintf("a line of more than %d bytes", s.opt.MaxLineBytes))
 }
 
-// slide drops what lies before the window and reads until the window is full
+// slide drops what lies before the window and reads until the window has so many bytes
 // or the text has ended.
-func (s *scanner) slide() error {
+func (s *scanner) slide(size int) error {
 	if err := s.checkLine(s.pos); err != nil {
 		return err
 	}
 	s.offset += int64(s.pos)
+	s.tried = max(0, s.tried-s.pos)
 	s.end = copy(s.buf, s.buf[s.pos:s.end])
 	s.pos = 0
-	for idle := 0; s.end < window && !s.last && !s.wholeLine(); idle++ {
+	for idle := 0; s.end < size && !s.last && !s.wholeLine(); idle++ {
 		n, err := s.read(s.buf[s.end : len(s.buf)-1])
 		if n > 0 {
 			s.end += n

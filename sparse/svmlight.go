@@ -7,6 +7,7 @@ import (
 	"iter"
 	"math"
 
+	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
@@ -123,22 +124,29 @@ func ReadSVMLight(ctx context.Context, r io.Reader, opt ReadOptions) (*CSC, []fl
 
 // readSVMLight is ReadSVMLight with a buffer of more than window bytes.
 func readSVMLight(ctx context.Context, r io.Reader, opt ReadOptions, buf []byte) (*CSC, []float64, error) {
-	if err := opt.complete(); err != nil {
+	s, err := newScanner(ctx, r, opt, buf)
+	if err != nil {
 		return nil, nil, err
 	}
-	s := newScanner(ctx, r, opt, buf)
 	if err := s.all(); err != nil {
 		return nil, nil, err
 	}
 	return s.matrix(0)
 }
 
-func newScanner(ctx context.Context, r io.Reader, opt ReadOptions, buf []byte) *scanner {
-	s := &scanner{ctx: ctx, r: r, opt: opt, buf: buf, line: 1, columns: opt.MaxFeatures}
+func newScanner(ctx context.Context, r io.Reader, opt ReadOptions, buf []byte) (*scanner, error) {
+	if err := opt.complete(); err != nil {
+		return nil, err
+	}
+	set, err := kernels.Active()
+	if err != nil {
+		return nil, &outcome.Error{Kind: outcome.BadParameter, Flag: "kernels", Message: "cannot use this set", Err: err}
+	}
+	s := &scanner{ctx: ctx, r: r, opt: opt, buf: buf, line: 1, columns: opt.MaxFeatures, plain: &plain{kernels: set}}
 	if opt.Features > 0 {
 		s.columns = opt.Features
 	}
-	return s
+	return s, nil
 }
 
 // all reads the whole text.
@@ -172,10 +180,10 @@ func (s *scanner) matrix(before int) (*CSC, []float64, error) {
 // which is empty.
 func DetectSVMLight(ctx context.Context, r io.Reader, opt ReadOptions) (x *CSC, y []float64, zeroBased bool, err error) {
 	opt.ZeroBased = false
-	if err := opt.complete(); err != nil {
+	s, err := newScanner(ctx, r, opt, make([]byte, bufferSize))
+	if err != nil {
 		return nil, nil, false, err
 	}
-	s := newScanner(ctx, r, opt, make([]byte, bufferSize))
 	s.detect = true
 	s.columns++ // of which one is not there, whatever indices count from
 	if err := s.all(); err != nil {
@@ -207,9 +215,8 @@ type SVMLightRow struct {
 // of [ReadSVMLight]; an error is the last that it yields.
 func SVMLightRows(ctx context.Context, r io.Reader, opt ReadOptions) iter.Seq2[SVMLightRow, error] {
 	return func(yield func(SVMLightRow, error) bool) {
-		err := opt.complete()
+		s, err := newScanner(ctx, r, opt, make([]byte, bufferSize))
 		if err == nil {
-			s := newScanner(ctx, r, opt, make([]byte, bufferSize))
 			var row SVMLightRow
 			s.each = func() error {
 				row.Line = s.line

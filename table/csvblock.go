@@ -63,7 +63,7 @@ func (b *csvBlock) even(k *kernels.Set, text []byte, separator byte) (done bool)
 	}
 	b.marks = slices.Grow(b.marks[:0], len(text)+1)[:len(text)+1]
 	b.marks[0] = -1
-	n := k.Marks(text, separator, '\n', b.marks[1:])
+	n := k.Marks(text, separator, '\n', '\n', b.marks[1:])
 	rows := n / width
 	if n%width != 0 || bytes.Count(text, []byte{'\n'}) != rows {
 		return false

@@ -1,6 +1,6 @@
 //go:build !purego
 
-// Where a text has one of two bytes. 64 bytes become a word of a bit each, whose ones are counted; as
+// Where a text has one of three bytes. 64 bytes become a word of a bit each, whose ones are counted; as
 // many places are written, rounded up to eights, which saves a branch for each.
 
 #include "textflag.h"
@@ -8,7 +8,7 @@
 // Registers
 //   SI   text, next         CX  64 bytes left       R8  their place
 //   DI   at, next           AX, BX  the bits        DX  how many
-//   Y0, Y1 the two bytes    Y2 … Y5 operands
+//   Y0, Y1, Y8 the three bytes    Y2 … Y7 operands
 
 #define PLACE(offset) \
 	TZCNTQ AX, R9          \
@@ -17,7 +17,7 @@
 	ANDQ   R10, AX         \
 	MOVL   R9, offset(R11)
 
-// func MarksAVX2(text []byte, a, b byte, base int, at []int32) (n int)
+// func MarksAVX2(text []byte, a, b, c byte, base int, at []int32) (n int)
 TEXT ·MarksAVX2(SB), 0, $128-72
 	MOVQ         text_base+0(FP), SI
 	MOVQ         text_len+8(FP), CX
@@ -25,6 +25,7 @@ TEXT ·MarksAVX2(SB), 0, $128-72
 	MOVQ         at_base+40(FP), DI
 	VPBROADCASTB a+24(FP), Y0
 	VPBROADCASTB b+25(FP), Y1
+	VPBROADCASTB c+26(FP), Y8
 	SHRQ         $6, CX
 	JZ           end
 
@@ -35,8 +36,12 @@ loop64:
 	VPCMPEQB  Y1, Y2, Y2
 	VPCMPEQB  Y0, Y3, Y5
 	VPCMPEQB  Y1, Y3, Y3
+	VPCMPEQB  (SI), Y8, Y6
+	VPCMPEQB  32(SI), Y8, Y7
 	VPOR      Y4, Y2, Y2
 	VPOR      Y5, Y3, Y3
+	VPOR      Y6, Y2, Y2
+	VPOR      Y7, Y3, Y3
 	VPMOVMSKB Y2, AX
 	VPMOVMSKB Y3, BX
 	SHLQ      $32, BX

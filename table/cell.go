@@ -17,6 +17,15 @@ type Cell struct {
 	Text   string
 
 	spelled bool // Text is known to spell Number
+	comma   bool // numbers that Text spells have a decimal comma
+}
+
+// parse reads the number that the text spells.
+func (c Cell) parse() (float64, error) {
+	if c.comma {
+		return parseComma(c.Text)
+	}
+	return parseNumber(c.Text)
 }
 
 // CellKind says what a cell is.
@@ -49,6 +58,7 @@ var (
 	errNotNumber  = errors.New("not a number")
 	errNotFinite  = fmt.Errorf("%w that is finite", errNotNumber)
 	errOutOfRange = errors.New("outside the range of float64")
+	errPoint      = errors.New("a number with a point, where others have a comma")
 	errCommas     = errors.New("a number with a comma; write a point if it is a decimal comma, and leave it out if it separates thousands")
 )
 
@@ -73,6 +83,37 @@ func parseNumber(s string) (float64, error) {
 		return 0, errNotFinite
 	}
 	return 0, errNotNumber
+}
+
+// parseComma is parseNumber of a number with a decimal comma, and perhaps points between thousands.
+func parseComma(s string) (float64, error) {
+	turned := pointsForCommas.Replace(s)
+	whole, rest, fraction := strings.Cut(turned, ".")
+	if !inThousands(strings.TrimLeft(whole, "+-")) {
+		if _, err := parseNumber(s); err == nil {
+			return 0, errPoint
+		}
+		return 0, errNotNumber
+	}
+	if whole = strings.ReplaceAll(whole, ",", ""); fraction {
+		whole += "." + rest
+	}
+	return parseNumber(whole)
+}
+
+// inThousands reports whether commas, if there are any, stand between thousands.
+func inThousands(digits string) bool {
+	groups := strings.Split(digits, ",")
+	if len(groups) == 1 {
+		return true
+	}
+	for k, group := range groups {
+		if strings.Trim(group, "0123456789") != "" || k > 0 && len(group) != 3 {
+			return false
+		}
+	}
+	first := groups[0]
+	return 1 <= len(first) && len(first) <= 3 && first[0] != '0'
 }
 
 // pointsForCommas makes 1,234.5 of 1.234,5.

@@ -321,6 +321,10 @@ func (c *collector) locate(k int, err error) error {
 		e.Flag = "missing"
 	case errors.Is(err, errText):
 		e.Flag = "one-hot"
+	case errors.Is(err, errCommas):
+		if _, ok := c.rows.(*csvRows); ok {
+			e.Flag = "decimal-comma"
+		}
 	case errors.Is(err, errTime):
 		e.Flag = "drop"
 	case errors.Is(err, errMixed):

@@ -78,7 +78,7 @@ func (col *column) tell(cell *Cell, o Options) error {
 		cell.Kind = Text
 		return nil
 	}
-	v, err := parseNumber(cell.Text)
+	v, err := cell.parse()
 	truth, isTruth := truth(cell.Text)
 	switch {
 	case err == nil:

@@ -25,6 +25,7 @@ const MaxColumns = 1 << 20
 type csvRows struct {
 	name      string
 	separator byte
+	comma     bool // numbers have decimal commas
 	blocks    *input.Blocks[csvBlock]
 	block     *input.Block[csvBlock] // nil: none yet, or no more
 	row       int                    // of the block
@@ -40,8 +41,8 @@ type csvRows struct {
 	line  int
 }
 
-func newCSVRows(name string, text io.Reader, separator byte, header *bool) (*csvRows, error) {
-	c := &csvRows{name: name, separator: separator}
+func newCSVRows(name string, text io.Reader, separator byte, o Options) (*csvRows, error) {
+	c := &csvRows{name: name, separator: separator, comma: o.DecimalComma}
 	set, err := kernels.Active()
 	if err != nil {
 		return nil, &outcome.Error{Kind: outcome.BadParameter, Flag: "kernels", Message: "cannot use this set", Err: err}
@@ -61,7 +62,7 @@ func newCSVRows(name string, text io.Reader, separator byte, header *bool) (*csv
 	for k := range record {
 		record[k] = strings.TrimSpace(record[k])
 	}
-	if !isHeader(record, header) {
+	if !isHeader(record, o.Header) {
 		c.again = true
 		return c, nil
 	}
@@ -188,7 +189,7 @@ func (c *csvRows) advance() error {
 // numbers returns the cells of the row as numbers, NaN for what is not plainly one; ok is
 // whether that is known.
 func (c *csvRows) numbers() (values []float64, ok bool) {
-	if c.r != nil {
+	if c.r != nil || c.comma {
 		return nil, false
 	}
 	return c.block.Got.row(c.row), true
@@ -197,7 +198,7 @@ func (c *csvRows) numbers() (values []float64, ok bool) {
 // table returns the values of the row and of those behind it that have been read, row after
 // row, and passes over them, if all their cells are plainly numbers.
 func (c *csvRows) table() (values []float64, ok bool) {
-	if c.r != nil {
+	if c.r != nil || c.comma {
 		return nil, false
 	}
 	if values, ok = c.block.Got.table(c.row, c.width); ok {
@@ -245,7 +246,7 @@ func (c *csvRows) cells(row []Cell) []Cell {
 	row = row[:0]
 	values, known := c.numbers()
 	for k, text := range c.record {
-		cell := Cell{Text: trimmed(text)}
+		cell := Cell{Text: trimmed(text), comma: c.comma}
 		if known && !math.IsNaN(values[k]) {
 			cell.Number, cell.spelled = values[k], true
 		}

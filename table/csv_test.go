@@ -86,7 +86,7 @@ func FuzzRecords(f *testing.F) {
 
 func allRecords(r io.Reader, threads int) ([][]Cell, error) {
 	said := false
-	c, err := newCSVRows("text", r, ',', &said)
+	c, err := newCSVRows("text", r, ',', Options{Header: &said})
 	if err != nil {
 		return nil, err
 	}

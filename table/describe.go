@@ -104,7 +104,7 @@ func (c *Content) add(cell Cell) {
 		return
 	case Spelled:
 		_, isTruth := truth(cell.Text)
-		_, err := parseNumber(cell.Text)
+		_, err := cell.parse()
 		switch {
 		case missingWord(cell.Text):
 			c.Missing++

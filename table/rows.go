@@ -322,7 +322,7 @@ func (r *Row) set(c *collector, cells []Cell, byColumn []*placed, missing Missin
 		}
 		if cell.Kind == Text && at.Categories == nil {
 			what := errText.Error()
-			if _, err := parseNumber(cell.Text); errors.Is(err, errNotFinite) {
+			if _, err := cell.parse(); errors.Is(err, errNotFinite) {
 				what = err.Error()
 			}
 			return c.locate(k, fmt.Errorf("%q is %s, and the model takes numbers here", shorten(cell.Text), what))
@@ -366,7 +366,7 @@ func spelled(cell Cell) (string, bool) {
 	if missingWord(cell.Text) {
 		return "", false
 	}
-	if v, err := parseNumber(cell.Text); err == nil {
+	if v, err := cell.parse(); err == nil {
 		return spell(v), true
 	}
 	return cell.Text, true

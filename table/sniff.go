@@ -80,7 +80,7 @@ func recognise(in *input.Input, o Options) (recognised, error) {
 
 // separated takes a text for a table with a byte between cells.
 func separated(in *input.Input, text *bufio.Reader, separator byte, o Options) (recognised, error) {
-	r, err := newCSVRows(in.Name, text, separator, o.Header)
+	r, err := newCSVRows(in.Name, text, separator, o)
 	if err != nil {
 		return recognised{}, err
 	}

@@ -47,6 +47,10 @@ type Options struct {
 	// it does if none of its cells is a number.
 	Header *bool
 
+	// DecimalComma says that numbers in CSV and its like have commas where others have points, and perhaps points between
+	// thousands.
+	DecimalComma bool
+
 	// OneHot makes a column of zeros and ones for each category of a column of text. Without it
 	// such columns are refused.
 	OneHot bool
@@ -236,6 +240,7 @@ func (src recognised) unsuited(o Options, own bool) error {
 		{"categories", "tables", len(o.Categories) > 0, isTable},
 		{"missing", "tables", o.Missing != Refuse, isTable},
 		{"header", "tables of text", o.Header != nil, blanks || cells},
+		{"decimal-comma", "tables of text with commas, semicolons or tabs between cells", o.DecimalComma, cells},
 		{"features", "svmlight text", o.Features != 0, src.svmlight},
 		{"zero-based", "svmlight text", o.ZeroBased != nil, src.svmlight},
 	} {

@@ -308,6 +308,38 @@ func TestNumbersOfColumnsAreNoted(t *testing.T) {
 	}
 }
 
+// TestDecimalCommas: the text is what pandas' to_csv(sep=";", decimal=",") and spreadsheets write; the values are those of the same
+// spelling with a point.
+func TestDecimalCommas(t *testing.T) {
+	o := table.Options{Target: "y", DecimalComma: true}
+	d, err := read("a;b;y\n0,5;1,25e-05;-3\n1.234,5;-1.234.567;2,0\n+12;\"7,25\";1\n", o)
+	if err != nil || shown(d) != "a[0.5 1234.5 12] b[1.25e-05 -1.234567e+06 7.25] → [-3 2 1][]" {
+		t.Errorf("%v, %v", d, err)
+	}
+	if d, err = read("a,y\n\"1,5\",2\n\"3,5\",4\n", o); err != nil || shown(d) != "a[1.5 3.5] → [2 4][]" {
+		t.Errorf("in quotes: %v, %v", d, err)
+	}
+	for _, cell := range []string{"1.5", "0.125", ".125", "1.e12", "12.3456", "1234.567,0", "1,234,567", "1.234.56", "01.234"} {
+		if d, err := read("a;y\n"+cell+";2\n", o); outcome.KindOf(err) != outcome.Parse {
+			t.Errorf("%s: %v, %v", cell, d, err)
+		}
+	}
+	if _, err := read("a b\n1 2\n", o); outcome.KindOf(err) != outcome.Usage {
+		t.Errorf("blanks between: %v", err)
+	}
+	if o.OneHot, o.Categories = true, []string{"a"}; true {
+		d, err := read("a;y\n1,5;2\n2;1\n", o)
+		if err != nil || shown(d) != "a=1,5[1 0] a=2[0 1] → [2 1][]" {
+			t.Errorf("categories: %v, %v", d, err)
+		}
+	}
+	for row, err := range d.Schema.ReadRows(t.Context(), strings.NewReader("y;a\n1,5;2.000,5\n"), 1, table.Options{DecimalComma: true}) {
+		if err != nil || !slices.Equal(row.Values, []float64{2000.5}) || row.Target != "1.5" {
+			t.Errorf("rows: %v, %v", row, err)
+		}
+	}
+}
+
 // Rows are predicted whatever their labels are, or without any.
 func TestRowsBesideTheirLabels(t *testing.T) {
 	d, err := read("\"a\" \"y\"\n\"p\" 7 1\n\"q\" 8 2\n", table.Options{Target: "y"})

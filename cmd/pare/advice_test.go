@@ -91,7 +91,7 @@ func TestWhatMendsIt(t *testing.T) {
 		"select " + file("data.csv", "a,b\n1,2\n"):                                                          "which column of",
 		"fit --ratio=inf":                                                                                   "for example 0.01",
 		"select --target=y " + file("text.csv", "a,y\nred,1\nblue,2\n"):                                     "text.csv: line 2",
-		"select --target=y --drop=a " + file("thousands.csv", "a,b,y\n1,\"12,000\",1\n2,3,2\n"):             "write a point if it is a decimal comma, and leave it out if it separates thousands",
+		"select --target=y --drop=a " + file("thousands.csv", "a,b,y\n1,\"12,000\",1\n2,3,2\n"):             "write a point if it is a decimal comma, and leave it out if it separates thousands. --decimal-comma takes",
 		"select --target=y --offset=y " + file("offset.csv", "a,y\n1,1\n2,2\n"):                             "\"y\" is the target of",
 		"select --target=y --offset=2 " + file("offset.csv", "a,y\n1,1\n2,2\n"):                             "\"2\" is the target of",
 		"fit --ratio=.1 --penalty-factors=1=0 --upper=1=0.5":                                                "leave the bound out, or penalise the column",

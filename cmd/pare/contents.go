@@ -42,7 +42,7 @@ func (c *infoCommand) contents(ctx context.Context, cause error) *contentsResult
 		return nil
 	}
 	held, err := table.Describe(ctx, c.File, table.Options{
-		Name: c.name(), Target: c.Target, Columns: c.Columns, Drop: c.Drop, Categories: c.Categories, Header: c.Header,
+		Name: c.name(), Target: c.Target, Columns: c.Columns, Drop: c.Drop, Categories: c.Categories, DecimalComma: c.Decimal, Header: c.Header,
 		Aside: []string{c.Groups, c.FoldIDs, c.Weights, c.Offset}, Formats: []table.Format{parquet.Format()},
 	})
 	if err != nil || held == nil {
@@ -109,7 +109,11 @@ func (c *infoCommand) needs(held *table.Contents, r *contentsResult) {
 		}
 	}
 	need("columns_to_drop", "no value, or the name of another column, in column", leave, "--drop leaves them out, by these numbers")
-	need("unreadable_cells", "cells to be corrected in the file:", faults, "pare does not guess what is meant")
+	guess := "pare does not guess what is meant"
+	if !c.Decimal && slices.ContainsFunc(faults, func(fault string) bool { return strings.Contains(fault, "decimal comma") }) {
+		guess += "; --decimal-comma takes all commas of numbers for decimal ones"
+	}
+	need("unreadable_cells", "cells to be corrected in the file:", faults, guess)
 	if !c.OneHot {
 		need("text_columns", "text in", texts, "--one-hot makes a column for each category, --drop leaves the columns out")
 	}

@@ -45,6 +45,7 @@ type tableFlags struct {
 	OneHot     bool          `help:"Make a column of zeros and ones for each category of a text column." group:"Data"`
 	Categories []string      `placeholder:"COLUMN" help:"Columns of numbers to be treated as categories, with --one-hot." group:"Data"`
 	Missing    table.Missing `placeholder:"mean|zero|drop-rows" help:"How to treat missing cells (default: they are an error)." group:"Data"`
+	Decimal    bool          `name:"decimal-comma" help:"Numbers of CSV files have commas where others have points, and perhaps points between thousands." group:"Data"`
 	Header     *bool         `negatable:"" help:"The first line has the names of the columns (default: if none of its cells is a number)." group:"Data"`
 	ZeroBased  *bool         `negatable:"" help:"svmlight indices count from 0 (default: if one of them is 0)." group:"Data"`
 }
@@ -133,7 +134,7 @@ func (f dataFlags) load(ctx context.Context, env environment, noTarget bool, asi
 	env.progress.begin("reading %s", d.name)
 	o := table.Options{
 		Name: d.name, Target: f.Target, NoTarget: noTarget, Columns: f.Columns, Drop: f.Drop, OneHot: f.OneHot, Categories: f.Categories,
-		Missing: f.Missing, Header: f.Header, ZeroBased: f.ZeroBased, Features: f.Features, Limits: f.limits(), Threads: f.readers, Formats: []table.Format{parquet.Format()}, Aside: append(aside, f.Weights, f.Offset),
+		Missing: f.Missing, DecimalComma: f.Decimal, Header: f.Header, ZeroBased: f.ZeroBased, Features: f.Features, Limits: f.limits(), Threads: f.readers, Formats: []table.Format{parquet.Format()}, Aside: append(aside, f.Weights, f.Offset),
 	}
 	var err error
 	if d.Data, err = f.read(ctx, env.stdin, o); err == nil {
@@ -323,6 +324,7 @@ func (f tableFlags) repeat(add func(set bool, flag string)) {
 	add(f.OneHot, "--one-hot")
 	add(f.Categories != nil, "--categories="+quote(strings.Join(f.Categories, ",")))
 	add(f.Missing != "", "--missing="+string(f.Missing))
+	add(f.Decimal, "--decimal-comma")
 	add(f.Header != nil, "--header="+strconv.FormatBool(given(f.Header, false)))
 	add(f.ZeroBased != nil, "--zero-based="+strconv.FormatBool(given(f.ZeroBased, false)))
 }

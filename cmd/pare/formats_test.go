@@ -175,6 +175,11 @@ func (d spelled) formats(target string) []written {
 	table := func(separator string, header bool) func(io.Writer) {
 		return func(w io.Writer) { d.table(w, separator, header) }
 	}
+	commas := func(w io.Writer) {
+		var b strings.Builder
+		d.table(&b, ";", true)
+		_, _ = io.WriteString(w, strings.ReplaceAll(b.String(), ".", ","))
+	}
 	lines := func(base int) func(io.Writer) { return func(w io.Writer) { d.svmlight(w, base) } }
 	array := func(fortran bool) func(io.Writer) { return func(w io.Writer) { d.npy(w, fortran, d.p+1) } }
 	matrix := func(format string) func(io.Writer) { return func(w io.Writer) { d.npz(w, format) } }
@@ -192,6 +197,7 @@ func (d spelled) formats(target string) []written {
 		{name: "CSV without names", write: table(",", false), args: last},
 		{name: "TSV", write: table("\t", true), args: named},
 		{name: "semicolons", write: table(";", true), args: named},
+		{name: "semicolons and decimal commas", write: commas, args: []string{"--target=y", "--decimal-comma"}},
 		{name: "blanks", write: table(" ", false), args: last},
 		{name: "CSV, gzip, from a pipe", write: table(",", true), args: named, pack: "gzip", stdin: true},
 		{name: "TSV, zstd", write: table("\t", false), args: last, pack: "zstd"},

@@ -213,6 +213,7 @@ func TestInfoDescribesAnyTable(t *testing.T) {
 		{"--one-hot ../../docs/data/patients.csv", []string{"missing cells in sugar: --missing"}, "missing_cells"},
 		{"--target=y " + long, []string{"note text 2 categories: short, " + strings.Repeat("x", 40) + "..."}, "text_columns"},
 		{"--target=y " + repeated, []string{"in column 2, 3: --drop", "numbers and text in size", "y numbers, 1 missing"}, "columns_to_drop mixed_columns missing_cells"},
+		{"--target=y " + writeFile(t, "commas.csv", "a;y\n1,5;2\n2,5;3\n"), []string{"--decimal-comma takes all commas"}, "unreadable_cells"},
 	} {
 		args := append([]string{"info"}, strings.Fields(c.args)...)
 		r := decoded[contentsResult](t, exitOK, args...)

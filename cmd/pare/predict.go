@@ -131,6 +131,7 @@ type predictCommand struct {
 	Saved     string `arg:"" name:"model" help:"A file that select or fit wrote with --save."`
 	File      string `arg:"" optional:"" help:"Data in any form that select reads, with the columns that the model uses; - is standard input. Without it: the diabetes data that pare carries."`
 	Target    string `placeholder:"COLUMN" help:"The column to compare predictions with (default: the target of the fit, if the file has it)." group:"Data"`
+	Decimal   bool   `name:"decimal-comma" help:"Numbers of CSV files have commas where others have points, and perhaps points between thousands." group:"Data"`
 	Header    *bool  `negatable:"" help:"The first line has the names of the columns (default: if none of its cells is a number)." group:"Data"`
 	ZeroBased *bool  `negatable:"" help:"svmlight indices count from 0 (default: as in the data of the fit)." group:"Data"`
 	Offset    string `placeholder:"COLUMN|FILE" help:"One number per row that is added to its score, as in the fit (default: 0)." group:"Data"`
@@ -213,7 +214,7 @@ func (c *predictCommand) name() string { return dataFlags{File: c.File}.name() }
 
 // rows are those of the data, each as it is read.
 func (c *predictCommand) rows(ctx context.Context, env environment, p *pare.Predictor) iter.Seq2[table.Row, error] {
-	o := table.Options{Name: c.name(), Target: c.Target, Header: c.Header, ZeroBased: c.ZeroBased, Formats: []table.Format{parquet.Format()}, Aside: []string{c.Offset}}
+	o := table.Options{Name: c.name(), Target: c.Target, DecimalComma: c.Decimal, Header: c.Header, ZeroBased: c.ZeroBased, Formats: []table.Format{parquet.Format()}, Aside: []string{c.Offset}}
 	schema := p.Provenance().Schema
 	if c.File == "" {
 		return schema.ReadRows(ctx, embedded.DiabetesFile(), p.Columns(), o)

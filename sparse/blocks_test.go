@@ -14,7 +14,7 @@ import (
 // place, that it gives from front to back.
 func TestBlocksBesideOneAnother(t *testing.T) {
 	var text strings.Builder
-	for i := range 40_000 {
+	for i := range 100_000 { // more entries than one thread sorts
 		fmt.Fprintf(&text, "%d %d:%.17g %d:%d.5\n", i%2, 2+i%5, float64(i)/7, 10+i%7919, i%300)
 	}
 	rows := text.String()
@@ -26,6 +26,7 @@ func TestBlocksBesideOneAnother(t *testing.T) {
 		"rows":                  {text: rows},
 		"no newline at the end": {text: strings.TrimSuffix(rows, "\n")},
 		"comments and qids":     {text: "# what it is\n" + strings.Replace(rows, "0 2:", "0 qid:7 2:", 3000) + "#"},
+		"a column far away":     {text: rows + "1 60000000:1\n" + rows},
 		"CRLF":                  {text: strings.ReplaceAll(rows, "\n", "\r\n")},
 		"an index of 0 late":    {text: rows + "1 0:1\n" + rows},
 		"a fault late":          {text: rows + "1 2:1 2:1\n" + rows, bad: true},
@@ -37,7 +38,7 @@ func TestBlocksBesideOneAnother(t *testing.T) {
 		"entries":               {text: rows, opt: sparse.ReadOptions{MaxEntries: 60_000}, bad: true},
 		"columns":               {text: rows, opt: sparse.ReadOptions{Features: 7919}, bad: true},
 		"rows at most":          {text: rows, opt: sparse.ReadOptions{Limits: sparse.Limits{Rows: 30_000}}, bad: true},
-		"just as many rows":     {text: rows, opt: sparse.ReadOptions{Limits: sparse.Limits{Rows: 40_000}}},
+		"just as many rows":     {text: rows, opt: sparse.ReadOptions{Limits: sparse.Limits{Rows: 100_000}}},
 		"bytes":                 {text: rows, opt: sparse.ReadOptions{Limits: sparse.Limits{Bytes: 3 << 20}}, bad: true},
 	} {
 		opt := one.opt

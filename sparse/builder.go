@@ -156,7 +156,7 @@ func (b *Builder) Matrix(ctx context.Context, p int) (Matrix, error) {
 	if size := int64(rows.n) * int64(p); size > 0 && 2*rows.nnz >= size {
 		return rows.dense(ctx, p)
 	}
-	m, _, err := rows.matrix(ctx, p)
+	m, _, err := rows.matrix(ctx, p, 1)
 	if err != nil {
 		return nil, err
 	}

@@ -1,11 +1,13 @@
 package sparse
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"iter"
 	"math"
 	"math/bits"
+	"sync"
 )
 
 // journal holds the rows of a matrix as they were read, until it is known how
@@ -264,9 +266,9 @@ func number(form int, value uint64) float64 {
 	return math.Float64frombits(value)
 }
 
-// matrix sorts the journal into the columns of a matrix with p of them, and
+// matrix sorts the journal into the columns of a matrix with p of them, on so many threads, and
 // returns it with the labels. It stops with the context's cause at its end.
-func (g *journal) matrix(ctx context.Context, p int) (*CSC, []float64, error) {
+func (g *journal) matrix(ctx context.Context, p, threads int) (*CSC, []float64, error) {
 	columns, lengths, err := g.lengths(ctx, p)
 	if err != nil {
 		return nil, nil, err
@@ -275,37 +277,19 @@ func (g *journal) matrix(ctx context.Context, p int) (*CSC, []float64, error) {
 	y := make([]float64, g.n)
 
 	// Until all is sorted, slots holds where each column's next entry goes.
-	next := m.slots
+	shares := m.shares(max(1, min(threads, int(g.nnz/sortedLeast))))
 	for s, j := range m.order {
-		next[m.place(int(j))] = int32(uint32(m.colPtr[s]))
+		m.slots[m.place(int(j))] = int32(uint32(m.colPtr[s]))
 	}
-	i, j := int32(-1), int32(-1)-g.before
-	slabs := g.slabs
-	for _, chunk := range g.complete() {
-		if err := context.Cause(ctx); err != nil {
-			return nil, nil, err
-		}
-		for at := 0; at < len(chunk); {
-			step, form, value, size := decode(chunk[at : at+recordReach])
-			at += size
-			if step == 0 && form == formSlab {
-				slabs[0].into(m, next, i+1, g.before)
-				copy(y[i+1:], slabs[0].labels)
-				i, slabs = i+int32(slabs[0].n), slabs[1:]
-				continue
-			}
-			if step == 0 {
-				i++
-				j = -1 - g.before
-				y[i] = number(form, value)
-				continue
-			}
-			j += step
-			c := m.place(int(j))
-			k := uint32(next[c])
-			next[c] = int32(k + 1)
-			m.rows[k], m.values[k] = i, number(form, value)
-		}
+	g.complete()
+	var beside sync.WaitGroup
+	for _, share := range shares[1:] {
+		beside.Go(func() { _ = g.sort(ctx, m, share, nil) }) // the context is looked at below
+	}
+	err = g.sort(ctx, m, shares[0], y)
+	beside.Wait()
+	if err = cmp.Or(err, context.Cause(ctx)); err != nil {
+		return nil, nil, err
 	}
 	for s, j := range m.order {
 		m.slots[m.place(int(j))] = int32(s)
@@ -313,13 +297,97 @@ func (g *journal) matrix(ctx context.Context, p int) (*CSC, []float64, error) {
 	return m, y, nil
 }
 
-// into puts the nonzeros into the columns of a matrix, from a row on and less those before the
-// first; next has the place of each column's next entry.
-func (s *slab) into(m *CSC, next []int32, from, before int32) {
-	if !s.full() {
-		s.scatter(m, next, from, before)
+// sortedLeast is how many entries are worth a thread.
+const sortedLeast = 1 << 16
+
+// share is a range of columns by their places in slots.
+type share struct{ from, to int }
+
+func (s share) has(c int) bool { return uint(c-s.from) < uint(s.to-s.from) }
+
+// shares cuts the columns into so many ranges of about as many entries.
+func (m *CSC) shares(parts int) []share {
+	shares := make([]share, parts)
+	c, entries := 0, int64(0)
+	for k := range shares {
+		shares[k].from = c
+		for ; c < len(m.slots) && (k == parts-1 || entries < int64(k+1)*m.NNZ()/int64(parts)); c++ {
+			if s := m.slots[c]; s >= 0 {
+				entries += m.colPtr[s+1] - m.colPtr[s]
+			}
+		}
+		shares[k].to = c
+	}
+	return shares
+}
+
+// sort moves the entries of some columns to them, and labels where there is room for these. Several
+// at a time may, each for columns of its own.
+func (g *journal) sort(ctx context.Context, m *CSC, columns share, labels []float64) error {
+	next := m.slots
+	i, j := int32(-1), int32(-1)-g.before
+	slabs := g.slabs
+	for _, chunk := range g.chunks {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		for at := 0; at < len(chunk); {
+			step, form, value, size := decode(chunk[at : at+recordReach])
+			at += size
+			if step == 0 && form == formSlab {
+				if err := context.Cause(ctx); err != nil {
+					return err
+				}
+				slabs[0].sort(m, columns, i+1, g.before)
+				if labels != nil {
+					copy(labels[i+1:], slabs[0].labels)
+				}
+				i, slabs = i+int32(slabs[0].n), slabs[1:]
+				continue
+			}
+			if step == 0 {
+				i++
+				j = -1 - g.before
+				if labels != nil {
+					labels[i] = number(form, value)
+				}
+				continue
+			}
+			j += step
+			if c := m.place(int(j)); columns.has(c) {
+				k := uint32(next[c])
+				next[c] = int32(k + 1)
+				m.rows[k], m.values[k] = i, number(form, value)
+			}
+		}
+	}
+	return nil
+}
+
+// sort is that of a journal, for rows from one on, whose columns are those of the slab less so many before
+// the first.
+func (s *slab) sort(m *CSC, columns share, from, before int32) {
+	if s.full() {
+		s.sortFull(m, columns, from)
 		return
 	}
+	next, rows, values, first := m.slots, m.rows, m.values[:len(m.rows)], int32(0)
+	for i, end := range s.ends {
+		of := s.columns[first:end]
+		for at, v := range s.values[first:end][:len(of)] {
+			if c := m.place(int(of[at] - before)); columns.has(c) {
+				k := uint32(next[c])
+				next[c] = int32(k + 1)
+				rows[k], values[k] = from+int32(i), v
+			}
+		}
+		first = end
+	}
+}
+
+// sortFull is sort for rows in full, which are not before the first column.
+func (s *slab) sortFull(m *CSC, columns share, from int32) {
+	next := m.slots
 	for j := 0; j*s.n < len(s.values); j++ {
 		c := -1 // the place of a column that has nonzeros
 		for i, v := range s.column(j) {
@@ -327,27 +395,14 @@ func (s *slab) into(m *CSC, next []int32, from, before int32) {
 				continue
 			}
 			if c < 0 {
-				c = m.place(j)
+				if c = m.place(j); !columns.has(c) {
+					break
+				}
 			}
 			k := uint32(next[c])
 			next[c] = int32(k + 1)
 			m.rows[k], m.values[k] = from+int32(i), v
 		}
-	}
-}
-
-// scatter is into for rows by their nonzeros.
-func (s *slab) scatter(m *CSC, next []int32, from, before int32) {
-	rows, values, first := m.rows, m.values[:len(m.rows)], int32(0)
-	for i, end := range s.ends {
-		columns := s.columns[first:end]
-		for at, v := range s.values[first:end][:len(columns)] {
-			c := m.place(int(columns[at] - before))
-			k := uint32(next[c])
-			next[c] = int32(k + 1)
-			rows[k], values[k] = from+int32(i), v
-		}
-		first = end
 	}
 }
 
@@ -382,6 +437,9 @@ func (g *journal) lengths(ctx context.Context, p int) (columns, lengths []int32,
 		}
 	}
 	for k := range g.slabs {
+		if err := context.Cause(ctx); err != nil {
+			return nil, nil, err
+		}
 		switch s := &g.slabs[k]; {
 		case table:
 			s.count(lengths, g.before)

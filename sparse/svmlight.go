@@ -167,7 +167,7 @@ func (s *scanner) matrix(before int) (*CSC, []float64, error) {
 	if err := s.opt.Limits.Check(s.rows.n, p, s.rows.nnz, s.rows.held); err != nil {
 		return nil, nil, s.named(err)
 	}
-	m, y, err := s.rows.matrix(s.ctx, p)
+	m, y, err := s.rows.matrix(s.ctx, p, s.opt.Threads)
 	if err != nil {
 		return nil, nil, s.failed(err)
 	}

@@ -178,51 +178,82 @@ func (g *grant) tell(a Admission) {
 	}
 }
 
-// fitInto makes the call one that is expected to stay within so many bytes: with fewer
+// fitting has a call work within so many bytes, and finds out what it is then expected to take.
+type fitting struct {
+	*engine
+	grant  *grant
+	most   int64
+	v      *Validation
+	refits bool
+	usual  int // columns of the largest Gram matrix that is needed
+}
+
+// fitInto makes the call one that is expected to stay within so many bytes, 0 for any number: with fewer
 // classes at once, then with smaller Gram matrices, then with fewer folds at once, and at last with
 // few copies of columns.
 func (e *engine) fitInto(most int64, v *Validation, refits bool, s *grant) (err error) {
 	defer outcome.Caught(&err) // classes are counted
 	n, p := e.of.X.Dims()
-	usual := min(n, p, inner.UsualGram)
-	gram := usual
-	expect := func() { s.bytes = e.expectedBytes(v, refits, s.lanes, gram) }
-	shrink := func() {
-		for s.bytes > most && gram > inner.LeastGram {
-			gram = max(inner.LeastGram, gram/2)
-			s.gram = gram
-			expect()
-		}
-	}
-	if expect(); most == 0 || s.bytes <= most {
+	f := fitting{engine: e, grant: s, most: most, v: v, refits: refits, usual: min(n, p, inner.UsualGram)}
+	f.expect()
+	if most == 0 || f.fits() {
 		return nil
 	}
-	for e.family.classes && e.config.Threads > 1 && s.bytes > most {
-		e.config.Threads--
-		expect()
-	}
-	if shrink(); s.bytes > most && v != nil && !e.family.classes {
-		gram, s.gram = usual, 0
-		_, lanes := e.problems(v)
-		for s.lanes = min(e.config.threads(), lanes); ; s.lanes-- {
-			if expect(); s.bytes <= most || s.lanes == 1 {
-				break
-			}
-		}
-		shrink()
-	}
-	if s.bytes > most && e.of.BoundsCopies() {
-		s.bytes = e.of.BoundedBytes(inner.LeastGram, inner.LeastPacked)
-		if s.bytes <= most {
-			s.lanes, e.of.Frugal = 1, true
-			s.gram, s.packed = e.of.ShareBounded(most)
-			s.bytes = e.of.BoundedBytes(s.gram, s.packed)
-		}
-	}
-	if s.bytes > most {
+	f.fewerClasses()
+	f.smallerGram()
+	f.fewerFolds()
+	f.fewCopies()
+	if !f.fits() {
 		return outcome.At(outcome.Limit, "max-bytes", "the call is expected to take %d bytes with the smallest caches and as few inner problems at once as can be, and the limit leaves %d; give it more, or ask for fewer folds", s.bytes, most)
 	}
 	return nil
+}
+
+func (f *fitting) expect() {
+	f.grant.bytes = f.expectedBytes(f.v, f.refits, f.grant.lanes, cmp.Or(f.grant.gram, f.usual))
+}
+
+func (f *fitting) fits() bool { return f.grant.bytes <= f.most }
+
+func (f *fitting) fewerClasses() {
+	for f.family.classes && f.config.Threads > 1 && !f.fits() {
+		f.config.Threads--
+		f.expect()
+	}
+}
+
+func (f *fitting) smallerGram() {
+	for gram := f.usual; !f.fits() && gram > inner.LeastGram; f.expect() {
+		gram = max(inner.LeastGram, gram/2)
+		f.grant.gram = gram
+	}
+}
+
+// fewerFolds begins anew with the usual Gram matrix, which is smaller again only where one fold at a time takes too much.
+func (f *fitting) fewerFolds() {
+	if f.fits() || f.v == nil || f.family.classes {
+		return
+	}
+	f.grant.gram = 0
+	_, lanes := f.problems(f.v)
+	for f.grant.lanes = min(f.config.threads(), lanes); ; f.grant.lanes-- {
+		if f.expect(); f.fits() || f.grant.lanes == 1 {
+			break
+		}
+	}
+	f.smallerGram()
+}
+
+func (f *fitting) fewCopies() {
+	if f.fits() || !f.of.BoundsCopies() {
+		return
+	}
+	f.grant.bytes = f.of.BoundedBytes(inner.LeastGram, inner.LeastPacked)
+	if f.fits() {
+		f.grant.lanes, f.of.Frugal = 1, true
+		f.grant.gram, f.grant.packed = f.of.ShareBounded(f.most)
+		f.grant.bytes = f.of.BoundedBytes(f.grant.gram, f.grant.packed)
+	}
 }
 
 // expectedBytes returns what the call takes with Gram matrices of so many columns, and so many inner problems of folds

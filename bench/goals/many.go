@@ -111,7 +111,7 @@ func (c *counted) Eval(ctx context.Context, r search.Request) (search.Evaluation
 // ChooseClasses is O6: half of the rows trains, a quarter validates, a quarter tests.
 // The trust region starts where one ratio serves all classes. The reference optimum is found
 // by running the search to convergence.
-func ChooseClasses(ctx context.Context, o studies.Options) (*studies.Result, error) { //nolint:funlen // one measurement, told in order
+func ChooseClasses(ctx context.Context, o studies.Options) (*studies.Result, error) {
 	t := newTable(o)
 	t.rows.Columns = []string{
 		"data", "classes", "one_ratio_evaluations", "one_ratio_seconds", "one_ratio_value", "one_ratio_test", "evaluations_to_1e-3", "evaluations",
@@ -121,62 +121,70 @@ func ChooseClasses(ctx context.Context, o studies.Options) (*studies.Result, err
 		"usps": "≤ 12 evaluations to 1e-3; step ≤ 1.15; ≥ 1.8", "reuters_multi53": "≤ 7 evaluations to 1e-3; step ≤ 1.5; ≥ 1.8", "syn_aloi": "step ≤ 1.15; ≥ 1.8",
 	}
 	for _, name := range o.Choose([]string{"usps", "reuters_multi53", "syn_aloi"}, 2) {
-		err := t.each(ctx, []string{name}, func(d studies.Data) error {
-			x, ids := sparse.Compact(d.X.(*sparse.CSC)), make([]int, len(d.Y))
-			for i := range ids {
-				ids[i] = []int{0, bilevel.AlwaysTrain, bilevel.TestOnly, bilevel.AlwaysTrain}[i%4]
-			}
-			c := pare.Config{Model: pare.Multiclass, NoIntercept: true, Threads: t.Threads}
-			t.say("%s: one ratio", d.Name)
-			one, err := pare.Select(ctx, x, d.Y, pare.SelectOptions{Validation: pare.Validation{FoldIDs: ids}}, c)
-			if err != nil {
-				return err
-			}
-			top, err := pare.LogLambdaMax(x, d.Y, c)
-			if err != nil {
-				return err
-			}
-			box := search.Box{}
-			for _, l := range top {
-				box.Lower, box.Upper = append(box.Lower, l-12), append(box.Upper, l)
-			}
-			var found [2]*search.Result
-			var seconds [2]float64
-			var spent [2]counted
-			for threads := range 2 {
-				set, err := kernels.Active()
-				if err != nil {
-					return err
-				}
-				f, err := bilevel.NewMulticlass(set, x, d.Y, bilevel.Spec{
-					Folds: ids, Threads: threads + 1, Penalty: func(l []float64) (model.Penalty, error) { return model.Lasso(l[0]) },
-				})
-				if err != nil {
-					return err
-				}
-				f.Curvature = true
-				t.say("%s: %d λ, %d threads", d.Name, len(top), threads+1)
-				spent[threads] = counted{Multiclass: f}
-				began := time.Now()
-				if found[threads], err = search.TrustRegion(ctx, &spent[threads], one.LogLambda, box, search.Options{Stop: 1e-4}); err != nil {
-					return err
-				}
-				seconds[threads] = time.Since(began).Seconds()
-			}
-			r := found[0]
-			t.say("%s: going on", d.Name)
-			optimum, err := search.TrustRegion(ctx, spent[0].Multiclass, r.Best.LogLambda, box, search.Options{})
-			if err != nil {
-				return err
-			}
-			reached := 1 + slices.IndexFunc(r.Evaluations, func(e search.Evaluation) bool { return e.Value <= optimum.Best.Value*(1+1e-3) })
-			t.rows.Add(d.Name, len(top), len(one.Evaluations), one.SecondsSearch, one.Value, one.Test, reached, len(r.Evaluations), r.Best.Value, r.Best.Test, string(r.Status),
-				spent[0].all/spent[0].solve, seconds[0], seconds[1], fmt.Sprintf("%.2f", seconds[0]/seconds[1]), goals[name])
-			return nil
-		})
-		if err != nil {
+		if err := t.each(ctx, []string{name}, func(d studies.Data) error { return chooseClasses(ctx, t, d, goals[name]) }); err != nil {
 			return nil, err
 		}
 	}
 	return t.result("O6"), nil
+}
+
+// chooseClasses adds the row of a data set.
+func chooseClasses(ctx context.Context, t *table, d studies.Data, goal string) error {
+	x, ids := sparse.Compact(d.X.(*sparse.CSC)), make([]int, len(d.Y))
+	for i := range ids {
+		ids[i] = []int{0, bilevel.AlwaysTrain, bilevel.TestOnly, bilevel.AlwaysTrain}[i%4]
+	}
+	c := pare.Config{Model: pare.Multiclass, NoIntercept: true, Threads: t.Threads}
+	t.say("%s: one ratio", d.Name)
+	one, err := pare.Select(ctx, x, d.Y, pare.SelectOptions{Validation: pare.Validation{FoldIDs: ids}}, c)
+	if err != nil {
+		return err
+	}
+	top, err := pare.LogLambdaMax(x, d.Y, c)
+	if err != nil {
+		return err
+	}
+	box := search.Box{}
+	for _, l := range top {
+		box.Lower, box.Upper = append(box.Lower, l-12), append(box.Upper, l)
+	}
+	var found [2]*search.Result
+	var seconds [2]float64
+	var spent [2]counted
+	for k := range found { // on one thread, and on two
+		t.say("%s: %d λ, %d threads", d.Name, len(top), k+1)
+		if spent[k].Multiclass, err = multiclass(x, d.Y, ids, k+1); err != nil {
+			return err
+		}
+		began := time.Now()
+		if found[k], err = search.TrustRegion(ctx, &spent[k], one.LogLambda, box, search.Options{Stop: 1e-4}); err != nil {
+			return err
+		}
+		seconds[k] = time.Since(began).Seconds()
+	}
+	r := found[0]
+	t.say("%s: going on", d.Name)
+	optimum, err := search.TrustRegion(ctx, spent[0].Multiclass, r.Best.LogLambda, box, search.Options{})
+	if err != nil {
+		return err
+	}
+	reached := 1 + slices.IndexFunc(r.Evaluations, func(e search.Evaluation) bool { return e.Value <= optimum.Best.Value*(1+1e-3) })
+	t.rows.Add(d.Name, len(top), len(one.Evaluations), one.SecondsSearch, one.Value, one.Test, reached, len(r.Evaluations), r.Best.Value, r.Best.Test, string(r.Status),
+		spent[0].all/spent[0].solve, seconds[0], seconds[1], fmt.Sprintf("%.2f", seconds[0]/seconds[1]), goal)
+	return nil
+}
+
+// multiclass is the problem with one λ for each class, which knows the curvature of its criterion.
+func multiclass(x sparse.Matrix, y []float64, ids []int, threads int) (*bilevel.Multiclass, error) {
+	set, err := kernels.Active()
+	if err != nil {
+		return nil, err
+	}
+	m, err := bilevel.NewMulticlass(set, x, y, bilevel.Spec{
+		Folds: ids, Threads: threads, Penalty: func(l []float64) (model.Penalty, error) { return model.Lasso(l[0]) },
+	})
+	if err == nil {
+		m.Curvature = true
+	}
+	return m, err
 }

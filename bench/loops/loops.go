@@ -5,6 +5,7 @@
 package loops
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -54,15 +55,10 @@ type Options struct {
 // Measure times the operations. All of one size run in turn, so that a disturbance
 // hits all alike.
 func Measure(ctx context.Context, c machine.Ceilings, o Options) ([]Result, error) {
-	if o.Runs == 0 {
-		o.Runs = 6
-	}
 	if o.Runs < 0 {
 		return nil, fmt.Errorf("a count of %d runs: give 1 or more", o.Runs)
 	}
-	if o.Each == 0 {
-		o.Each = 10 * time.Millisecond
-	}
+	o.Runs, o.Each = cmp.Or(o.Runs, 6), cmp.Or(o.Each, 10*time.Millisecond)
 	var chosen []operation
 	for _, op := range operations(o.Large) {
 		if strings.Contains(op.name, o.Match) {
@@ -74,39 +70,52 @@ func Measure(ctx context.Context, c machine.Ceilings, o Options) ([]Result, erro
 	}
 	var results []Result
 	for done := 0; done < len(chosen); {
-		last := done // operations of one size run in turn
-		for last < len(chosen) && chosen[last].size == chosen[done].size {
-			last++
-		}
-		same := chosen[done:last]
+		same := ofOneSize(chosen[done:])
 		groups := make([][]implementation, len(same))
 		for i, op := range same {
 			if groups[i] = op.prepare(); o.Compiled != nil {
 				groups[i] = append(o.Compiled.implementations(op), groups[i]...)
 			}
 		}
-		for run := range o.Runs {
-			for i, op := range same {
-				if o.Progress != nil {
-					o.Progress(fmt.Sprintf("%s %s, run %d", op.name, op.size, run+1), done+i, len(chosen))
-				}
-				for m := range groups[i] {
-					if ctx.Err() != nil {
-						return results, ctx.Err()
-					}
-					g := &groups[i][m]
-					g.runs = append(g.runs, g.time(o.Each))
-				}
-			}
+		if err := o.inTurn(ctx, same, groups, done, len(chosen)); err != nil {
+			return results, err
 		}
 		for i, group := range groups {
 			for _, g := range group {
 				results = append(results, g.finish(same[i], c))
 			}
 		}
-		done = last
+		done += len(same)
 	}
 	return results, nil
+}
+
+// ofOneSize returns the first operations that have one size.
+func ofOneSize(operations []operation) []operation {
+	other := slices.IndexFunc(operations, func(op operation) bool { return op.size != operations[0].size })
+	if other < 0 {
+		return operations
+	}
+	return operations[:other]
+}
+
+// inTurn runs implementations of operations, those of each together, again and again.
+func (o Options) inTurn(ctx context.Context, operations []operation, groups [][]implementation, done, all int) error {
+	for run := range o.Runs {
+		for i, op := range operations {
+			if o.Progress != nil {
+				o.Progress(fmt.Sprintf("%s %s, run %d", op.name, op.size, run+1), done+i, all)
+			}
+			for m := range groups[i] {
+				if ctx.Err() != nil {
+					return ctx.Err()
+				}
+				g := &groups[i][m]
+				g.runs = append(g.runs, g.time(o.Each))
+			}
+		}
+	}
+	return nil
 }
 
 // once returns the nanoseconds of a call, over as many as the time takes.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -353,6 +354,45 @@ func (d *Data) noteCategories(features []*column, rows int) {
 	}
 }
 
+// noteCounts remarks on columns that count the rows, as identifiers do.
+func (d *Data) noteCounts(features []*column) {
+	at := 0
+	for f, in := range d.Schema.Inputs {
+		if in.Categories == nil && d.counts(at) {
+			d.Notes = append(d.Notes, Note{"row_numbers", features[f].name + " counts the rows, as identifiers do: it says nothing about other rows, unless they are in the order of time; --drop leaves it out"})
+		}
+		at += in.width()
+	}
+}
+
+// counts reports whether a column of X grows by 1 from each row of the file to the next.
+func (d *Data) counts(j int) bool {
+	n, _ := d.X.Dims()
+	rows, values := d.X.Column(j)
+	if n <= fewCategories || len(values) < n-1 {
+		return false
+	}
+	value := func(i int) (row, v float64) {
+		if row = float64(i); d.Kept != nil {
+			row = float64(d.Kept[i])
+		}
+		if rows == nil {
+			return row, values[i]
+		}
+		if k, ok := slices.BinarySearch(rows, int32(i)); ok {
+			v = values[k]
+		}
+		return row, v
+	}
+	row, first := value(0)
+	for i := range n {
+		if r, v := value(i); v-first != r-row {
+			return false
+		}
+	}
+	return true
+}
+
 // finish makes the data of what was read.
 func (c *collector) finish(ctx context.Context, d *Data) error {
 	d.Schema = &Schema{Width: c.width, TargetPosition: c.target, Missing: c.o.Missing}
@@ -385,6 +425,7 @@ func (c *collector) finish(ctx context.Context, d *Data) error {
 	if err := c.take(ctx, d, order); err != nil {
 		return err
 	}
+	d.noteCounts(c.features)
 	return c.stand(d)
 }
 

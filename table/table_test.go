@@ -340,6 +340,32 @@ func TestDecimalCommas(t *testing.T) {
 	}
 }
 
+// A column that counts the rows is a feature, and noted, wherever it begins and whatever rows are left out.
+func TestCountsOfRowsAreNoted(t *testing.T) {
+	for _, c := range []struct {
+		from, step int
+		missing    string // what row 3 has in another column
+		notes      int
+	}{{0, 1, "5", 1}, {1, 1, "5", 1}, {-2, 1, "5", 1}, {1000, 1, "", 1}, {0, 2, "5", 0}} {
+		var text strings.Builder
+		text.WriteString("id,a,y\n")
+		for i := range 12 {
+			a := strconv.Itoa(i * i % 7)
+			if i == 3 {
+				a = c.missing
+			}
+			fmt.Fprintf(&text, "%d,%s,%d\n", c.from+c.step*i, a, i)
+		}
+		d, err := read(text.String(), table.Options{Target: "y", Missing: table.DropRows})
+		if err != nil || len(d.Notes) != c.notes || c.notes > 0 && (d.Notes[0].Code != "row_numbers" || !strings.HasPrefix(d.Notes[0].Message, "column \"id\" counts")) {
+			t.Errorf("%v: %v, %v", c, d.Notes, err)
+		}
+		if _, p := d.X.Dims(); p != 2 {
+			t.Errorf("%v: %d columns", c, p)
+		}
+	}
+}
+
 // Rows are predicted whatever their labels are, or without any.
 func TestRowsBesideTheirLabels(t *testing.T) {
 	d, err := read("\"a\" \"y\"\n\"p\" 7 1\n\"q\" 8 2\n", table.Options{Target: "y"})

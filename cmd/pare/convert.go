@@ -45,7 +45,7 @@ func (c *convertCommand) run(ctx context.Context, env environment) (result, erro
 		}
 		return nil, err
 	}
-	r := &convertResult{dimensions: d.dimensions(), Format: d.Format, Out: c.Into, Seconds: convertSeconds{Load: d.loadSeconds, Write: time.Since(began).Seconds()}, data: d}
+	r := &convertResult{dimensions: d.dimensions(), Format: d.Format, Out: c.Into, Warnings: d.notes(), Seconds: convertSeconds{Load: d.loadSeconds, Write: time.Since(began).Seconds()}, data: d}
 	if info, err := os.Stat(c.Into); err == nil {
 		r.Bytes = info.Size()
 	}
@@ -55,10 +55,11 @@ func (c *convertCommand) run(ctx context.Context, env environment) (result, erro
 // convertResult is what pare convert prints.
 type convertResult struct {
 	dimensions
-	Format  string         `json:"format"`
-	Out     string         `json:"out"`
-	Bytes   int64          `json:"bytes"`
-	Seconds convertSeconds `json:"seconds"`
+	Format   string         `json:"format"`
+	Out      string         `json:"out"`
+	Bytes    int64          `json:"bytes"`
+	Warnings []warning      `json:"warnings,omitempty"`
+	Seconds  convertSeconds `json:"seconds"`
 
 	data *dataset
 }
@@ -75,5 +76,6 @@ func (r *convertResult) text(p *page) {
 	p.row("format", "%s", r.Format)
 	p.row("written", "%s, %s", r.Out, bytesize(r.Bytes))
 	p.row("work", "reading %s, writing %s", seconds(r.Seconds.Load), seconds(r.Seconds.Write))
+	p.warnings(r.Warnings)
 	p.next("pare select " + quote(r.Out))
 }

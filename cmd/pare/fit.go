@@ -49,9 +49,9 @@ func (c *fitCommand) run(ctx context.Context, env environment) (result, error) {
 		}
 		r.Relaxed = r.asked.relaxed(relaxed, math.NaN())
 	}
-	var keep bool
 	model := r.Relaxed.kept(fitted)
-	if keep, r.Warnings = c.keeps(model); keep {
+	keep, unkept := c.keeps(model)
+	if r.Warnings = append(d.notes(), unkept...); keep {
 		if err := c.save(model, r.asked); err != nil {
 			return nil, err
 		}

@@ -77,6 +77,7 @@ func (c *gradCommand) newResult(h *pare.Hypergradient, d *dataset, top []float64
 		Kernels:           h.Kernels,
 		Threads:           c.threads(),
 		Seconds:           gradSeconds{d.loadSeconds, elapsed * (1 - share), elapsed * share},
+		Warnings:          d.notes(),
 		hyper:             h,
 		top:               top,
 		asked:             asked{c.commonFlags, d},
@@ -170,6 +171,7 @@ func (r *gradResult) text(p *page) {
 	} else {
 		p.row("work", "%s; reading %s, solving and differentiating %s", plural(r.hyper.Epochs, "epoch"), seconds(r.Seconds.Load), seconds(r.Seconds.Solve))
 	}
+	p.warnings(r.Warnings)
 	p.next(r.asked.command("select"))
 }
 

@@ -166,6 +166,7 @@ type gradResult struct {
 	Kernels           string         `json:"kernels"`
 	Threads           int            `json:"threads"`
 	Seconds           gradSeconds    `json:"seconds"`
+	Warnings          []warning      `json:"warnings,omitempty"`
 
 	hyper *pare.Hypergradient
 	top   []float64 // ln αmax
@@ -251,9 +252,10 @@ type selectSeconds struct {
 }
 
 type pathResult struct {
-	Points  []pathPoint    `json:"points"`
-	Status  outcome.Status `json:"status"` // not converged where any point is not
-	Seconds fitSeconds     `json:"seconds"`
+	Points   []pathPoint    `json:"points"`
+	Status   outcome.Status `json:"status"` // not converged where any point is not
+	Warnings []warning      `json:"warnings,omitempty"`
+	Seconds  fitSeconds     `json:"seconds"`
 
 	planned int       // points of the grid
 	top     []float64 // ln αmax of every hyperparameter

@@ -48,7 +48,7 @@ func (c *pathCommand) run(ctx context.Context, env environment) (result, error) 
 	if err != nil {
 		return nil, d.blame(err)
 	}
-	r := &pathResult{Points: []pathPoint{}, Status: outcome.Converged, planned: c.points(), top: top, asked: asked{c.commonFlags, d}}
+	r := &pathResult{Points: []pathPoint{}, Status: outcome.Converged, planned: c.points(), top: top, Warnings: d.notes(), asked: asked{c.commonFlags, d}}
 	if err := c.walk(ctx, env, d, validation, r); err != nil {
 		return nil, d.blame(err)
 	}
@@ -225,6 +225,7 @@ func (r *pathResult) text(p *page) {
 	}
 	p.row("work", "reading %s, solving and validating %s", seconds(r.Seconds.Load), seconds(r.Seconds.Solve))
 	r.report.reported(p)
+	p.warnings(r.Warnings)
 	p.next(r.asked.command("fit", "--log-lambda="+r.Points[best].strengths(), "--coef"), r.asked.command("select"))
 }
 

@@ -19,15 +19,20 @@ type warning struct {
 
 // warnings looks for what makes a result on the data other than its reader expects.
 func (f commonFlags) warnings(d *dataset) []warning {
-	var all []warning
-	for _, note := range d.Notes {
-		all = append(all, warning{note.Code, note.Message})
-	}
+	all := d.notes()
 	if w, ok := f.targetWarning(d); ok {
 		all = append(all, w)
 	}
 	if w, ok := f.scaleWarning(d); ok {
 		all = append(all, w)
+	}
+	return all
+}
+
+// notes are the remarks on how the file was read.
+func (d *dataset) notes() (all []warning) {
+	for _, note := range d.Notes {
+		all = append(all, warning{note.Code, note.Message})
 	}
 	return all
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -38,6 +39,25 @@ func TestIdentifiersAreAWarning(t *testing.T) {
 	}
 	if r := decoded[selectResult](t, exitOK, append(args, "--drop=id")...); len(r.Warnings) > 0 {
 		t.Errorf("without it: %+v", r.Warnings)
+	}
+}
+
+// Every command that reads a file says what it did with it unasked.
+func TestEveryCommandSaysHowItReadTheFile(t *testing.T) {
+	rows := lines(",x,y\n", 20, func(i int) string { return fmt.Sprintf("%d,%d,%d.5\n", 7*i%20, i*i%11, i*i*i%13) })
+	file := writeFile(t, "frame.csv", rows)
+	for _, command := range []string{"info", "select", "fit --ratio=0.1", "grad --ratio=0.1", "path --points=3", "convert"} {
+		args := append(strings.Fields(command), "--target=y", file)
+		if command == "convert" {
+			args = append(args, filepath.Join(t.TempDir(), "out"))
+		}
+		r := decoded[struct{ Warnings []warning }](t, exitOK, args...)
+		if len(r.Warnings) != 1 || r.Warnings[0].Code != "row_labels" {
+			t.Errorf("%s: %+v", command, r.Warnings)
+		}
+		if o := pareRun(t, args...); !strings.Contains(flat(o.stdout), "column 1: labels of rows") {
+			t.Errorf("%s prints\n%s", command, o.stdout)
+		}
 	}
 }
 

@@ -60,13 +60,14 @@ func TestInnerGapIsTheGap(t *testing.T) {
 	}
 }
 
-// TestNearlyDependentColumnsAreJudgedByTheirCosine: of two unpenalised columns x and x + δr, r the residual with x alone, the second
-// is left out, and the gap is the objective where its cosine to r is above 1e-10, whatever the number of rows, their weights, the scale and the loss.
-func TestNearlyDependentColumnsAreJudgedByTheirCosine(t *testing.T) {
+// TestNearlyDependentColumnsAreToldApart: of two unpenalised columns x and x + δr, r the residual with x alone, both are fitted, to what
+// rounding of coefficients of about 1/δ makes of predictions, whatever the number of rows, their weights, the scale and the loss. Where δ is
+// rounding itself they are one column, and the gap knows.
+func TestNearlyDependentColumnsAreToldApart(t *testing.T) {
 	for _, n := range []int{4, 400} {
 		for _, scale := range []float64{1, 0x1p-20, 0x1p20} {
 			for _, logistic := range []bool{false, true} {
-				for _, cosine := range []float64{0.9e-10, 1.1e-10} {
+				for _, cosine := range []float64{0x1p-10, 0x1p-20, 0x1p-30, 0x1p-36, 0x1p-46} {
 					q := &oracle.Problem{Alpha: []float64{0, 0}}
 					if n == 4 {
 						q.Weights = []float64{50, 50, 50, 50}
@@ -81,12 +82,16 @@ func TestNearlyDependentColumnsAreJudgedByTheirCosine(t *testing.T) {
 						q.Y = append(q.Y, y)
 					}
 					var fit model.Datafit = fixture.Squared(t, q, true)
+					least, alone := 8*(0x1p-52/cosine*scale)*(0x1p-52/cosine*scale), 0.5*scale*scale
 					if logistic {
-						fit = fixture.Logistic(t, q, true)
+						fit, least, alone = fixture.Logistic(t, q, true), 1e-8, math.Ln2
 					}
 					sol := solve(t, cd.New(fit), fixture.Penalty(t, q), cd.Options{Tol: 1e-8, MaxEpochs: 1})
-					if known := sol.Gap < 0.5*sol.Objective; known != (cosine < 1e-10) {
-						t.Errorf("%d rows, scale %g, logistic %t, cosine %g: gap %g of %g", n, scale, logistic, cosine, sol.Gap, sol.Objective)
+					switch {
+					case cosine > 0x1p-40 && !(sol.Objective <= least):
+						t.Errorf("%d rows, scale %g, logistic %t, cosine %g: objective %g", n, scale, logistic, cosine, sol.Objective)
+					case cosine < 0x1p-40 && !(math.Abs(sol.Objective-alone) <= 1e-12*alone && sol.Gap <= 1e-12*alone):
+						t.Errorf("%d rows, scale %g, logistic %t, cosine %g: objective %g, gap %g", n, scale, logistic, cosine, sol.Objective, sol.Gap)
 					}
 				}
 			}

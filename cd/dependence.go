@@ -18,6 +18,7 @@ const dependenceTol = 1e-8
 func (nw *newton) removeDependence() (changed bool) {
 	in, s := nw.in, len(nw.columns)
 	nw.gather()
+	nw.apart.slopes(nw.rho)
 	nw.null, nw.row = grow(nw.null, s+1), grow(nw.row, s+1)
 	b := nw.d // the coefficients on the way
 	copy(b, nw.from)
@@ -51,6 +52,11 @@ func (nw *newton) removeDependence() (changed bool) {
 			}
 		}
 	}
+	if len(nw.apart.used) > 0 {
+		nw.k.Axpy(-1, nw.from, b)
+		nw.apart.direction(b)
+		nw.k.Axpy(1, nw.from, b)
+	}
 	for i, k := range nw.position {
 		if d := b[i] - in.coef[k]; d != 0 {
 			in.coef[k] = b[i]
@@ -76,6 +82,8 @@ func (nw *newton) restate() {
 	}
 	nw.collect()
 	nw.updateResidual()
+	nw.apart.find(nw.columns)
+	nw.apart.slopes(nw.rho)
 }
 
 // solveOrdered solves for d by the factor that removeDependence has left: columns may depend on
@@ -91,6 +99,7 @@ func (nw *newton) solveOrdered() {
 	for at, i := range nw.block {
 		nw.d[i] = x[at]
 	}
+	nw.apart.direction(nw.d)
 }
 
 // dropDependent moves b along the dependence of column i on the block until a penalised coefficient

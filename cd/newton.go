@@ -46,6 +46,7 @@ type newton struct {
 	block      []int // of removeDependence: the independent columns, by place in columns
 	order      []int
 	row, null  []float64
+	apart      apart
 }
 
 const (
@@ -122,7 +123,7 @@ func (nw *newton) cheapest(build float64) (way, float64) {
 	onGram := build + float64(size*size*(support.GatherValue+float64(iterations*gramValue)))
 	if s <= largestCholesky {
 		factor := build + float64(size*size*(support.GatherValue+float64(factorDot/2)+float64(factorValue/6*size)))
-		if s <= in.always || factor <= min(free, onGram) {
+		if s <= in.always || nw.apart.any() || factor <= min(free, onGram) {
 			return byCholesky, factor
 		}
 	}
@@ -364,6 +365,8 @@ func (nw *newton) gather() {
 	nw.in.gram.Hold(nw.columns)
 	nw.a = grow(nw.a, s*s)
 	nw.in.gram.Submatrix(nw.columns, nw.in.ridge/nw.in.total, nw.a)
+	nw.apart.find(nw.columns)
+	nw.apart.system(nw.a, s, nw.in.total)
 }
 
 // factorise solves for d by Cholesky's method.
@@ -375,7 +378,9 @@ func (nw *newton) factorise() directionKind {
 		return dependent
 	}
 	copy(nw.d, nw.rho)
+	nw.apart.slopes(nw.d)
 	support.CholeskySolve(nw.k, nw.a, s, nw.d)
+	nw.apart.direction(nw.d)
 	return solved
 }
 

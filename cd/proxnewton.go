@@ -31,7 +31,8 @@ type proxNewton struct {
 	level     damping // that a model without damping which has misled is followed by
 	least     float64 // the least share, where curvature jumps; else 0
 	strides   strides
-	sweeps    int // for the next model far away: twice as many as for the last, which may have been too few
+	reduction reduction // of the unpenalised columns, as the model weighs them
+	sweeps    int       // for the next model far away: twice as many as for the last, which may have been too few
 	dual      model.Dual
 
 	before   float64 // the objective at the current point
@@ -226,11 +227,28 @@ func (s *Solver) approximate(polish bool) {
 	}
 	if !polish && s.subsample() {
 		in.store.Subsample(s.subsampling.rows, s.subsampling.weights)
+		in.newton.apart.of = nil
 	} else {
 		in.store.Reweigh(pn.d)
+		s.reduceModel()
 	}
 	in.load(s, pn.here.Weighted)
 	pn.from = append(pn.from[:0], in.coef...)
+}
+
+// reduceModel tells unpenalised columns apart that nearly depend on one another, as the model weighs them.
+func (s *Solver) reduceModel() {
+	u, r := &s.unpenalised, &s.prox.reduction
+	s.in.newton.apart.of = nil
+	if len(u.columns) == 0 || len(u.remainders) == 0 {
+		return
+	}
+	if r.store == nil {
+		r.hold(s.view)
+	}
+	r.store.Reweigh(s.prox.d)
+	s.in.work += r.reduce(u.columns, s.prox.d)
+	s.in.newton.apart.of = r
 }
 
 // leastCurvature is the curvature of a row of weight 1 in a model.

@@ -8,7 +8,6 @@ import (
 	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
-	"github.com/seed-45b9a24c/pare/sparse"
 	"github.com/seed-45b9a24c/pare/support"
 )
 
@@ -19,16 +18,13 @@ import (
 // without a kink at zero.
 type unpenalised struct {
 	columns []int32 // ascending; columns without entries left out
-	basis   []int32 // an independent part of them
-	rest    []int32 // what depends on it to working precision
-	factor  support.Factor
-	store   *support.Columns
-	known   []int32 // columns that basis and factor are of
-	step    []float64
-	from    []float64 // coefficients of the basis where the step begins
-	shift   float64   // the intercept there
-	slope   []float64 // of the objective in the basis, the other way
-	stuck   bool      // Newton's method has ended where no step makes the loss fall
+	reduction
+	step  []float64 // by position
+	from  []float64 // coefficients where the step begins
+	shift float64   // the intercept there
+	slope []float64 // of the objective in the basis, the other way
+	along []float64 // the step in the basis
+	stuck bool      // Newton's method has ended where no step makes the loss fall
 }
 
 const (
@@ -44,14 +40,14 @@ const (
 	farOff = 1e-6
 	// released is what the objective, relative to P₀, may lack of its minimum over them for that to be rounding.
 	released = 1e-10
-	// orthogonal is the cosine to the residual up to which the rest counts as orthogonal to it.
+	// orthogonal is the cosine to the residual up to which a column counts as orthogonal to it.
 	orthogonal = 1e-10
 )
 
 // find lists the unpenalised columns of the solver's penalty, and factorises their
 // system.
 func (u *unpenalised) find(s *Solver) error {
-	u.columns = u.columns[:0]
+	u.columns, s.in.newton.apart.of = u.columns[:0], nil
 	if !s.pen.Unpenalised() {
 		return nil
 	}
@@ -65,45 +61,11 @@ func (u *unpenalised) find(s *Solver) error {
 		return outcome.At(outcome.Limit, "log-lambda", "%d unpenalised columns; there may be %d", len(u.columns), mostUnpenalised)
 	}
 	if !slices.Equal(u.columns, u.known) {
-		u.known = append(u.known[:0], u.columns...)
 		u.hold(s.view)
-		s.in.work += u.factorise()
+		s.in.work += u.reduce(u.columns, s.view.Weights())
 	}
+	s.in.newton.apart.of = &u.reduction
 	return nil
-}
-
-// hold packs the columns.
-func (u *unpenalised) hold(view *sparse.View) {
-	u.factor.Kernels = view.Kernels()
-	u.store = support.NewColumns(view)
-}
-
-// factorise finds an independent part of the columns, as they are weighed, and factorises its
-// system. It returns the cost.
-func (u *unpenalised) factorise() (cost float64) {
-	size, before := len(u.columns), u.store.Work()
-	u.factor.Reset(size)
-	u.store.Hold(u.columns)
-	gram := support.NewGram(u.store)
-	gram.Hold(u.columns)
-	a := make([]float64, size*size)
-	gram.Submatrix(u.columns, 0, a)
-	u.basis, u.rest = u.basis[:0], u.rest[:0]
-	var at []int
-	row := make([]float64, size)
-	for i, j := range u.columns {
-		for k, other := range at {
-			row[k] = a[i*size+other]
-		}
-		row[len(at)] = a[i*size+i]
-		if u.factor.Append(row[:len(at)+1]) {
-			at, u.basis = append(at, i), append(u.basis, j)
-		} else {
-			u.rest = append(u.rest, j)
-		}
-	}
-	u.step, u.from = grow(u.step, len(u.basis)), grow(u.from, len(u.basis))
-	return u.store.Work() - before + support.CholeskyCost(size)
 }
 
 // eliminate moves the unpenalised coefficients of the gathered point to where the
@@ -116,26 +78,42 @@ func (s *Solver) eliminate() {
 		s.eliminateCurved()
 	default:
 		for range projections {
-			s.slopes(u.step)
-			u.factor.Solve(u.step)
+			s.newtonStep()
 			s.depart()
 			s.release(1)
 		}
 	}
 }
 
-// slopes sets out to −∂f of the independent unpenalised columns.
-func (s *Solver) slopes(out []float64) {
-	for k, j := range s.unpenalised.basis {
-		out[k] = s.view.Dot(int(j), s.state.Weighted) / s.view.Total()
+// newtonStep sets the step of the unpenalised coefficients to Newton's, and returns twice what it promises: its decrement.
+func (s *Solver) newtonStep() (decrement float64) {
+	u, total := &s.unpenalised, s.view.Total()
+	u.step, u.slope, u.along = grow(u.step, len(u.columns)), grow(u.slope, len(u.basis)), grow(u.along, len(u.basis))
+	for k, j := range u.basis {
+		u.slope[k] = s.view.Dot(int(j), s.state.Weighted) / total
 	}
-	s.payDots(s.entries(s.unpenalised.basis))
+	s.payDots(s.entries(u.basis))
+	s.in.work += support.DenseCost(len(u.remainders) * len(s.state.Weighted))
+	copy(u.along, u.slope)
+	u.factor.Solve(u.along)
+	clear(u.step)
+	for k, at := range u.at {
+		u.step[at] = u.along[k]
+	}
+	decrement = s.k.Dot(u.slope, u.along)
+	for _, r := range u.remainders {
+		slope := s.k.Dot(r.values, s.state.Weighted)
+		s.k.Axpy(slope/r.square, r.combination, u.step)
+		decrement += slope / r.square * slope / total
+	}
+	return decrement
 }
 
 // depart makes the gathered point the one where a step of the unpenalised coefficients begins.
 func (s *Solver) depart() {
 	u := &s.unpenalised
-	for k, j := range u.basis {
+	u.from = grow(u.from, len(u.columns))
+	for k, j := range u.columns {
 		u.from[k] = s.beta[s.cert.place(j)]
 	}
 	u.shift = s.state.Intercept
@@ -146,7 +124,7 @@ func (s *Solver) depart() {
 func (s *Solver) release(length float64) {
 	u, at := &s.unpenalised, 0
 	for k, j := range s.sol.Support {
-		if at < len(u.basis) && u.basis[at] == j {
+		if at < len(u.columns) && u.columns[at] == j {
 			coef := u.from[at]
 			if length > 0 {
 				coef = math.FMA(length, u.step[at], coef)
@@ -166,7 +144,6 @@ func (s *Solver) eliminateCurved() {
 	u := &s.unpenalised
 	var damping damping
 	d := make([]float64, len(s.state.Weighted))
-	slope := make([]float64, len(u.columns))
 	u.stuck = true
 	promised, fell := math.Inf(1), true
 	for range mostReleases {
@@ -175,13 +152,9 @@ func (s *Solver) eliminateCurved() {
 			s.curved.Dampen(s.state, float64(damping), d)
 		}
 		u.store.Reweigh(d)
-		s.in.work += u.factorise()
-		slope = slope[:len(u.basis)]
-		s.slopes(slope)
-		copy(u.step, slope)
-		u.factor.Solve(u.step)
+		s.in.work += u.reduce(u.columns, d)
 		before, loss := promised, s.state.Loss
-		if promised = s.k.Dot(slope, u.step); promised <= float64(leastDecrement*s.null) || !fell && promised > before/2 {
+		if promised = s.newtonStep(); promised <= float64(leastDecrement*s.null) || (!fell || promised <= s.grain()) && promised > before/2 {
 			u.stuck = damping > 0
 			return // what is left is rounding
 		}
@@ -193,10 +166,20 @@ func (s *Solver) eliminateCurved() {
 	}
 }
 
+// grain returns what rounding of the unpenalised columns' part of the predictions may change the loss by.
+func (s *Solver) grain() float64 {
+	u, total := &s.unpenalised, s.view.Total()
+	size := 0.0
+	for _, j := range u.columns {
+		size += float64(math.Abs(s.beta[s.cert.place(j)]) * u.length(j))
+	}
+	return 0x1p-52 * size * math.Sqrt(s.k.Dot(s.state.Weighted, s.state.Residual)) / total
+}
+
 // descendReleased moves the unpenalised coefficients by the longest of the steps 1, ½, ¼, … that
 // does not make the loss rise, and returns its length; 0: all do.
 func (s *Solver) descendReleased() (length float64) {
-	allowed := s.state.Loss + float64(modelRoundoff*s.null)
+	allowed := s.state.Loss + max(float64(modelRoundoff*s.null), s.grain())
 	s.depart()
 	length = 1
 	for range 1 + halvings {
@@ -217,13 +200,8 @@ func (s *Solver) left() float64 {
 	if len(u.columns) == 0 {
 		return 0
 	}
-	slope := slices.Grow(u.slope[:0], len(u.basis))[:len(u.basis)]
-	u.slope = slope
-	s.slopes(slope)
-	copy(u.step, slope)
-	u.factor.Solve(u.step[:len(slope)])
-	left := 0.5 * s.k.Dot(slope, u.step[:len(slope)])
-	if !(left <= float64(released*s.null)) || u.stuck && !s.orthogonal(u.basis) || !s.orthogonal(u.rest) {
+	left := 0.5 * s.newtonStep()
+	if !(left <= float64(released*s.null)) || u.stuck && !s.orthogonal(u.basis) || !s.level() {
 		return math.Inf(1)
 	}
 	return max(0, left)

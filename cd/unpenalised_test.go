@@ -2,6 +2,7 @@ package cd_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/cd"
@@ -13,16 +14,76 @@ import (
 	"github.com/seed-45b9a24c/pare/support"
 )
 
-// TestGapKnowsColumnsThatNearlyDepend: of two unpenalised columns that differ by 1e-9 one is left out of the
-// system, and what it alone can fit is not fitted: the gap must be no less than that.
+// TestGapKnowsColumnsThatNearlyDepend: of two unpenalised columns that differ by little, what one alone can fit is fitted, or the gap is no less.
 func TestGapKnowsColumnsThatNearlyDepend(t *testing.T) {
-	q := &oracle.Problem{X: [][]float64{{1, 1, 0}, {0, 1e-9, 0}, {0, 0, 1}}, Y: []float64{2, 3, 0.1}, Alpha: []float64{0, 0, 1}}
-	sol := solve(t, cd.New(fixture.Squared(t, q, true)), fixture.Penalty(t, q), cd.Options{Tol: 1e-10})
-	best := 0.1 * 0.1 / 6 // both rows of the unpenalised columns are fitted
-	if lacks := sol.Objective - best; lacks < 1 {
-		t.Fatalf("the columns were told apart: objective %g", sol.Objective)
-	} else if sol.Gap < lacks || sol.Status == outcome.Converged {
-		t.Errorf("%s with a gap of %g, the objective lacks %g", sol.Status, sol.Gap, lacks)
+	for _, differ := range []float64{1e-3, 1e-6, 1e-9, 1e-11, 1e-12} {
+		q := &oracle.Problem{X: [][]float64{{1, 1, 0}, {0, differ, 0}, {0, 0, 1}}, Y: []float64{2, 3, 0.1}, Alpha: []float64{0, 0, 1}}
+		sol := solve(t, cd.New(fixture.Squared(t, q, true)), fixture.Penalty(t, q), cd.Options{Tol: 1e-10})
+		best := 0.1 * 0.1 / 6 // both rows of the unpenalised columns are fitted
+		if lacks := sol.Objective - best; sol.Gap < lacks-1e-15 {
+			t.Errorf("%g: a gap of %g, the objective lacks %g", differ, sol.Gap, lacks)
+		} else if differ >= 1e-9 && sol.Status != outcome.Converged {
+			t.Errorf("%g: %s, the objective lacks %g", differ, sol.Status, lacks)
+		}
+	}
+}
+
+// TestNearCopiesAreFittedAsWhatTheyDifferBy: unpenalised columns x, x + δz, …, or 1 + δz beside an intercept, have the objective of x, z, …, to the gap, and
+// take about as many sweeps, whatever the loss.
+func TestNearCopiesAreFittedAsWhatTheyDifferBy(t *testing.T) {
+	const n, p, free = 40, 12, 4
+	for seed := range uint64(12) {
+		const differ = 0x1p-22
+		r := oracle.NewRandom(seed)
+		apart := r.Problem(oracle.Shape{N: n, P: p, Density: 1, Noise: 1})
+		apart.Intercept = true
+		near := *apart
+		near.X = nil
+		for _, row := range apart.X {
+			for j := range free {
+				row[j] = math.Round(0x1p10*row[j]) / 0x1p10 // so that what the columns differ by is exact
+			}
+			copied := slices.Clone(row)
+			for j := 1; j < free; j++ {
+				switch seed % 3 {
+				case 0:
+					copied[j] = row[0] + differ*row[j]
+				case 1:
+					copied[j] = 1 + differ*row[j]
+				case 2:
+					copied[j] = 2*row[0] + 1 + differ*row[j]
+				}
+			}
+			near.X = append(near.X, copied)
+		}
+		losses := []loss.Loss{loss.Squared{}, loss.Logistic{}, loss.Huber{Delta: 0.5}, loss.Poisson{}}
+		kind := losses[seed%4]
+		for i, y := range apart.Y {
+			switch kind.(type) {
+			case loss.Logistic:
+				apart.Y[i] = math.Copysign(1, y)
+			case loss.Poisson:
+				apart.Y[i] = math.Floor(math.Abs(y))
+			}
+		}
+		fit := func(q *oracle.Problem, tol float64) *cd.Solution {
+			f, err := model.NewDatafit(fixture.View(t, q, true), q.Y, kind)
+			if err != nil {
+				t.Fatal(err)
+			}
+			q.Uniform(0.02)
+			for j := range free {
+				q.Alpha[j] = 0
+			}
+			return solve(t, cd.New(f), fixture.Penalty(t, q), cd.Options{Tol: tol})
+		}
+		want, got := fit(apart, 1e-11), fit(&near, 1e-6)
+		if want.Status != outcome.Converged || got.Status != outcome.Converged || got.Epochs > 10*want.Epochs+50 {
+			t.Errorf("seed %d: %s and %s, %d and %d sweeps, gaps %g and %g", seed, want.Status, got.Status, want.Epochs, got.Epochs, want.RelativeGap, got.RelativeGap)
+		}
+		if lacks := got.Objective - want.Objective; lacks > got.Gap || lacks < -want.Gap-8*0x1p-52/differ*want.Objective {
+			t.Errorf("seed %d: the objective lacks %g, gap %g", seed, lacks, got.Gap)
+		}
 	}
 }
 

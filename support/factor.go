@@ -11,6 +11,7 @@ import (
 // Ready once Kernels is set. Not safe for concurrent use.
 type Factor struct {
 	Kernels *kernels.Set
+	Floor   float64 // the share of its diagonal entry up to which [Factor.Append] refuses a pivot; 0: that of working precision
 
 	rows, stride int
 	l            []float64 // row i at i·stride
@@ -55,7 +56,7 @@ func (f *Factor) Append(a []float64) bool {
 		row[j] = (row[j] - f.Kernels.Dot(row[:j], other[:j])) / other[j]
 	}
 	pivot := row[f.rows] - f.Kernels.Dot(row[:f.rows], row[:f.rows])
-	if !(pivot > pivotFloor*row[f.rows]) {
+	if !(pivot > max(pivotFloor, f.Floor)*row[f.rows]) {
 		return false
 	}
 	row[f.rows] = math.Sqrt(pivot)

@@ -1,0 +1,111 @@
+package cd
+
+import "slices"
+
+// apart puts remainders in the place of the columns of the support that they are of: its Gram matrix cannot tell these from the
+// columns that they nearly depend on.
+type apart struct {
+	of   *reduction // of the unpenalised columns; nil: there are none
+	used []int      // of its remainders, those whose columns are all in the support
+	at   []int      // position of an unpenalised column → that in the support, −1: it is not there
+	by   []float64  // by remainder used
+	row  []float64
+}
+
+// any reports whether there are remainders.
+func (t *apart) any() bool { return t.of != nil && len(t.of.remainders) > 0 }
+
+// find looks for the remainders whose columns are all in a support.
+func (t *apart) find(columns []int32) {
+	t.used = t.used[:0]
+	if !t.any() {
+		return
+	}
+	t.at = t.at[:0]
+	for range t.of.known {
+		t.at = append(t.at, -1)
+	}
+	for i, j := range columns {
+		if k, found := slices.BinarySearch(t.of.known, j); found {
+			t.at[k] = i
+		}
+	}
+	for l, r := range t.of.remainders {
+		here := true
+		for k, c := range r.combination {
+			here = here && (c == 0 || t.at[k] >= 0)
+		}
+		if here {
+			t.used = append(t.used, l)
+		}
+	}
+	t.by = grow(t.by, len(t.used))
+}
+
+// place returns the position in the support of the column that remainder l is of.
+func (t *apart) place(l int) int { return t.at[t.of.remainders[l].at] }
+
+// slopes makes of slopes along the columns of the support those along the remainders, too.
+func (t *apart) slopes(v []float64) {
+	for i, l := range t.used {
+		t.by[i] = 0
+		for k, c := range t.of.remainders[l].combination {
+			if c != 0 {
+				t.by[i] += float64(c * v[t.at[k]])
+			}
+		}
+	}
+	for i, l := range t.used {
+		v[t.place(l)] = t.by[i]
+	}
+}
+
+// direction makes of a direction along the remainders, too, that of the columns of the support.
+func (t *apart) direction(d []float64) {
+	for i, l := range t.used {
+		at := t.place(l)
+		t.by[i], d[at] = d[at], 0
+	}
+	for i, l := range t.used {
+		for k, c := range t.of.remainders[l].combination {
+			if c != 0 {
+				d[t.at[k]] += float64(t.by[i] * c)
+			}
+		}
+	}
+}
+
+// system makes of the system of the support, s × s and read from the lower triangle, that with the remainders. They are orthogonal
+// to the basis and to one another, which the Gram matrix does not know.
+func (t *apart) system(a []float64, s int, total float64) {
+	if len(t.used) == 0 {
+		return
+	}
+	for i := range s {
+		for j := range i {
+			a[j*s+i] = a[i*s+j]
+		}
+	}
+	for i := range s {
+		t.slopes(a[i*s:][:s])
+	}
+	t.row = grow(t.row, s)
+	for _, l := range t.used {
+		at := t.place(l)
+		for i := range s {
+			t.row[i] = a[i*s+at]
+		}
+		for _, k := range t.of.at {
+			if t.at[k] >= 0 {
+				t.row[t.at[k]] = 0
+			}
+		}
+		for _, other := range t.used {
+			t.row[t.place(other)] = 0
+		}
+		t.row[at] = t.of.remainders[l].square / total
+		for i, v := range t.row {
+			a[i*s+at], a[at*s+i] = v, v
+		}
+	}
+}

@@ -58,6 +58,7 @@ var (
 	errNotNumber  = errors.New("not a number")
 	errNotFinite  = fmt.Errorf("%w that is finite", errNotNumber)
 	errOutOfRange = errors.New("outside the range of float64")
+	errThousands  = errors.New("a number with a comma that separates thousands; leave it out")
 	errPoint      = errors.New("a number with a point, where others have a comma")
 	errCommas     = errors.New("a number with a comma; write a point if it is a decimal comma, and leave it out if it separates thousands")
 )
@@ -77,6 +78,8 @@ func parseNumber(s string) (float64, error) {
 		}
 	}
 	switch {
+	case hasCommas(s) && (strings.Contains(s, ".") || strings.Count(s, ",") > 1):
+		return 0, errThousands
 	case hasCommas(s) || strings.Count(s, ",") == 1 && hasCommas(pointsForCommas.Replace(s)):
 		return 0, errCommas
 	case slices.ContainsFunc([]string{"inf", "infinity", "nan"}, func(word string) bool { return strings.EqualFold(strings.TrimLeft(s, "+-"), word) }):

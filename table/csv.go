@@ -124,7 +124,7 @@ func isHeader(record []string, said *bool) bool {
 	}
 	words := false
 	for _, cell := range record {
-		if _, err := parseNumber(cell); err == nil || errors.Is(err, errCommas) {
+		if _, err := parseNumber(cell); err == nil || errors.Is(err, errCommas) || errors.Is(err, errThousands) {
 			return false
 		}
 		words = words || !missingWord(cell)

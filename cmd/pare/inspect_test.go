@@ -233,6 +233,10 @@ func TestInfoDescribesAnyTable(t *testing.T) {
 			t.Errorf("%s: %+v", c.args, info)
 		}
 	}
+	thousands := writeFile(t, "thousands.csv", "a,y\n\"1,000.5\",2\n\"2,000\",3\n")
+	if o := pareRun(t, "info", thousands); !strings.Contains(flat(o.stdout), "that separates thousands; leave it out: pare does not guess what is meant") || strings.Contains(o.stdout, "--decimal-comma") {
+		t.Errorf("exit %d\n%s%s", o.code, o.stdout, o.stderr)
+	}
 	commas := writeFile(t, "commas.csv", "a,y\n\"1,000\",2\n\"2,000\",3\n")
 	if o := pareRun(t, "info", commas); o.code != exitOK || !strings.Contains(flat(o.stdout), "a: \"1,000\" is a number with a comma") ||
 		!strings.Contains(flat(o.stdout), "pare does not guess what is meant; --decimal-comma takes") || strings.Contains(o.stdout, "next") {

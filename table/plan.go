@@ -188,15 +188,6 @@ func (h header) labelsRows(k int) bool {
 	return !slices.ContainsFunc(h.names[:k+1], func(name string) bool { return name != "" && !strings.HasPrefix(name, "Unnamed: ") })
 }
 
-// indexed says which columns were left out as labels of rows.
-func (p *plan) indexed() string {
-	labels := make([]string, len(p.index))
-	for i, k := range p.index {
-		labels[i] = p.label(k)
-	}
-	return strings.Join(labels, ", ") + ": labels of rows, as pandas and R write them, which are no features unless --columns or --categories lists them"
-}
-
 func (p *plan) setTarget(o Options) error {
 	if o.Target == "" {
 		if o.NoTarget {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"maps"
 	"math"
 	"slices"
 
@@ -250,14 +249,6 @@ type entry struct {
 	value  float64
 }
 
-// placed is an input at its place in a file and in the matrix.
-type placed struct {
-	Input
-	start  int // among the columns of the matrix
-	codes  map[string]int
-	column column
-}
-
 // tableRows yields the rows of a table.
 func (s *Schema) tableRows(ctx context.Context, rows Rows, p int, o Options, yield func(Row, error) bool) {
 	h := header{o.Name, rows.Columns(), rows.Width()}
@@ -370,166 +361,4 @@ func spelled(cell Cell) (string, bool) {
 		return spell(v), true
 	}
 	return cell.Text, true
-}
-
-// match finds the inputs, by column of the file, and the target, −1 where there is none.
-func (s *Schema) match(h header, p int, named string, aside map[string]int) ([]*placed, int, error) {
-	target, err := s.matchTarget(h, named)
-	if err != nil {
-		return nil, 0, err
-	}
-	if s == nil || s.Inputs == nil {
-		return plainMatch(h, p, target, aside)
-	}
-	positions, err := s.positions(h, target)
-	if err != nil {
-		return nil, 0, err
-	}
-	byColumn, start := make([]*placed, h.width), 0
-	for i, in := range s.Inputs {
-		at := &placed{Input: in, start: start, column: column{categories: in.Categories != nil}}
-		if in.Categories != nil {
-			at.codes = make(map[string]int, len(in.Categories))
-			for code, text := range in.Categories {
-				at.codes[text] = code
-			}
-		}
-		byColumn[positions[i]] = at
-		start += in.width()
-	}
-	if start != p {
-		return nil, 0, outcome.Errorf(outcome.Shape, "the schema makes %d columns, the model has %d", start, p)
-	}
-	return byColumn, target, nil
-}
-
-// standing finds the columns of a list that there are.
-func (h header) standing(aside []string) map[string]int {
-	found := map[string]int{}
-	for _, name := range aside {
-		if k, ok := h.find(name); ok && name != "" {
-			found[name] = k
-		}
-	}
-	return found
-}
-
-// plainMatch takes columns as they come, but for the target and those that stand aside.
-func plainMatch(h header, p, target int, aside map[string]int) ([]*placed, int, error) {
-	others := slices.Collect(maps.Values(aside))
-	if target >= 0 {
-		others = append(others, target)
-	}
-	byColumn, next := make([]*placed, h.width), 0
-	for k := range byColumn {
-		if !slices.Contains(others, k) {
-			byColumn[k] = &placed{start: next}
-			next++
-		}
-	}
-	if next != p && h.width > 0 {
-		return nil, 0, shape(h, fmt.Sprintf("%d columns beside the target, if there is one, where the model has %d", next, p))
-	}
-	return byColumn, target, nil
-}
-
-func shape(h header, message string) error {
-	return &outcome.Error{Kind: outcome.Shape, File: h.file, Message: message}
-}
-
-// matchTarget finds the target: where it is not named, as the schema has it.
-func (s *Schema) matchTarget(h header, named string) (int, error) {
-	switch {
-	case named != "":
-		return h.need("target", named)
-	case s == nil || s.TargetPosition < 0:
-		return -1, nil
-	case s.laidOut(h):
-		return s.TargetPosition, nil
-	case h.names != nil && s.named():
-		return h.only(s.Target)
-	case h.width == s.Width:
-		return s.TargetPosition, nil
-	default:
-		return -1, nil
-	}
-}
-
-// laidOut reports whether a file has its columns where the schema's had them, by their names: then places
-// tell two of one name apart, as for a target that is called as a feature is.
-func (s *Schema) laidOut(h header) bool {
-	if h.names == nil || h.width != s.Width || s.TargetPosition >= h.width || s.TargetPosition >= 0 && h.names[s.TargetPosition] != s.Target {
-		return false
-	}
-	return !slices.ContainsFunc(s.Inputs, func(in Input) bool { return h.names[in.Position] != in.Name })
-}
-
-// named reports whether the schema is of a file with a header.
-func (s *Schema) named() bool {
-	return slices.ContainsFunc(s.Inputs, func(in Input) bool { return in.Name != "" })
-}
-
-// positions returns the column of the file that each input is.
-func (s *Schema) positions(h header, target int) ([]int, error) {
-	out := make([]int, len(s.Inputs))
-	if h.names != nil && s.named() && !s.laidOut(h) {
-		for i, in := range s.Inputs {
-			k, err := in.Position, error(nil)
-			if in.Name != "" {
-				k, err = h.only(in.Name)
-			}
-			if err != nil {
-				return nil, err
-			}
-			if k < 0 || k >= h.width {
-				return nil, shape(h, fmt.Sprintf("no column %q, which the model uses; %s", in.Name, h.there()))
-			}
-			out[i] = k
-		}
-		return out, nil
-	}
-	for i, in := range s.Inputs {
-		switch {
-		case h.width == s.Width:
-			out[i] = in.Position
-		case h.width == len(s.Inputs):
-			out[i] = i
-		case h.width == s.Width-1 && s.TargetPosition >= 0 && target < 0:
-			if out[i] = in.Position; in.Position > s.TargetPosition {
-				out[i]--
-			}
-		default:
-			return nil, shape(h, fmt.Sprintf("columns without the names of those that the model was fitted on: %d, where there were %d", h.width, s.Width))
-		}
-		if out[i] >= h.width {
-			return nil, shape(h, fmt.Sprintf("no column %d, which the model uses", out[i]+1))
-		}
-	}
-	return out, nil
-}
-
-// Check reports what is wrong with a schema of p columns that comes from outside, "" for
-// nothing.
-func (s *Schema) Check(p int) string {
-	seen := map[int]bool{}
-	for _, in := range s.Inputs {
-		switch {
-		case in.Position < 0 || s.Width > 0 && in.Position >= s.Width || seen[in.Position]:
-			return "the places of its columns"
-		case in.Fill != nil && len(in.Fill) != in.width():
-			return "what stands for missing cells"
-		case !slices.IsSorted(in.Categories) || len(slices.Compact(slices.Clone(in.Categories))) != len(in.Categories):
-			return "its categories"
-		}
-		for _, v := range in.Fill {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return "what stands for missing cells"
-			}
-		}
-		seen[in.Position] = true
-	}
-	if s.Inputs != nil && s.Columns() != p {
-		return "its columns"
-	}
-	return ""
 }

@@ -1,6 +1,10 @@
 package table
 
-import "strconv"
+import (
+	"math"
+	"slices"
+	"strconv"
+)
 
 // Schema says how the columns of a file become those of a design matrix. Models keep it, so
 // that further files are read as the first was. It never changes.
@@ -81,4 +85,30 @@ func (s *Schema) Names() []string {
 		}
 	}
 	return names
+}
+
+// Check reports what is wrong with a schema of p columns that comes from outside, "" for
+// nothing.
+func (s *Schema) Check(p int) string {
+	seen := map[int]bool{}
+	for _, in := range s.Inputs {
+		switch {
+		case in.Position < 0 || s.Width > 0 && in.Position >= s.Width || seen[in.Position]:
+			return "the places of its columns"
+		case in.Fill != nil && len(in.Fill) != in.width():
+			return "what stands for missing cells"
+		case !slices.IsSorted(in.Categories) || len(slices.Compact(slices.Clone(in.Categories))) != len(in.Categories):
+			return "its categories"
+		}
+		for _, v := range in.Fill {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return "what stands for missing cells"
+			}
+		}
+		seen[in.Position] = true
+	}
+	if s.Inputs != nil && s.Columns() != p {
+		return "its columns"
+	}
+	return ""
 }

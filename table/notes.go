@@ -1,0 +1,74 @@
+package table
+
+import (
+	"slices"
+	"strings"
+)
+
+// few categories a column may have on few rows, and few rows may be counted by chance.
+const few = 10
+
+// noteCategories remarks on columns with a category for every other row or more, as identifiers and dates have.
+func (d *Data) noteCategories(features []*column, rows int) {
+	const most = 3
+	var many []string
+	for _, col := range features {
+		if n := len(col.texts); n > few && 2*n > rows {
+			many = append(many, col.name)
+		}
+	}
+	if len(many) > most {
+		many = append(many[:most], "...")
+	}
+	if len(many) > 0 {
+		d.Notes = append(d.Notes, Note{"many_categories", strings.Join(many, ", ") + ": more than half as many categories as rows; these say little about other rows, and --drop leaves them out"})
+	}
+}
+
+// noteCounts remarks on columns that count the rows, as identifiers do.
+func (d *Data) noteCounts(features []*column) {
+	at := 0
+	for f, in := range d.Schema.Inputs {
+		if in.Categories == nil && d.counts(at) {
+			d.Notes = append(d.Notes, Note{"row_numbers", features[f].name + " counts the rows, as identifiers do: it says nothing about other rows, unless they are in the order of time; --drop leaves it out"})
+		}
+		at += in.width()
+	}
+}
+
+// counts reports whether a column of X grows by 1 from each row of the file to the next.
+func (d *Data) counts(j int) bool {
+	n, _ := d.X.Dims()
+	rows, values := d.X.Column(j)
+	if n <= few || len(values) < n-1 {
+		return false
+	}
+	value := func(i int) (row, v float64) {
+		if row = float64(i); d.Kept != nil {
+			row = float64(d.Kept[i])
+		}
+		if rows == nil {
+			return row, values[i]
+		}
+		if k, ok := slices.BinarySearch(rows, int32(i)); ok {
+			v = values[k]
+		}
+		return row, v
+	}
+	row, first := value(0)
+	for i := range n {
+		if r, v := value(i); v-first != r-row {
+			return false
+		}
+	}
+	return true
+}
+
+// indexed says which columns were left out as labels of rows.
+func (p *plan) indexed() string {
+	labels := make([]string, len(p.index))
+	for i, k := range p.index {
+		labels[i] = p.label(k)
+	}
+	return strings.Join(labels, ", ") + ": labels of rows, as pandas and R write them, which are no features unless --columns or --categories lists them"
+}

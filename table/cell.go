@@ -40,7 +40,8 @@ const (
 	Time                    // a date or a time, as Text spells it, which is a feature only as a category
 )
 
-// Rows is a table, read row by row.
+// Rows is a table, read row by row. One that has a method LabelsRows(k int) bool says by it which of its columns label
+// rows, as an index of pandas does: they are features only if they are asked for.
 type Rows interface {
 	// Columns returns the names of the columns, nil where there are none.
 	Columns() []string

@@ -46,7 +46,7 @@ func (o *Options) hasFile() bool {
 
 // collect reads a table.
 func collect(ctx context.Context, rows Rows, format string, o Options) (*Data, error) {
-	p, err := newPlan(header{o.Name, rows.Columns(), rows.Width()}, o)
+	p, err := newPlan(headerOf(o.Name, rows), o)
 	if err != nil {
 		return nil, err
 	}
@@ -334,7 +334,7 @@ func (c *collector) locate(k int, err error) error {
 
 // finish makes the data of what was read.
 func (c *collector) finish(ctx context.Context, d *Data) error {
-	d.Schema = &Schema{Width: c.width, TargetPosition: c.target, Missing: c.o.Missing}
+	d.Schema = &Schema{Inputs: make([]Input, 0, len(c.features)), Width: c.width, TargetPosition: c.target, Missing: c.o.Missing}
 	if c.target >= 0 {
 		d.Schema.Target = strconv.Itoa(c.target + 1)
 		if c.names != nil {

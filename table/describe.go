@@ -55,7 +55,7 @@ func Describe(ctx context.Context, path string, o Options) (*Contents, error) {
 		return nil, err
 	}
 	rows := src.rows
-	p, err := assigned(header{o.Name, rows.Columns(), rows.Width()}, o)
+	p, err := assigned(headerOf(o.Name, rows), o)
 	if err != nil {
 		return nil, err
 	}

@@ -12,9 +12,18 @@ import (
 
 // header is the names of a file's columns, or their number alone.
 type header struct {
-	file  string
-	names []string // nil: none
-	width int
+	file   string
+	names  []string // nil: none
+	width  int
+	labels func(k int) bool // reports what the file says are labels of rows; nil: it says nothing
+}
+
+func headerOf(file string, rows Rows) header {
+	h := header{file: file, names: rows.Columns(), width: rows.Width()}
+	if r, ok := rows.(interface{ LabelsRows(k int) bool }); ok {
+		h.labels = r.LabelsRows
+	}
+	return h
 }
 
 // find returns the column of a name, or of a number from 1, or from −1 backwards.
@@ -175,9 +184,12 @@ func assigned(h header, o Options) (*plan, error) {
 	return p, nil
 }
 
-// labelsRows reports whether a column labels rows: it stands before all that have a name, as pandas and R write
+// labelsRows reports whether a column labels rows: the file says so, or it stands before all that have a name, as pandas and R write
 // labels to text, or has the name that pandas gives them in Parquet, or when it reads them from text.
 func (h header) labelsRows(k int) bool {
+	if h.labels != nil && h.labels(k) {
+		return true
+	}
 	if h.names == nil {
 		return false
 	}

@@ -251,7 +251,7 @@ type entry struct {
 
 // tableRows yields the rows of a table.
 func (s *Schema) tableRows(ctx context.Context, rows Rows, p int, o Options, yield func(Row, error) bool) {
-	h := header{o.Name, rows.Columns(), rows.Width()}
+	h := headerOf(o.Name, rows)
 	stands := h.standing(o.Aside)
 	byColumn, target, err := s.match(h, p, o.Target, stands)
 	if err != nil {

@@ -88,7 +88,7 @@ func (d *Data) choose(o Options) error {
 		return nil
 	}
 	_, p := d.X.Dims()
-	h := header{o.Name, d.Names, p}
+	h := header{file: o.Name, names: d.Names, width: p}
 	taken, err := h.all("columns", o.Columns)
 	if err != nil {
 		return err

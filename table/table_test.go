@@ -754,7 +754,7 @@ func FuzzRead(f *testing.F) {
 	for _, text := range []string{
 		small, "1 0:5 2:1\n", "a;b\n1,5;2\n", "\"a\"\"b\",y\n1,2\n", "n,c,y\n1,red,1\n,blue,2\n", "a b\n1 2\n3 4\n", "\xef\xbb\xbfa\n1\n", "\x1f\x8b", "y\n1\n2\n", ",e,", ",e,\n1,2,3\n", "a,a\n1,2\n3,4\n",
 		"%%MatrixMarket matrix coordinate real general\n% x\n2 3 2\n1 1 5\n2 3 -1e2\n", "%%MatrixMarket matrix array integer symmetric\n2 2\n1\n2\n3\n",
-		"%%MatrixMarket matrix coordinate pattern skew-symmetric\n2 2 1\n2 1\n",
+		"%%MatrixMarket matrix coordinate pattern skew-symmetric\n2 2 1\n2 1\n", "\"a\" \"y\"\n\"b \\\" c\" 1 2\n\"d\" 3 4\n", "a\ty\nb\t1\t2\n",
 		"\x93NUMPY\x01\x00\x3e\x00{'descr': '<i2', 'fortran_order': False, 'shape': (2, 2), }    \n\x01\x00\x02\x00\x03\x00\x04\x00",
 	} {
 		f.Add([]byte(text), uint8(0))
@@ -763,7 +763,7 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte, options uint8) {
 		o := table.Options{
 			Name: "data", NoTarget: options&1 == 0, OneHot: options&2 != 0, MaxFeatures: 1 << 16,
-			Missing: []table.Missing{table.Refuse, table.Mean, table.Zero, table.DropRows}[options>>2&3],
+			Missing: []table.Missing{table.Refuse, table.Mean, table.Zero, table.DropRows}[options>>2&3], DecimalComma: options&16 != 0,
 		}
 		if options&1 != 0 {
 			o.Target = "-1"
@@ -792,7 +792,7 @@ func FuzzRead(f *testing.F) {
 func checkRows(t *testing.T, text []byte, d *table.Data, o table.Options, n, p int) {
 	t.Helper()
 	var b sparse.Builder
-	for row, err := range d.Schema.ReadRows(context.Background(), bytes.NewReader(text), p, table.Options{Name: o.Name}) {
+	for row, err := range d.Schema.ReadRows(context.Background(), bytes.NewReader(text), p, table.Options{Name: o.Name, DecimalComma: o.DecimalComma}) {
 		if err == nil && !row.Incomplete {
 			err = b.Row(row.Columns, row.Values)
 		}

@@ -55,7 +55,7 @@ func ReadColumn(ctx context.Context, path string) (values []float64, labels []st
 			return nil, nil, err
 		}
 	}
-	h := header{in.Name, src.rows.Columns(), src.rows.Width()}
+	h := headerOf(in.Name, src.rows)
 	var columns []int
 	for k := range h.width {
 		if !h.labelsRows(k) {

@@ -8,9 +8,11 @@
 package parquet
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/parquet-go/parquet-go"
 
@@ -29,8 +31,9 @@ type rows struct {
 	file    *parquet.File
 	names   []string
 	cells   []cellOf
-	byLeaf  []int // of a leaf among the columns, −1: none
-	group   int   // the next one
+	index   []string // the columns of pandas' index
+	byLeaf  []int    // of a leaf among the columns, −1: none
+	group   int      // the next one
 	current parquet.Rows
 	buffer  []parquet.Row
 	at, n   int // of the buffer
@@ -52,12 +55,29 @@ func open(file io.ReaderAt, size int64, name string) (opened table.Rows, err err
 	if err := pages(file, size, f.Metadata().RowGroups); err != nil {
 		return nil, damaged(name, err)
 	}
-	r := &rows{name: name, file: f, buffer: make([]parquet.Row, atOnce)}
+	r := &rows{name: name, file: f, index: indexOf(f), buffer: make([]parquet.Row, atOnce)}
 	r.add(f.Root(), true)
 	if len(r.names) == 0 {
 		return nil, &outcome.Error{Kind: outcome.Parse, File: name, Message: "this is a Parquet file without columns of numbers or text"}
 	}
 	return r, nil
+}
+
+// indexOf names the columns of the index of the frame that pandas wrote. An index that only counts is no column.
+func indexOf(f *parquet.File) (names []string) {
+	text, _ := f.Lookup("pandas")
+	var frame struct {
+		Index []any `json:"index_columns"`
+	}
+	if json.Unmarshal([]byte(text), &frame) != nil {
+		return nil
+	}
+	for _, column := range frame.Index {
+		if name, ok := column.(string); ok {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // add collects the leaves below a column; a structure has none that can be used.
@@ -74,6 +94,9 @@ func (r *rows) add(node *parquet.Column, top bool) {
 		}
 	}
 }
+
+// LabelsRows says which columns are the index of a frame, see [table.Rows].
+func (r *rows) LabelsRows(k int) bool { return slices.Contains(r.index, r.names[k]) }
 
 // Columns implements [table.Rows].
 func (r *rows) Columns() []string { return r.names }

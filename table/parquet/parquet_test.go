@@ -168,6 +168,39 @@ func TestParquetTypes(t *testing.T) {
 	}
 }
 
+// The index of a frame is no feature, whatever it is called, unless it is asked for. The metadata are those that pandas' format of
+// them describes: names of columns, and ranges, which are no columns.
+func TestThePandasIndexIsNoFeature(t *testing.T) {
+	type row struct {
+		A   float64 `parquet:"a"`
+		Y   float64 `parquet:"y"`
+		Day string  `parquet:"day"`
+		ID  int64   `parquet:"id"`
+	}
+	const frame = `{"index_columns": ["id", {"kind": "range", "name": null, "start": 0, "stop": 2, "step": 1}, "day"], "columns": []}`
+	path := write(t, []row{{1, 5, "mon", 7}, {2, 6, "tue", 9}}, pq.KeyValueMetadata("pandas", frame))
+	for _, c := range []struct {
+		o     table.Options
+		names string
+		notes int
+	}{
+		{table.Options{Target: "y"}, "[a]", 1},
+		{table.Options{Target: "y", Columns: []string{"a", "id"}}, "[a id]", 0},
+		{table.Options{Target: "id", Drop: []string{"day"}}, "[a y]", 0},
+	} {
+		d, err := read(path, c.o)
+		if err != nil || fmt.Sprint(d.Names) != c.names || len(d.Notes) != c.notes {
+			t.Errorf("%+v: %v, %v", c.o, d, err)
+		}
+	}
+	for _, other := range []string{"", "no JSON", `{"index_columns": 3}`} {
+		path := write(t, []row{{1, 5, "mon", 7}}, pq.KeyValueMetadata("pandas", other))
+		if d, err := read(path, table.Options{Target: "y", Drop: []string{"day"}}); err != nil || len(d.Names) != 2 {
+			t.Errorf("%q: %v, %v", other, d, err)
+		}
+	}
+}
+
 // timed is a row with all that other programs write for times, and a decimal of 38 digits.
 type timed struct {
 	X     float64          `parquet:"x"`

@@ -195,6 +195,9 @@ func (s *Solver) conclude() {
 	} else {
 		c.dual.Widen(left, c.longest(left))
 		sol.Gap = s.fit.Gap(&c.dual, s.state) + left
+		if s.unpenalised.nearlyDepend() { // coefficients are as large as these are small
+			sol.Gap += s.grain()
+		}
 	}
 	if sol.KKT = c.dual.KKT(); math.IsNaN(sol.KKT) { // slopes of a caller's loss may be anything
 		sol.Gap = math.Inf(1)

@@ -53,8 +53,12 @@ func gramCost(moved, columns, size int) float64 {
 	return float64(float64(moved)*(gramMove+float64(gramValue*float64(size)))) + float64(perColumn*float64(columns))
 }
 
-// choose returns the engine for the set that has been loaded.
+// choose returns the engine for the set that has been loaded. Columns that nearly copy one another have large coefficients, whose
+// parts in the residual cancel: squares of them, as on the Gram matrix, would leave nothing of it.
 func (in *inner) choose() engine {
+	if in.newton.apart.any() {
+		return &in.residual
+	}
 	size, w := in.gram.Size(), len(in.columns)
 	values, inSupport, moving := 0, 0, 0
 	for k, length := range in.length {

@@ -240,7 +240,7 @@ func (s *Solver) approximate(polish bool) {
 func (s *Solver) reduceModel() {
 	u, r := &s.unpenalised, &s.prox.reduction
 	s.in.newton.apart.of = nil
-	if len(u.columns) == 0 || len(u.remainders) == 0 {
+	if !u.nearlyDepend() {
 		return
 	}
 	if r.store == nil {

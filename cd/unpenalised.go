@@ -68,6 +68,9 @@ func (u *unpenalised) find(s *Solver) error {
 	return nil
 }
 
+// nearlyDepend reports whether there are columns that nearly depend on others.
+func (u *unpenalised) nearlyDepend() bool { return len(u.columns) > 0 && len(u.remainders) > 0 }
+
 // eliminate moves the unpenalised coefficients of the gathered point to where the
 // objective is least, the others fixed, and its state with them.
 func (s *Solver) eliminate() {
@@ -173,7 +176,7 @@ func (s *Solver) grain() float64 {
 	for _, j := range u.columns {
 		size += float64(math.Abs(s.beta[s.cert.place(j)]) * u.length(j))
 	}
-	return 0x1p-52 * size * math.Sqrt(s.k.Dot(s.state.Weighted, s.state.Residual)) / total
+	return 0x1p-53 * size * math.Sqrt(s.k.Dot(s.state.Weighted, s.state.Residual)) / total
 }
 
 // descendReleased moves the unpenalised coefficients by the longest of the steps 1, ½, ¼, … that

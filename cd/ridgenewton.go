@@ -105,7 +105,7 @@ func (s *Solver) minimise() bool {
 	length, narrower := 1.0, leastShare
 	atLast, same := 0.0, 0 // tries in a row that have moved the same end
 	for tries := 1; ; tries++ {
-		falls := s.try(trial, length) < pn.before
+		falls := s.try(trial, length) < pn.before || s.small() // what small steps gain is less than rounding, and slopes are not
 		at := slope(trial, length)
 		if falls && math.Abs(at) <= -flatEnough*begin {
 			break

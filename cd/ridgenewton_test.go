@@ -237,3 +237,39 @@ func TestSweepsAreCertifiedAtTheirMean(t *testing.T) {
 		t.Errorf("%d of %d have more than one certificate after their sweeps", again, all)
 	}
 }
+
+// TestPolishedRidgesAreExact: where a solve begins so near its solution that the objective cannot tell the two, a polish still ends at it,
+// since models are exact between jumps of the curvature: the slope of the loss is α₂β, to rounding of either.
+func TestPolishedRidgesAreExact(t *testing.T) {
+	for _, l := range []loss.Loss{loss.SmoothedHinge{}, loss.SquaredHinge{}, loss.Huber{Delta: 0.5}} {
+		for _, seed := range oracle.Seeds(40) {
+			r := oracle.NewRandom(900 + seed)
+			q := r.Problem(oracle.Shape{N: 10 + r.Intn(20), P: 1 + r.Intn(30), Density: 1, Noise: 1})
+			q.Intercept = seed%2 == 0
+			targetsOf(q, l, r)
+			fit, err := model.NewRowwise(fixture.View(t, q, true), q.Y, l)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, top := cd.New(fit), math.Log(model.NewNull(fit).RidgeMax())-5
+			for _, step := range []float64{0, 1e-8} {
+				g, err := model.Ridge(top + step)
+				if err != nil {
+					t.Fatal(err)
+				}
+				sol, err := s.Solve(t.Context(), g, cd.Options{Tol: 1e-10, Polish: true})
+				if err != nil {
+					t.Fatal(err)
+				}
+				z, rest := slopesAt(t, q, l, sol)
+				for k, j := range sol.Support {
+					want := math.Exp(top+step) * sol.Coef[k]
+					if limit := 1e-13 * math.Sqrt(2*q.Norm2(int(j))/q.Total()*fit.Null()); math.Abs(z[j]-want) > limit || q.Intercept && math.Abs(rest) > 1e-13 {
+						t.Errorf("%s, seed %d, step %g: slope %g, want %g to %g; gap %g", l.Name(), seed, step, z[j], want, limit, sol.RelativeGap)
+						break
+					}
+				}
+			}
+		}
+	}
+}

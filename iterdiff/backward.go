@@ -16,7 +16,8 @@ type reverseMode struct {
 	a, u                  []float64 // v = a − Zᵀu
 	uOff                  float64
 	credited              float64 // Σ|vⱼ·∂_λ prox|
-	remainder             float64
+	remainder             float64 // what epochs before the first would have added, as those on the last support have it
+	since                 int     // the epoch that these begin after
 	reversed              int64
 	recomputed            int
 }
@@ -160,7 +161,7 @@ func (e *engine) reverse(ctx context.Context) bool {
 	e.judge()
 	clear(e.h)
 	e.k.Clear(e.u)
-	e.uOff, e.credited, e.remainder = 0, 0, math.Inf(1)
+	e.uOff, e.credited, e.remainder, e.since = 0, 0, math.Inf(1), e.identified
 	e.turning = settling{}
 	for _, j := range e.order {
 		e.a[j] = 0
@@ -223,7 +224,9 @@ func (e *engine) reverseTape(ctx context.Context, last int) bool {
 		if !back(ctx, steps) {
 			return false
 		}
-		e.remainder = min(e.remainder, e.turning.remaining(e.credited-credited, e.credited))
+		if rest := e.turning.remaining(e.credited-credited, e.credited); last > e.since { // before, what is on its way back may end at a coordinate that was still
+			e.remainder = min(e.remainder, rest)
+		}
 		if e.opts.Watch != nil {
 			e.watch(last, true)
 		}

@@ -35,29 +35,30 @@ func NewDual(f Datafit, g Penalty, s *State) Dual {
 
 // Add adds column j: its correlation z, coefficient b and norm ‖X̃_j‖ₛ.
 func (d *Dual) Add(j int, z, b, norm float64) {
-	alpha, ridge := d.Penalty.Alpha(j), d.Penalty.ridge
+	alpha := d.Penalty.Alpha(j)
 	pull := d.Penalty.Pull(j, z)
-	if b == 0 && pull <= alpha {
-		// Inside its constraint: all that can matter is the scale.
+	switch {
+	case b == 0 && pull <= alpha: // inside its constraint: all that can matter is the scale
 		if pull > d.worst*alpha {
 			d.worst = pull / alpha
 		}
-		return
-	}
-	if d.Penalty.box.bounds(j) {
+	case d.Penalty.box.bounds(j):
 		d.addBounded(j, z, b, norm)
-		return
-	}
-	if math.IsInf(alpha, 1) {
-		return // excluded: β is 0 and z is free
-	}
-	if b == 0 && ridge == 0 && alpha > 0 {
+	case math.IsInf(alpha, 1): // excluded: β is 0 and z is free
+	case b == 0 && d.Penalty.ridge == 0 && alpha > 0:
 		if !(pull <= d.worst*alpha) { // keeps NaN
 			d.worst = pull / alpha
 		}
 		d.kkt = max(d.kkt, pull-alpha)
-		return
+	default:
+		d.addFree(j, z, b, norm, alpha, pull-alpha)
 	}
+}
+
+// addFree is [Dual.Add] for a column that is not at 0, or is about to leave it under a ridge, or is unpenalised; over is by how
+// much z exceeds α.
+func (d *Dual) addFree(j int, z, b, norm, alpha, over float64) {
+	ridge := d.Penalty.ridge
 	a := z - float64(ridge*b)
 	switch {
 	case alpha > 0:
@@ -70,20 +71,23 @@ func (d *Dual) Add(j int, z, b, norm float64) {
 		moved := b - d.Penalty.Prox(j, b+z/lipschitz, 1/lipschitz)
 		d.kkt = max(d.kkt, lipschitz*math.Abs(moved))
 	}
-	if alpha == 0 && ridge == 0 {
+	switch {
+	case alpha == 0 && ridge == 0:
 		if lipschitz > 0 {
 			d.unpenalised = math.FMA(z/(2*lipschitz), z, d.unpenalised)
 		}
-		return
-	}
-	over := pull - alpha
-	if b == 0 {
+	case b == 0:
 		if over > 0 {
 			d.unscaled = math.FMA(over/(2*ridge), over, d.unscaled)
 		}
-		return
+	default:
+		d.addSums(z, a, b, alpha, over)
 	}
-	size := math.Abs(b)
+}
+
+// addSums adds a coefficient other than 0 to the sums.
+func (d *Dual) addSums(z, a, b, alpha, over float64) {
+	ridge, size := d.Penalty.ridge, math.Abs(b)
 	lack := alpha - float64(math.Copysign(1, b)*a) // 0 at the optimum
 	d.l1 = math.FMA(alpha, size, d.l1)
 	d.l2 = math.FMA(ridge*b, b, d.l2) // β² may overflow where this does not

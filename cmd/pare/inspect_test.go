@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/parquet-go/parquet-go"
 )
 
 const people = `id,age,income,color,outcome
@@ -232,6 +234,23 @@ func TestInfoDescribesAnyTable(t *testing.T) {
 		if info := decoded[infoResult](t, exitOK, proposed(t, strings.ReplaceAll(strings.TrimPrefix(o.stdout, "pare info"), "'", ""), "info")...); info.P == 0 {
 			t.Errorf("%s: %+v", c.args, info)
 		}
+	}
+	type visit struct {
+		X, Y float64
+		When int64 `parquet:"when,timestamp(millisecond)"`
+	}
+	visits := filepath.Join(t.TempDir(), "visits")
+	if err := parquet.WriteFile(visits, []visit{{1, 2, 0}, {3, 5, 86_400_000}, {4, 4, 0}}); err != nil {
+		t.Fatal(err)
+	}
+	if o := pareRun(t, "info", "--target=Y", visits); !strings.Contains(flat(o.stdout), "times in when: --drop leaves the columns out") || !strings.Contains(flat(o.stdout), "next pare info --target=Y --drop=when") {
+		t.Errorf("exit %d\n%s%s", o.code, o.stdout, o.stderr)
+	}
+	if o := pareRun(t, "fit", "--ratio=0.1", "--target=Y", "--one-hot", visits); o.code != exitFailed || !strings.Contains(o.stderr, `row 1: column "when": "1970-01-01 00:00:00" is a time, which is no number. --drop leaves the column out`) {
+		t.Errorf("exit %d\n%s%s", o.code, o.stdout, o.stderr)
+	}
+	if r := decoded[infoResult](t, exitOK, "info", "--target=Y", "--one-hot", "--categories=when", visits); !slices.Equal(r.Names, []string{"X", "when=1970-01-01 00:00:00", "when=1970-01-02 00:00:00"}) {
+		t.Errorf("%q", r.Names)
 	}
 	thousands := writeFile(t, "thousands.csv", "a,y\n\"1,000.5\",2\n\"2,000\",3\n")
 	if o := pareRun(t, "info", thousands); !strings.Contains(flat(o.stdout), "that separates thousands; leave it out: pare does not guess what is meant") || strings.Contains(o.stdout, "--decimal-comma") {

@@ -279,7 +279,7 @@ func (h *homotopy) factorise() bool {
 	}
 	h.member = slices.Grow(h.member[:0], len(in.coef))[:len(in.coef)]
 	clear(h.member)
-	h.at, h.sign = h.at[:0], h.sign[:0]
+	h.at, h.sign, h.held = slices.Grow(h.at[:0], support), slices.Grow(h.sign[:0], support), slices.Grow(h.held, support)
 	for _, j := range h.held {
 		k, found := slices.BinarySearchFunc(in.columns, in.met.place(j), func(j, place int32) int { return int(in.met.place(j) - place) })
 		if !found {
@@ -341,7 +341,7 @@ func (h *homotopy) add(k int, sign float64) bool {
 	if s > m || s == m && h.ridge > 0 {
 		return false
 	}
-	h.row = grow(h.row, s+1)
+	h.row = grow(h.row, m+1)
 	h.products(k)
 	h.row[s] = h.in.square[k] + h.in.ridge
 	h.in.work += float64(denseValue * float64(s*s))

@@ -98,7 +98,10 @@ func (v *View) measure(u, out []float64) {
 		m.squares = make([]float64, v.p)
 	}
 	squares := make([]float64, len(order))
-	m.placed = make([]float64, len(order))
+	m.placed = m.norms // as columns lie
+	if _, dense := v.x.(*Dense); !dense {
+		m.placed = make([]float64, len(order))
+	}
 	v.sums(u, out, squares, m.placed)
 	for k, j := range order {
 		square := squares[k]

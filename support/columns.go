@@ -252,8 +252,9 @@ func (c *Columns) Hold(columns []int32) {
 	if c.bytes == 0 && len(c.values)+missing > max(c.budget, 2*wanted) {
 		c.Clear()
 	}
-	all := c.room(int(c.view.Matrix().NNZ()))
-	c.reserve(c.expected(min(missing, all-len(c.values))), all)
+	all := c.room()
+	c.reserve(min(c.expected(missing), all-len(c.values)), all)
+	c.reserveSlots(columns)
 	before, pace := c.work, c.view.Kernels().Pace()
 	c.filling.c, c.filling.slots = c, c.filling.slots[:0]
 	for _, j := range columns {

@@ -13,7 +13,7 @@ type tiles struct {
 const (
 	tileRows = 256
 	tileBand = 256 // new columns at a time, whole tiles
-	tileFew  = 16  // rows for each panel, where panels are few: their memory would cost more than the passes
+	tileFew  = 32  // rows for each panel, where panels are few: their memory would cost more than the passes
 )
 
 // denseRows computes the rows from first on. An entry is the sum of products in the order
@@ -68,8 +68,8 @@ func (g *Gram) tileProducts(band, above, from, to int) {
 // above again where they are fewer.
 func (g *Gram) take(a, above, from, to int) {
 	for i := range g.tiles.x {
-		_, values := g.columns.Column(g.list[min(a+i, above-1)])
-		g.tiles.x[i] = values[from:to]
+		first, _ := g.columns.Entries(g.list[min(a+i, above-1)])
+		g.tiles.x[i] = g.columns.values[int(first)+from : int(first)+to]
 	}
 }
 

@@ -33,7 +33,11 @@ func (c *Columns) isHeld(slot int32) bool {
 }
 
 // room is the number of values that may be held, at most all of them.
-func (c *Columns) room(all int) int {
+func (c *Columns) room() int {
+	if c.dense {
+		return len(c.slot) * c.m
+	}
+	all := int(c.view.Matrix().NNZ())
 	if c.bytes == 0 {
 		return all
 	}

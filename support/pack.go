@@ -2,6 +2,7 @@ package support
 
 import (
 	"math"
+	"slices"
 
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -59,7 +60,11 @@ func (c *Columns) add(j int32, room int) (slot int32) {
 // expected is the number of values that columns with so many entries have in the rows in use, with
 // room to spare: rows drawn for a model of a loss are a few of all.
 func (c *Columns) expected(entries int) int {
-	if c.dense || c.m == c.whole.m {
+	if c.dense {
+		n, _ := c.view.Dims()
+		return entries / n * c.m
+	}
+	if c.m == c.whole.m {
 		return entries
 	}
 	return min(entries, int(spareRows*float64(entries)/float64(c.whole.m)*float64(c.m)))
@@ -136,6 +141,18 @@ func lengthen[T float64 | int32](x *sparse.View, v []T, n int) []T {
 		v = moved(x, kernels.Undefined[T](max(need, 2*cap(v))), v)
 	}
 	return v[:len(v)+n]
+}
+
+// reserveSlots makes room for slots of the columns listed that have none.
+func (c *Columns) reserveSlots(columns []int32) {
+	missing := 0
+	for _, j := range columns {
+		if c.slot[j] < 0 {
+			missing++
+		}
+	}
+	c.held, c.ages, c.size = slices.Grow(c.held, missing), slices.Grow(c.ages, missing), slices.Grow(c.size, missing)
+	c.mean, c.square, c.start = slices.Grow(c.mean, missing), slices.Grow(c.square, missing), slices.Grow(c.start, missing)
 }
 
 // packCost is the cost of putting so many values into the store.

@@ -43,8 +43,8 @@ func Searches() []Search { return choose.Searches() }
 type SelectOptions struct {
 	Validation Validation // the criterion; the zero value is 5-fold cross-validation
 	Search     Search     // "" means Auto
-	// Precision continues the choice by Auto to the last digits that Config.Tol allows. Without
-	// it a single λ is chosen until the criterion is within a hundredth of its standard error, a fiftieth where evaluations take long,
+	// Precision continues the choice of one λ by Auto until less than a millionth of the criterion, or
+	// Config.Tol of it if that is less, is to be gained. Without it one λ is chosen until the criterion is within a hundredth of its standard error, a fiftieth where evaluations take long,
 	// over the folds, or over the rows of a hold-out, [ALO] or [GCV], and a thousandth of its value of the minimum. [SURE], [AIC] and [BIC], which
 	// have no standard error, are minimised to a ten-thousandth of the gain over the null model.
 	Precision bool

@@ -13,6 +13,7 @@ import (
 
 const (
 	budget       = 50   // evaluations, where none is stated
+	precise      = 1e-6 // gain of a search to the last digits, as a share of the value, or the tolerance of the solutions, if that is less
 	budgetJumps  = 120  // under a penalty that is not convex
 	budgetTube   = 100  // for regression by support vectors
 	roughly      = 1e-3 // relative gain at which the search along a line stops, when a search in all directions follows

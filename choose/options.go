@@ -93,5 +93,8 @@ func (o Options) search() search.Options {
 	if o.Search != Grid && s.Evaluations == 0 {
 		s.Evaluations = budget
 	}
+	if o.Precision && o.Tol > 0 { // values err by about as much
+		s.Stop = min(precise, o.Tol)
+	}
 	return s
 }

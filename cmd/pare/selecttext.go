@@ -150,7 +150,7 @@ func (r *selectResult) why() string {
 		if r.asked.many() {
 			return "the next step from one strength for all columns towards one for each gains too little"
 		}
-		return "the slope of the criterion vanishes here"
+		return "the slope of the criterion is next to 0 here"
 	case outcome.Kink:
 		return "the criterion has a corner here: its slope changes sign at once"
 	case outcome.Flat:

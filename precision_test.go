@@ -1,0 +1,49 @@
+package pare_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// TestPrecisionGoesToTheDigitsOfTheTolerance: no point of a fine grid around the choice is better by more than a few
+// tolerances, whatever the default one would do with. The criterion has corners, at its minimum in some of the problems.
+func TestPrecisionGoesToTheDigitsOfTheTolerance(t *testing.T) {
+	const n, p, tol = 100, 8, 1e-9
+	for seed := range uint64(10) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		values, y := make([]float64, n*p), make([]float64, n)
+		for k := range values {
+			values[k] = r.NormFloat64()
+		}
+		for i := range y {
+			y[i] = 2*values[i] - values[n+i] + r.NormFloat64()
+		}
+		x, err := sparse.NewDense(n, p, values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, c := pare.Validation{Split: pare.Blocks}, pare.Config{Tol: tol}
+		s, err := pare.Select(t.Context(), x, y, pare.SelectOptions{Validation: v, Precision: true}, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var grid [][]float64
+		for k := range 401 {
+			grid = append(grid, []float64{s.LogLambda[0] + 0.005*(1-float64(k)/200)})
+		}
+		least := math.Inf(1)
+		for e, err := range pare.Validate(t.Context(), x, y, grid, v, pare.Config{Tol: 1e-12}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			least = min(least, e.Value)
+		}
+		if over := s.Value/least - 1; over > 100*tol { // corners closer than the last bracket hide some of the gain
+			t.Errorf("seed %d: %s, above the grid by %.2g after %d evaluations", seed, s.Status, over, len(s.Evaluations))
+		}
+	}
+}

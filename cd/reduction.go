@@ -174,7 +174,9 @@ func (u *reduction) first(weights []float64) int {
 func (u *reduction) more(r *remainder) bool {
 	size := 0.0
 	for i, c := range r.combination {
-		size += float64(math.Abs(c) * math.Sqrt(u.store.Square(u.known[i])))
+		j := u.known[i]
+		centre := math.Abs(u.store.Centre(j)) + math.Abs(u.view.Mean(int(j))) // both have been taken off
+		size += float64(math.Abs(c) * math.Sqrt(u.store.Square(j)+float64(centre*centre*u.store.Total())))
 	}
 	return math.Sqrt(r.square) > remaining*size
 }

@@ -357,3 +357,29 @@ func TestColumnsThatDependOnUnpenalisedOnesHaveNoStrength(t *testing.T) {
 		}
 	}
 }
+
+// TestUnpenalisedColumnsOfRowsWithoutCurvature have none themselves, but for what rounding leaves of them once they are centred twice, by all rows and by
+// those with curvature. Steps as long as that is small led to coefficients that left no digits to the predictions.
+func TestUnpenalisedColumnsOfRowsWithoutCurvature(t *testing.T) {
+	for seed := range uint64(100) {
+		r := oracle.NewRandom(seed)
+		q := r.Problem(oracle.Shape{N: 45, P: 30, Density: 0.15, Noise: 1}).Classes(r)
+		q.Intercept = true
+		for _, row := range q.X {
+			for j := range row {
+				row[j] *= 1e5
+			}
+		}
+		fit, err := model.NewDatafit(fixture.View(t, q, seed%2 == 0), q.Y, loss.SmoothedHinge{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.Uniform(0.2 * model.AlphaMax(fit))
+		for j := range 6 {
+			q.Alpha[j] = 0
+		}
+		if sol := solve(t, cd.New(fit), fixture.Penalty(t, q), cd.Options{Tol: 1e-6}); sol.Status != outcome.Converged {
+			t.Errorf("seed %d: %s, gap %g after %d sweeps", seed, sol.Status, sol.RelativeGap, sol.Epochs)
+		}
+	}
+}

@@ -136,6 +136,43 @@ func TestScanGoesOnWhereItFalls(t *testing.T) {
 	}
 }
 
+// However dear its points, a path does not end in the basin of a column of a large scale, before the others have come in; it does
+// where the criterion rises with many columns in.
+func TestScanOfDearPointsSeesColumnsToCome(t *testing.T) {
+	dear := func(columns func(x float64) int, shape func(x float64) (value, slope float64)) *analytic {
+		f := scalar(shape)
+		f.at = func(k int, e *Evaluation) error {
+			in := columns(f.seen[k].LogLambda[0])
+			e.StandardError, e.Tol, e.Work = 0.05, f.seen[k].Tol, 1e9
+			e.Support, e.Saturation, e.TrainLoss = in, float64(in)/1000, 1-float64(in)/2000
+			return nil
+		}
+		return f
+	}
+	late := func(x float64) int { return 1 + int(max(0, -20*(x+5))) }
+	many := func(x float64) int { return 400 }
+	o := ScanOptions{Null: Evaluation{Value: 3, StandardError: 0.05}, Free: 1, Sparse: true}
+	if r := scanned(t, dear(late, twoBasins), o); r.Status != outcome.Converged || math.Abs(r.Best.LogLambda[0]+7) > 0.2 {
+		t.Errorf("%s at %v: %g, %+v after %d", r.Status, r.Best.LogLambda, r.Best.Value, r.Seen, len(r.Evaluations))
+	}
+	if r := scanned(t, dear(many, twoBasins), o); r.Seen.To < -5 {
+		t.Errorf("with many columns in seen to %g", r.Seen.To)
+	}
+	// A ridge that begins far above its αmax, where nothing moves yet.
+	ramp := func(x float64) (value, slope float64) {
+		if x > -4 {
+			return 3, 0
+		}
+		d := x + 8
+		return 2.5 + d*d/32, d / 16
+	}
+	o = ScanOptions{Null: Evaluation{Value: 3, StandardError: 0.05}, Free: 1, Distant: true, Step: 3, Floor: 24, Bottom: 24}
+	f := dear(late, ramp)
+	if r := scanned(t, f, o); r.Status != outcome.Converged || math.Abs(r.Best.LogLambda[0]+8) > 0.5 {
+		t.Errorf("a ridge: %s at %v: %g, %+v after %d", r.Status, r.Best.LogLambda, r.Best.Value, r.Seen, len(r.Evaluations))
+	}
+}
+
 // So does one from which it has only begun to fall, ever faster.
 func TestScanGoesOnWhereItFallsFaster(t *testing.T) {
 	dome := scalar(func(x float64) (value, slope float64) { // around −7, before a basin at −14

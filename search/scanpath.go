@@ -24,6 +24,9 @@ const (
 	dearest     = 1.4  // ln of the factor by which a falling path's points may grow dearer
 	modest      = 0.4  // and up to which they are not held back by where the slope seems to vanish
 	halfway     = 0.5  // training loss from which on a path that may climb no longer does, and one that has risen above its rival ends
+	few         = 32   // columns that cost about as much as none
+	barely      = 0.9  // training loss down to which hardly anything is explained
+	manifold    = 3.0  // times what has been spent that a point may cost where columns are still to come
 	unsettled   = 0.05 // share of the training loss at the first point that is explained where solutions have begun to move
 )
 
@@ -76,7 +79,7 @@ func (l *scan) next() float64 {
 // count brings the numbers of points in a row up to date, by what the slope here promises.
 func (l *scan) count(gain float64, fallsAgain bool, unit float64) {
 	here, before := l.here, l.before
-	mayFall := l.o.Climb && here.TrainLoss > halfway || l.waits() // however far it has risen
+	mayFall := l.o.Climb && here.TrainLoss > halfway || l.waits() || here.TrainLoss > barely && l.unseen(unit) // however far it has risen
 	inARow(&l.rises, here.Value > l.floor()+float64(clearly*unit) && !fallsAgain && !mayFall)
 
 	full := l.o.Sparse && (here.Saturation >= l.crowd() || here.TrainLoss > 0 && here.TrainLoss < fitted)
@@ -131,6 +134,24 @@ func (l *scan) crowd() float64 {
 // explain more than all of them: while little has been spent, and some are out.
 func (l *scan) waits() bool {
 	return l.o.Wide && l.spent <= float64(waiting*l.o.Free) && l.here.Saturation < 1
+}
+
+// unseen reports whether the criterion may fall again although it does not here, as it does where a column of a large
+// scale has come in far ahead of the others: solutions leave half of the training loss, and columns out, and have not risen
+// clearly above the best; or next to no columns are in, and all that does not count.
+func (l *scan) unseen(unit float64) bool {
+	here := l.here
+	most := l.o.Sparse && here.Support > few || !l.o.Sparse
+	switch {
+	case here.TrainLoss < fitted, most && here.TrainLoss < halfway, most && here.Value > l.floor()+float64(clearly*unit):
+		return false
+	case l.o.Climb:
+		return true
+	case l.o.Sparse:
+		return here.Saturation < crowded
+	default:
+		return !l.settled()
+	}
 }
 
 // steepening returns what the criterion loses over twice the reach of a slope besides what that promises,
@@ -190,8 +211,9 @@ func (l *scan) affordable(falling bool, unit float64) float64 {
 	here, step := l.here, l.o.Step
 	bySupport, rate := l.growth()
 	price := float64(here.Work * kernels.Exp(bySupport*step))
+	more := l.unseen(unit) && float64(here.Work*kernels.Exp(l.growthOfMany()*step)) <= float64(manifold*l.spent)
 	if !falling {
-		if (l.best.depth > 0 || here.depth >= shallow) && l.spent-l.atBest+price > l.o.Free+float64(extraWork*l.atBest) {
+		if !more && (l.best.depth > 0 || here.depth >= shallow) && l.spent-l.atBest+price > l.o.Free+float64(extraWork*l.atBest) {
 			return 0
 		}
 		return step
@@ -200,7 +222,7 @@ func (l *scan) affordable(falling bool, unit float64) float64 {
 		return step
 	}
 	root := l.root()
-	if math.Abs(here.slope)*root/2 < enough*unit {
+	if !more && math.Abs(here.slope)*root/2 < enough*unit {
 		return 0
 	}
 	return max(leastStep, min(step, max(root, modest/rate), dearest/rate))
@@ -221,6 +243,15 @@ func (l *scan) growth() (bySupport, mean float64) {
 		mean = 0.5 * (bySupport + max(0, kernels.Log(here.Work/before.Work)/distance))
 	}
 	return bySupport, mean
+}
+
+// growthOfMany is the growth by support of what is more than a few columns.
+func (l *scan) growthOfMany() float64 {
+	here, before := l.here, l.before
+	if before.Evaluation == nil {
+		return 0
+	}
+	return max(0, growthPower*kernels.Log(float64(here.Support+few)/float64(before.Support+few))/(here.depth-before.depth))
 }
 
 // root returns how far below here the slope vanishes, by the last point far enough away;

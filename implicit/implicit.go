@@ -185,6 +185,7 @@ type Solver struct {
 	pair      pair
 
 	rhs, x, h, q, rho, res, diag []float64  // on the support
+	room                         []float64  // of these
 	ritz                         [2]float64 // the extreme ones of the last solve
 	listed                       []int32    // the support
 	ridge                        float64    // α₂/max D, which the smallest eigenvalue of D^-½AD^-½ is not below
@@ -402,8 +403,10 @@ func (s *Solver) fitOwn(columns []int32, coef []float64) {
 // where the caller has not.
 func (s *Solver) optimality(g model.Penalty, at Point) {
 	size := len(at.Support)
-	for _, v := range []*[]float64{&s.rhs, &s.x, &s.h, &s.q, &s.rho, &s.res, &s.diag} {
-		*v = resize(*v, size)
+	vectors := []*[]float64{&s.rhs, &s.x, &s.h, &s.q, &s.rho, &s.res, &s.diag}
+	s.room = resize(s.room, len(vectors)*size)
+	for k, v := range vectors {
+		*v = s.room[k*size:][:size:size]
 	}
 	s.take(at)
 	if s.curved != nil {

@@ -13,7 +13,8 @@ type tiles struct {
 const (
 	tileRows = 256
 	tileBand = 256 // new columns at a time, whole tiles
-	tileFew  = 32  // rows for each panel, where panels are few: their memory would cost more than the passes
+	tileFew  = 16  // rows for each panel, where panels are few: their memory would cost more than the passes
+	tileLess = 64  // rows in any case: to find the columns would cost as much
 )
 
 // denseRows computes the rows from first on. An entry is the sum of products in the order
@@ -27,7 +28,7 @@ func (g *Gram) denseRows(first int) {
 	pace := g.k.Pace()
 	for band := first; band < size; band += tileBand {
 		above := min(band+tileBand, size)
-		rows := min(tileRows, panels(above-band)*tileFew)
+		rows := min(tileRows, max(tileLess, panels(above-band)*tileFew))
 		for from := 0; from < g.columns.m; from += rows {
 			g.tileProducts(band, above, from, min(from+rows, g.columns.m))
 			pace.Did(rows * above)

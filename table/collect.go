@@ -356,7 +356,7 @@ func (c *collector) finish(ctx context.Context, d *Data) error {
 		}
 		var err error
 		if in.Fill, err = col.fill(c.o.Missing, c.matrix.Rows(), order[f]); err != nil {
-			return &outcome.Error{Kind: outcome.Parse, File: c.file, Flag: "drop", Message: col.name + " holds no value at all: leave it out"}
+			return &outcome.Error{Kind: outcome.Parse, File: c.file, Flag: "drop", Message: col.name + " holds no value at all"}
 		}
 		d.Schema.Inputs = append(d.Schema.Inputs, in)
 	}

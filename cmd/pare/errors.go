@@ -111,6 +111,8 @@ func advice(err error, e *outcome.Error) string {
 		return "--decimal-comma takes all commas of numbers for decimal ones."
 	case e.Flag == "drop" && e.HasRow:
 		return "--drop leaves the column out, --categories makes a category of each time; for a trend write a number."
+	case e.Flag == "drop" && e.Kind == outcome.Parse:
+		return "--drop leaves it out, by its name or number."
 	case e.Flag == "categories" && e.File != "":
 		return "--categories takes all of it for text, --drop leaves it out."
 	case e.Kind == outcome.Parse && e.Line > 0:

@@ -173,6 +173,22 @@ func (a *array) number(b []byte, k int) float64 {
 	}
 }
 
+// elements sets out to the elements that next has read.
+func (a *array) elements(b []byte, out []float64) {
+	if a.kind == 'f' && a.size == 8 && a.order == binary.LittleEndian {
+		for k := range out {
+			out[k] = math.Float64frombits(binary.LittleEndian.Uint64(b[8*k:]))
+		}
+		return
+	}
+	for k := range out {
+		out[k] = a.number(b, k)
+	}
+}
+
+// isText reports whether elements are text.
+func (a *array) isText() bool { return a.kind == 'U' || a.kind == 'S' }
+
 // integer returns a signed integer of the array's size.
 func (a *array) integer(b []byte) int64 {
 	switch a.size {
@@ -207,7 +223,7 @@ func (a *array) text(b []byte, k int) string {
 
 // cell is an element as a cell of a table; NaN is one that is missing.
 func (a *array) cell(b []byte, k int) Cell {
-	if a.kind == 'U' || a.kind == 'S' {
+	if a.isText() {
 		text := a.text(b, k)
 		if missingWord(text) {
 			return Cell{Kind: Absent}
@@ -255,11 +271,20 @@ func (a *array) numbers() ([]float64, error) {
 // mostRow is how many bytes a row of an array may have.
 const mostRow = 8 * MaxColumns
 
+// arrayBlock is how many elements of an array are read together, whole rows.
+const arrayBlock = 8192
+
 // arrayRows is a table without names: an array, row by row.
 type arrayRows struct {
 	*array
 	n, p, at int
 	columns  []float64 // all of it, where it is stored by columns
+	together int       // rows that are read at once
+
+	text   []byte    // the row, if its elements are text
+	values []float64 // otherwise it and others that have been read with it
+	row    int       // its place among them
+	plain  bool      // none is missing
 }
 
 func newArrayRows(a *array) (*arrayRows, error) {
@@ -280,7 +305,7 @@ func newArrayRows(a *array) (*arrayRows, error) {
 	}
 	rows := &arrayRows{array: a, n: n, p: p}
 	if a.fortran && p > 1 && n > 1 {
-		if a.kind == 'U' || a.kind == 'S' {
+		if a.isText() {
 			return nil, refused(a.name, "an array of text stored by columns; write it in C order")
 		}
 		rows.columns, err = a.numbers()
@@ -292,28 +317,83 @@ func (r *arrayRows) Columns() []string { return nil }
 func (r *arrayRows) Width() int        { return r.p }
 func (r *arrayRows) Line() int         { return 0 }
 
+// Next implements [Rows].
 func (r *arrayRows) Next(row []Cell) ([]Cell, error) {
-	if r.at == r.n {
-		if err := r.ended(); err != nil {
-			return nil, err
-		}
-		return nil, io.EOF
-	}
-	row = row[:0]
-	if r.columns != nil {
-		for j := range r.p {
-			row = append(row, numberCell(r.columns[j*r.n+r.at]))
-		}
-		r.at++
-		return row, nil
-	}
-	b, err := r.next(r.p)
-	if err != nil {
+	if err := r.advance(); err != nil {
 		return nil, err
 	}
-	for j := range r.p {
-		row = append(row, r.cell(b, j))
+	return r.cells(row), nil
+}
+
+// beside has rows read together that make a block.
+func (r *arrayRows) beside(int) { r.together = max(1, arrayBlock/max(1, r.p)) }
+func (r *arrayRows) stop()      {}
+
+// advance moves to the next row.
+func (r *arrayRows) advance() error {
+	if r.row++; r.row*r.p < len(r.values) {
+		return nil
 	}
-	r.at++
-	return row, nil
+	if r.at == r.n {
+		r.values = nil
+		if err := r.ended(); err != nil {
+			return err
+		}
+		return io.EOF
+	}
+	rows := min(r.n-r.at, max(1, r.together))
+	if r.isText() || r.p == 0 {
+		rows = 1
+	}
+	r.row, r.values = 0, slices.Grow(r.values[:0], rows*r.p)[:rows*r.p]
+	if r.columns != nil {
+		for j := range r.p {
+			for i, v := range r.columns[j*r.n+r.at:][:rows] {
+				r.values[i*r.p+j] = v
+			}
+		}
+	} else {
+		b, err := r.next(rows * r.p)
+		if err != nil {
+			return err
+		}
+		if r.isText() {
+			r.text, r.values = b, nil
+		}
+		r.elements(b, r.values)
+	}
+	r.at += rows
+	r.plain = !slices.ContainsFunc(r.values, math.IsNaN)
+	return nil
+}
+
+// numbers returns the row; NaN is one that is missing.
+func (r *arrayRows) numbers() (values []float64, ok bool) {
+	if r.isText() {
+		return nil, false
+	}
+	return r.values[r.row*r.p:][:r.p], true
+}
+
+// table returns the row and those behind it that have been read, and passes over them, if no element is missing.
+func (r *arrayRows) table() (values []float64, ok bool) {
+	if r.isText() || !r.plain {
+		return nil, false
+	}
+	values = r.values[r.row*r.p:]
+	r.row = len(r.values)
+	return values, true
+}
+
+// cells appends the elements of the row.
+func (r *arrayRows) cells(row []Cell) []Cell {
+	row = row[:0]
+	for j := range r.p {
+		if r.isText() {
+			row = append(row, r.cell(r.text, j))
+		} else {
+			row = append(row, numberCell(r.values[r.row*r.p+j]))
+		}
+	}
+	return row
 }

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -1138,6 +1139,73 @@ func TestQuotesChangeNothing(t *testing.T) {
 			got, err := read(strings.Join(quoted, "\n"), o)
 			if fmt.Sprint(err) != fmt.Sprint(wantErr) || err == nil && shown(got) != shown(want) {
 				t.Errorf("%q: %v, want %v", quoted, err, wantErr)
+			}
+		}
+	}
+}
+
+// TestArraysAreTheirRows: arrays, many rows of which are read together, are the tables that their elements spell.
+func TestArraysAreTheirRows(t *testing.T) {
+	const n, p = 3000, 7 // several blocks
+	element := func(i, j int) float64 {
+		if j != 1 && (i*p+j)%4001 == 4000 { // no target
+			return math.NaN()
+		}
+		return float64((i*31+j*j*17)%251 - 100)
+	}
+	var text strings.Builder
+	arrays := map[string][]byte{}
+	add := func(descr string, fortran bool, element func(b []byte, i, j int) []byte) {
+		header := fmt.Sprintf("{'descr': '%s', 'fortran_order': %s, 'shape': (%d, %d), }\n", descr, map[bool]string{true: "True", false: "False"}[fortran], n, p)
+		b := append([]byte("\x93NUMPY\x01\x00"), byte(len(header)), 0)
+		b = append(b, header...)
+		if fortran {
+			for j := range p {
+				for i := range n {
+					b = element(b, i, j)
+				}
+			}
+		} else {
+			for i := range n {
+				for j := range p {
+					b = element(b, i, j)
+				}
+			}
+		}
+		arrays[fmt.Sprint(descr, fortran)] = b
+	}
+	for _, fortran := range []bool{false, true} {
+		add("<f8", fortran, func(b []byte, i, j int) []byte {
+			return binary.LittleEndian.AppendUint64(b, math.Float64bits(element(i, j)))
+		})
+		add(">f4", fortran, func(b []byte, i, j int) []byte {
+			return binary.BigEndian.AppendUint32(b, math.Float32bits(float32(element(i, j))))
+		})
+	}
+	for i := range n {
+		for j := range p {
+			if v := element(i, j); !math.IsNaN(v) {
+				fmt.Fprint(&text, v)
+			}
+			text.WriteByte(",\n"[(j+1)/p])
+		}
+	}
+	for _, missing := range []table.Missing{table.Refuse, table.Zero, table.Mean, table.DropRows} {
+		want, wrong := read(text.String(), table.Options{Target: "2", Missing: missing})
+		for name, array := range arrays {
+			got, err := read(string(array), table.Options{Target: "2", Missing: missing})
+			if (err != nil) != (wrong != nil) {
+				t.Fatalf("%s, %s: %v, as text %v", name, missing, err, wrong)
+			}
+			if err != nil {
+				var e *outcome.Error
+				if !errors.As(err, &e) || !e.HasRow || e.Row != 4000/p {
+					t.Errorf("%s, %s: %v, want row %d", name, missing, err, 4000/p)
+				}
+				continue
+			}
+			if shown(got) != shown(want) || !slices.Equal(got.Kept, want.Kept) || !slices.Equal(got.Y, want.Y) || got.Rows != want.Rows {
+				t.Errorf("%s, %s: not what the text has", name, missing)
 			}
 		}
 	}

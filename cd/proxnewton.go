@@ -246,6 +246,7 @@ func (s *Solver) reduceModel() {
 	if r.store == nil {
 		r.hold(s.view)
 	}
+	r.given = u.given
 	r.store.Reweigh(s.prox.d)
 	s.in.work += r.reduce(u.columns, s.prox.d)
 	s.in.newton.apart.of = r

@@ -19,6 +19,7 @@ type reduction struct {
 	factor     support.Factor
 	remainders []remainder // of those that nearly depend on the basis
 	flat       []remainder // of those that do to working precision, without values
+	given      []remainder // flat by the rows' own weights, and so by any: what others leave of them is rounding, but may not seem so
 	part       []float64
 	weighted   []float64 // by row: the values of the last remainder, times the weights
 }
@@ -63,6 +64,9 @@ func (u *reduction) reduce(columns []int32, weights []float64) (cost float64) {
 	var rest []int
 	row := make([]float64, size)
 	for i, j := range columns {
+		if slices.ContainsFunc(u.given, func(r remainder) bool { return r.at == i }) {
+			continue
+		}
 		for k, other := range u.at {
 			row[k] = a[i*size+other]
 		}
@@ -79,7 +83,7 @@ func (u *reduction) reduce(columns []int32, weights []float64) (cost float64) {
 
 // takeOff makes remainders of the columns at some positions.
 func (u *reduction) takeOff(positions []int, weights []float64) (cost float64) {
-	u.remainders, u.flat = u.remainders[:0], u.flat[:0]
+	u.remainders, u.flat = u.remainders[:0], append(u.flat[:0], u.given...)
 	if len(positions) == 0 {
 		return 0
 	}

@@ -62,7 +62,9 @@ func (u *unpenalised) find(s *Solver) error {
 	}
 	if !slices.Equal(u.columns, u.known) {
 		u.hold(s.view)
+		u.given = nil
 		s.in.work += u.reduce(u.columns, s.view.Weights())
+		u.given = slices.Clone(u.flat)
 	}
 	s.in.newton.apart.of = &u.reduction
 	return nil

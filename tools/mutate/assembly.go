@@ -123,7 +123,7 @@ func testKernels(ctx context.Context, root string, o options) (verdict, output s
 
 // copyKernels copies what package kernels and its tests need of the module at here into one at root.
 func copyKernels(here, root string) error {
-	for _, from := range []string{"go.mod", "go.sum", "kernels", "internal/guard", "internal/oracle"} {
+	for _, from := range []string{"go.mod", "go.sum", "kernels", "internal/decimal", "internal/guard", "internal/oracle"} {
 		err := filepath.WalkDir(filepath.Join(here, from), func(source string, d fs.DirEntry, err error) error {
 			if err != nil {
 				return err

@@ -113,21 +113,17 @@ func numbersGo(text []byte, ends []int32, out []float64) (done, unread int) {
 
 // shortNumber returns the number that the first n bytes of a text spell, few of them, NaN if it is none.
 func shortNumber(text []byte, n int) float64 {
-	room := len(text) >= cellReach+8 // for eight bytes at once
-	if room && n <= decimal.BriefReach {
+	if len(text) >= decimal.ShortReach {
 		if v, ok := decimal.Brief(text, n); ok {
 			return v
 		}
+		if v, length := decimal.Short(text); length == n && n > 0 {
+			return v
+		}
 	}
-	cell := text[:n]
-	sign := 1.0
+	cell, sign := text[:n], 1.0
 	if n > 0 && cell[0] == '-' {
 		sign, cell = -1, cell[1:]
-	}
-	if room && len(cell) > 8 {
-		if v, ok := twoEights(cell[:cellReach+7], len(cell)); ok {
-			return math.Copysign(v, sign)
-		}
 	}
 	number, digits, point := int64(0), 0, -1
 	for k, c := range cell {
@@ -146,19 +142,5 @@ func shortNumber(text []byte, n int) float64 {
 	}
 	return math.Copysign(float64(number)/powersOfTen[max(point, 0)], sign)
 }
-
-// twoEights returns the number that the first n bytes spell if these are up to eight digits before a
-// point and behind it, 15 in all.
-func twoEights(b []byte, n int) (v float64, ok bool) {
-	whole, point := decimal.Eight(b)
-	if point == 0 || b[point] != '.' {
-		return 0, false
-	}
-	fraction, places := decimal.Eight(b[point+1:])
-	number := whole*tens[places] + fraction
-	return float64(int64(number)) / powersOfTen[places], places > 0 && point+1+places == n && number < 1e15
-}
-
-var tens = [9]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8}
 
 var powersOfTen = [cellReach]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}

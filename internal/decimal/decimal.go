@@ -34,8 +34,8 @@ const (
 //
 // More than MaxLength bytes are no number either.
 func Parse(b []byte) (v float64, length int, f Fault) {
-	if len(b) >= shortReach {
-		if v, length = short(b); length > 0 {
+	if len(b) >= ShortReach {
+		if v, length = Short(b); length > 0 {
 			return v, length, None
 		}
 	}
@@ -88,13 +88,13 @@ func Parse(b []byte) (v float64, length int, f Fault) {
 	return v, i, None
 }
 
-// shortReach is how many bytes short may look at.
-const shortReach = 1 + 8 + 1 + 8
+// ShortReach is how many bytes there have to be for Short.
+const ShortReach = 1 + 8 + 1 + 8
 
-// short is Parse for what most numbers of most files are, up to seven digits, perhaps with a
+// Short is Parse for what most numbers of most files are, a minus or none and up to seven digits, perhaps with a
 // point and more digits behind it; the length is 0 where it is anything else. For up to seven
 // digits behind the point there are no branches on what differs from number to number.
-func short(b []byte) (v float64, length int) {
+func Short(b []byte) (v float64, length int) {
 	sign := int((uint32(b[0]^'-') - 1) >> 31)
 	whole, n := Eight(b[sign:])
 	i := sign + n

@@ -141,9 +141,9 @@ func (l *scan) waits() bool {
 // clearly above the best; or next to no columns are in, and all that does not count.
 func (l *scan) unseen(unit float64) bool {
 	here := l.here
-	most := l.o.Sparse && here.Support > few || !l.o.Sparse
+	many := !l.o.Sparse || here.Support > few
 	switch {
-	case here.TrainLoss < fitted, most && here.TrainLoss < halfway, most && here.Value > l.floor()+float64(clearly*unit):
+	case here.TrainLoss < fitted, many && here.TrainLoss < halfway, many && here.Value > l.floor()+float64(clearly*unit):
 		return false
 	case l.o.Climb:
 		return true
@@ -211,7 +211,7 @@ func (l *scan) affordable(falling bool, unit float64) float64 {
 	here, step := l.here, l.o.Step
 	bySupport, rate := l.growth()
 	price := float64(here.Work * kernels.Exp(bySupport*step))
-	more := l.unseen(unit) && float64(here.Work*kernels.Exp(l.growthOfMany()*step)) <= float64(manifold*l.spent)
+	more := l.unseen(unit) && float64(here.Work*kernels.Exp(l.growthBySupport(few)*step)) <= float64(manifold*l.spent)
 	if !falling {
 		if !more && (l.best.depth > 0 || here.depth >= shallow) && l.spent-l.atBest+price > l.o.Free+float64(extraWork*l.atBest) {
 			return 0
@@ -236,22 +236,21 @@ func (l *scan) growth() (bySupport, mean float64) {
 	if before.Evaluation == nil || here.Support <= before.Support {
 		return 0, 0
 	}
-	distance := here.depth - before.depth
-	bySupport = growthPower * kernels.Log(float64(here.Support)/float64(max(1, before.Support))) / distance
+	bySupport = l.growthBySupport(0)
 	mean = bySupport
 	if before.Work > 0 && here.Work > 0 {
-		mean = 0.5 * (bySupport + max(0, kernels.Log(here.Work/before.Work)/distance))
+		mean = 0.5 * (bySupport + max(0, kernels.Log(here.Work/before.Work)/(here.depth-before.depth)))
 	}
 	return bySupport, mean
 }
 
-// growthOfMany is the growth by support of what is more than a few columns.
-func (l *scan) growthOfMany() float64 {
+// growthBySupport is the growth by what the support has done on the last step, so many columns more at both ends.
+func (l *scan) growthBySupport(besides int) float64 {
 	here, before := l.here, l.before
-	if before.Evaluation == nil {
+	if before.Evaluation == nil || here.Support <= before.Support {
 		return 0
 	}
-	return max(0, growthPower*kernels.Log(float64(here.Support+few)/float64(before.Support+few))/(here.depth-before.depth))
+	return growthPower * kernels.Log(float64(here.Support+besides)/float64(max(1, before.Support+besides))) / (here.depth - before.depth)
 }
 
 // root returns how far below here the slope vanishes, by the last point far enough away;

@@ -341,9 +341,14 @@ func (r *arrayRows) advance() error {
 		}
 		return io.EOF
 	}
-	rows := min(r.n-r.at, max(1, r.together))
-	if r.isText() || r.p == 0 {
-		rows = 1
+	if r.isText() {
+		b, err := r.next(r.p)
+		r.at, r.text = r.at+1, b
+		return err
+	}
+	rows := 1
+	if r.p > 0 {
+		rows = min(r.n-r.at, max(1, r.together))
 	}
 	r.row, r.values = 0, slices.Grow(r.values[:0], rows*r.p)[:rows*r.p]
 	if r.columns != nil {
@@ -356,9 +361,6 @@ func (r *arrayRows) advance() error {
 		b, err := r.next(rows * r.p)
 		if err != nil {
 			return err
-		}
-		if r.isText() {
-			r.text, r.values = b, nil
 		}
 		r.elements(b, r.values)
 	}

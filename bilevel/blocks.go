@@ -145,12 +145,18 @@ func (l *blockLane) differentiate(ctx context.Context, request *LaneRequest, opt
 		Support: l.last.Support, Beta: l.last.Beta, Correlation: l.solver.Correlation(),
 		Point: l.last.Point, KKT: l.last.KKT, Margin: l.last.Margin,
 	}
+	if l.fit.Count() == 1 {
+		at.CurvatureWithin = l.outer().CurvatureWithin
+	}
 	g, err := l.implicit.Solve(ctx, l.at, at, l.slope, l.curvature, implicit.Options{Tol: systemTol(options.Tol, request.Rough), Rough: request.Rough})
 	if err != nil {
 		return err
 	}
 	if g.Status == outcome.Cancelled {
 		return outcome.Ended(ctx)
+	}
+	if l.broken != nil { // in curvatureWithin
+		return l.broken
 	}
 	r := len(request.LogLambda)
 	l.Gradient, l.Shape = g.Gradient[:r:r], g.Gradient[r:]

@@ -21,6 +21,7 @@ type Blocks struct {
 	k      *kernels.Set
 	metric model.Metric
 	system *support.BlockSystem
+	u      []float64 // n × q: what scores move by over a Newton step
 	out    Hypergradient
 }
 
@@ -38,6 +39,8 @@ type BlockPoint struct {
 	Point       *model.ScorePoint
 	KKT         float64
 	Margin      float64 // the least [model.Blocks].Clearance
+	// CurvatureWithin is that of an [Outer]; nil: second derivatives of the criterion do not vary.
+	CurvatureWithin func(reach float64) []float64
 }
 
 const (
@@ -83,8 +86,12 @@ func (s *Blocks) Solve(ctx context.Context, g model.Blocks, at BlockPoint, slope
 	size2 := s.k.Dot(h, v)
 	step := s.step(ctx, g, at, newton)
 	s.out.InjectivityMargin = s.system.Margin()
-	change, wander := s.change(at, step, curvature)
-	inside := s.inside(g, newton)
+	change := s.change(at, step)
+	inside := s.inside(g, newton) && s.between(at)
+	if at.CurvatureWithin != nil {
+		curvature = at.CurvatureWithin(blockSafety * s.k.MaxAbs(s.u))
+	}
+	wander := math.Sqrt(weighted(s.u, curvature))
 	moving := false
 	for i := range r {
 		moving = s.right(g, i, nil, b) || moving
@@ -125,6 +132,30 @@ func (s *Blocks) inside(g model.Blocks, x []float64) bool {
 			moved, size = math.FMA(x[at], x[at], moved), math.FMA(b, b, size)
 		}
 		if !(blockSafety*math.Sqrt(moved) < math.Sqrt(size)) {
+			return false
+		}
+	}
+	return true
+}
+
+// between reports that no row passes a jump of the loss's curvature where the scores move by u, with the safety of bounds.
+func (s *Blocks) between(at BlockPoint) bool {
+	fit, ok := s.fit.(interface {
+		CurvatureRange(at *model.ScorePoint, reach float64, first int, lowest, highest []float64) bool
+	})
+	if !ok {
+		return true
+	}
+	lowest, highest, pace := make([]float64, len(s.u)), make([]float64, len(s.u)), s.k.Pace()
+	if !fit.CurvatureRange(at.Point, blockSafety*s.k.MaxAbs(s.u), 0, lowest, highest) {
+		return true
+	}
+	for i, move := range s.u {
+		pace.Did(1)
+		if lowest[i] == highest[i] {
+			continue
+		}
+		if fit.CurvatureRange(at.Point, blockSafety*math.Abs(move), i, lowest[i:][:1], highest[i:][:1]); lowest[i] < highest[i] {
 			return false
 		}
 	}
@@ -273,9 +304,8 @@ func (s *Blocks) roundingError(at BlockPoint) (off float64) {
 	return math.Sqrt(off)
 }
 
-// change returns by what share the system may change over a step, and √(δᵀKδ) of the step, K
-// the second derivatives of the criterion.
-func (s *Blocks) change(at BlockPoint, step, curvature []float64) (change, wander float64) {
+// change returns by what share the system may change over a step, but for jumps, and sets u to what scores move by.
+func (s *Blocks) change(at BlockPoint, step []float64) (change float64) {
 	q := s.fit.Count()
 	for _, block := range s.system.Blocks {
 		if len(block.Beta) == 1 {
@@ -298,12 +328,12 @@ func (s *Blocks) change(at BlockPoint, step, curvature []float64) (change, wande
 		change = max(change, 3*math.Sqrt(moved/size))
 	}
 	n, _ := s.fit.View().Dims()
-	u := make([]float64, n*q)
-	s.system.Hessian().Predict(at.Support, step, u)
+	s.u = make([]float64, n*q)
+	s.system.Hessian().Predict(at.Support, step, s.u)
 	if concordance, ok := s.fit.Concordance(); ok {
-		change += float64(2 * concordance * s.k.MaxAbs(u))
+		change += float64(2 * concordance * s.k.MaxAbs(s.u))
 	}
-	return change, math.Sqrt(weighted(u, curvature))
+	return change
 }
 
 // steep returns √(JᵀKJ) of a column x of the Jacobian.

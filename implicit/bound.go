@@ -67,6 +67,7 @@ type errorTerms struct {
 	prediction    float64 // how far predictions may be off by rounding
 	reach         float64 // κ/η; +Inf where η is not known
 	least         float64 // η
+	jumps         float64 // the share by which A may change at once, see jumps.go
 	curvature     []float64
 }
 
@@ -79,9 +80,12 @@ func (s *Solver) errorTermsOf(g model.Penalty, at Point, outer Outer) errorTerms
 	for k, j := range at.Support {
 		trace += s.view.Whole(int(j), s.store.Centre(j)) / s.diag[k]
 	}
+	d := s.distance(at, b.rho, s.mu())
+	if !d.known {
+		b.jumps = d.step
+	}
 	if outer.CurvatureWithin != nil {
 		// Predictions on held-out rows are off by r·√(xᵢᵀA⁻¹xᵢ) at most.
-		d := s.distance(at, b.rho, s.mu())
 		b.curvature = outer.CurvatureWithin(float64(d.energy*d.factor()*math.Sqrt(trace/b.least)) + b.prediction)
 	}
 	if b.reach = s.k.MaxAbs(b.curvature) * trace / b.least; math.IsNaN(b.reach) {
@@ -96,17 +100,18 @@ func (s *Solver) curvatureChange() float64 {
 	if s.curved == nil {
 		return 0
 	}
-	concordance, _ := s.curved.Concordance() // where the curvature jumps: as between the jumps
+	concordance, _ := s.curved.Concordance() // where the curvature jumps: as between the jumps, which errorTerms have
 	return concordance * s.k.MaxAbs(s.u)
 }
 
-// roundedCurvature returns κ as curvatureChange does, for the change of A by what predictions are off by rounding.
+// roundedCurvature returns κ as curvatureChange does, for the change of A by what predictions are off by rounding, and by
+// jumps.
 func (s *Solver) roundedCurvature(b errorTerms) float64 {
 	if s.curved == nil {
 		return 0
 	}
 	concordance, _ := s.curved.Concordance()
-	return concordance * b.prediction
+	return float64(concordance*b.prediction) + b.jumps
 }
 
 // Where A changes, so do the means of its columns, and the intercept's part of the bordered

@@ -32,6 +32,23 @@ type distance struct {
 	known  bool    // that the curvature cannot change by more than t says
 }
 
+// across returns a bound of xᵢᵀA⁻¹xᵢ over the rows, none of which is lighter than it says.
+func (s *Solver) across(at Point, lightest float64) (bound float64) {
+	eta, total := max(s.least(), s.ridge), s.view.Total()
+	if !(eta > 0) {
+		return math.Inf(1)
+	}
+	for k, j := range at.Support {
+		norm, off := s.view.Norm(int(j)), s.view.Mean(int(j))-s.store.Centre(j)
+		bound += (float64(norm*norm) + float64(total*off*off)) / s.diag[k]
+	}
+	bound /= eta * lightest
+	if s.view.Centred() {
+		bound += total / s.store.Total()
+	}
+	return bound
+}
+
 // factor is what first-order bounds are multiplied by.
 func (d distance) factor() float64 { return 1 + float64(orders*d.step) }
 
@@ -42,7 +59,10 @@ func (s *Solver) distance(at Point, rho, mu float64) distance {
 		return d
 	}
 	var concordance float64
-	concordance, d.known = s.curved.Concordance()
+	if concordance, d.known = s.curved.Concordance(); !d.known {
+		d.step = s.jumps(at, d.energy)
+		return d
+	}
 	least, lightest, weights := math.Inf(1), math.Inf(1), s.view.Weights()
 	pace := s.k.Pace()
 	for i, v := range s.d {
@@ -58,18 +78,7 @@ func (s *Solver) distance(at Point, rho, mu float64) distance {
 	}
 	total := s.view.Total()
 	furthest := total / least
-	if eta := max(s.least(), s.ridge); eta > 0 {
-		across := 0.0
-		for k, j := range at.Support {
-			norm, off := s.view.Norm(int(j)), s.view.Mean(int(j))-s.store.Centre(j)
-			across += (float64(norm*norm) + float64(total*off*off)) / s.diag[k]
-		}
-		across /= eta * lightest
-		if s.view.Centred() {
-			across += total / s.store.Total()
-		}
-		furthest = min(furthest, across)
-	}
+	furthest = min(furthest, s.across(at, lightest))
 	if d.step = concordance * d.energy * math.Sqrt(furthest); d.step <= nearStep {
 		return d
 	}

@@ -20,6 +20,8 @@
 //	λ ≥ λmax; SVM: nothing at C        Flat: the gradient is 0
 //	a column about to enter or leave   NotDifferentiable
 //	the support may be another's       SupportUncertified: within what β is off by
+//	rows may pass a jump of the        SupportUncertified, where they make a
+//	  loss's curvature                   difference
 //	SVM: a sample at its bound, on     NotDifferentiable
 //	  the margin and about to leave
 //	copies of a column, one λ          the gradient of the shared coefficient, the
@@ -139,7 +141,8 @@ type Hypergradient struct {
 	// Status is Converged; Flat: the support is empty, so ∇L = 0; or the reason
 	// not to trust the gradient: NotDifferentiable (A is singular to working
 	// precision), LinearSystemStalled, SupportUncertified (within what β is off by
-	// another support could be the solution's, and ErrorBound is of this one), or Cancelled.
+	// another support, or other pieces of a loss whose curvature jumps, could be the solution's, and ErrorBound is of
+	// these), or Cancelled.
 	Status outcome.Status
 }
 

@@ -412,6 +412,36 @@ func (f *Rowwise) rebalance(s *State) {
 	f.byRows(s, balances, nil, loss.Dual{})
 }
 
+// CurvatureRange sets lowest[i] and highest[i] to what the weighted curvature of row first + i may be where predictions are off by
+// reach: of a loss that is [loss.Jumping], and between jumps has its least at an end. It reports false for others.
+func (f *Rowwise) CurvatureRange(s *State, reach float64, first int, lowest, highest []float64) bool {
+	l, ok := f.loss.(loss.Jumping)
+	if !ok {
+		return false
+	}
+	k, weights := f.view.Kernels(), f.view.Weights()
+	for from, to := range k.Pieces(len(lowest)) {
+		low, high := lowest[from:to], highest[from:to]
+		y, m, moved := f.y[first:][from:to], s.Prediction[first:][from:to], s.scratch[first:][from:to]
+		l.Curvature(k, y, m, low)
+		for _, by := range [...]float64{-reach, reach} {
+			for i, v := range m {
+				moved[i] = v + by
+			}
+			l.Curvature(k, y, moved, high)
+			for i, v := range high {
+				low[i] = min(low[i], v)
+			}
+		}
+		l.CurvatureWithin(reach, y, m, high)
+		if weights != nil {
+			k.Product(low, low, weights[first:][from:to])
+			k.Product(high, high, weights[first:][from:to])
+		}
+	}
+	return true
+}
+
 // byPieces has a function of rows set out at the predictions of a state.
 func (f *Rowwise) byPieces(of func(k *kernels.Set, y, m, out []float64), s *State, out []float64) {
 	k := f.view.Kernels()

@@ -138,6 +138,12 @@ func (f oneScore) Concordance() (float64, bool) {
 	return 0, true
 }
 
+// CurvatureRange is [Rowwise.CurvatureRange].
+func (f oneScore) CurvatureRange(at *ScorePoint, reach float64, first int, lowest, highest []float64) bool {
+	fit, ok := f.diverging.(*Rowwise)
+	return ok && fit.CurvatureRange(at.state, reach, first, lowest, highest)
+}
+
 // NullScores returns X_jᵀ(s⊙ρ)/N of the null model by column and score, and the point.
 func NullScores(f Scores) (at *ScorePoint, z []float64) {
 	_, p := f.View().Dims()

@@ -1,0 +1,100 @@
+package implicit
+
+import (
+	"math"
+	"slices"
+
+	"github.com/seed-45b9a24c/pare/model"
+)
+
+// Where the curvature of a loss jumps, a row that passes a jump on the way to the solution changes A at once. With
+// hᵢ = xᵢᵀA⁻¹xᵢ and Δᵢ what the weighted curvature of row i may change by, A changes by κA at most,
+//
+//	κ = Σ Δᵢhᵢ/N over the rows within reach of a jump,
+//
+// and predictions move by r√hᵢ, r as in [distance], or by 1/(1 − κ) times as much where A gives way.
+
+// jumping is a datafit whose curvature may jump.
+type jumping interface {
+	CurvatureRange(s *model.State, reach float64, first int, lowest, highest []float64) bool
+}
+
+// outset is what the way to the solution is taken longer by than A says, for κ up to farthestStep.
+const outset = 1 / (1 - farthestStep)
+
+// jumps returns κ, or a part of it that is beyond farthestStep.
+func (s *Solver) jumps(at Point, energy float64) (share float64) {
+	fit, ok := s.fit.(jumping)
+	if !ok || energy == 0 {
+		return 0
+	}
+	total, shared := s.view.Total(), 0.0
+	if s.view.Centred() {
+		shared = total / s.store.Total() // the intercept's part of every hᵢ
+	}
+	longest := s.across(at, s.lightest())
+	list, changes := s.jumpers(fit, outset*energy*math.Sqrt(longest))
+	if size := float64(len(at.Support)); float64(len(list))*size*size > rowProof {
+		return longest / total * changes
+	}
+	row, mu := make([]float64, len(at.Support)), s.mu()
+	var lowest, highest [1]float64
+	for _, i := range list {
+		s.row(at.Support, i, row)
+		norm := s.norm(row)
+		h := float64(norm*norm)/mu + shared
+		fit.CurvatureRange(s.state, outset*energy*math.Sqrt(h), i, lowest[:], highest[:])
+		if share += float64(h / total * (highest[0] - lowest[0])); !(share <= farthestStep) {
+			break
+		}
+	}
+	return share
+}
+
+// jumpers lists the rows whose curvature may change where predictions are off by reach, and returns the sum of what it may
+// change by.
+func (s *Solver) jumpers(fit jumping, reach float64) (list []int, changes float64) {
+	n, _ := s.view.Dims()
+	lowest, highest := make([]float64, n), make([]float64, n)
+	if !fit.CurvatureRange(s.state, reach, 0, lowest, highest) {
+		return nil, 0
+	}
+	pace := s.k.Pace()
+	for i, low := range lowest {
+		pace.Did(1)
+		if low < highest[i] {
+			list, changes = append(list, i), changes+(highest[i]-low)
+		}
+	}
+	return list, changes
+}
+
+// lightest returns the least weight of a row that has one.
+func (s *Solver) lightest() float64 {
+	weights := s.view.Weights()
+	if weights == nil {
+		return 1
+	}
+	least, pace := math.Inf(1), s.k.Pace()
+	for _, w := range weights {
+		if pace.Did(1); w > 0 {
+			least = min(least, w)
+		}
+	}
+	return least
+}
+
+// row sets out to the entries of a row in columns centred on the means of the system.
+func (s *Solver) row(columns []int32, i int, out []float64) {
+	for k, j := range columns {
+		rows, values := s.view.Matrix().Column(int(j))
+		x, at, there := 0.0, i, true
+		if rows != nil {
+			at, there = slices.BinarySearch(rows, int32(i))
+		}
+		if there {
+			x = values[at]
+		}
+		out[k] = math.FMA(x, s.view.Scale(int(j)), -s.store.Centre(j))
+	}
+}

@@ -52,7 +52,7 @@ func (o outHeld) HeldOut(context.Context, []float64) ([]bilevel.Predicted, error
 // MeasuresOfPredicted judges predictions as [Select] does. Once the folds have made them, the turns of the pool are taken: leave gives
 // one back.
 func MeasuresOfPredicted(ctx context.Context, x sparse.Matrix, y []float64, c Config, folds []bilevel.Predicted, classes []float64, taken func(leave func())) ([]Measure, error) {
-	e, done, err := admitted(ctx, x, y, c, nil, false)
+	e, done, err := admitted(ctx, x, y, c, nil, toFit)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func MeasuresOfPredicted(ctx context.Context, x sparse.Matrix, y []float64, c Co
 func SearchedAhead(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, c Config, other bool) (begun bool, final *Fitted, err error) {
 	certify := c.Certify
 	c.Certify = false
-	e, leave, err := admitted(ctx, x, y, c, &o.Validation, false)
+	e, leave, err := admitted(ctx, x, y, c, &o.Validation, toChoose)
 	if err != nil {
 		return false, nil, err
 	}

@@ -72,7 +72,7 @@ type Fitted struct {
 // Limit if [Config].MaxBytes is too small. [Config].MaxSupport may end a solve with Limit.
 func Fit(ctx context.Context, x sparse.Matrix, y, logLambda []float64, c Config) (_ *Fitted, err error) {
 	defer outcome.Caught(&err)
-	e, leave, err := admitted(ctx, x, y, c, nil, false)
+	e, leave, err := admitted(ctx, x, y, c, nil, toFit)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func Fit(ctx context.Context, x sparse.Matrix, y, logLambda []float64, c Config)
 // arguments and errors.
 func Path(ctx context.Context, x sparse.Matrix, y []float64, grid [][]float64, c Config) iter.Seq2[*Fitted, error] {
 	return func(yield func(*Fitted, error) bool) {
-		e, leave, err := admitted(ctx, x, y, c, nil, false)
+		e, leave, err := admitted(ctx, x, y, c, nil, toFit)
 		if err != nil {
 			yield(nil, err)
 			return
@@ -147,7 +147,7 @@ func (f *Fitter) Fit(ctx context.Context, logLambda []float64) (_ *Fitted, err e
 		return nil, outcome.Errorf(outcome.Usage, "an empty Fitter; NewFitter makes one")
 	}
 	if e.config.Pool != nil {
-		leave, err := e.enter(ctx, nil, false)
+		leave, err := e.enter(ctx, nil, toFit)
 		if err != nil {
 			return nil, err
 		}

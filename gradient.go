@@ -75,7 +75,7 @@ const (
 func Gradient(ctx context.Context, x sparse.Matrix, y, logLambda []float64, v Validation, c Config) (_ *Hypergradient, err error) {
 	defer runtime.KeepAlive(&v) // see [outcome.Caught]
 	defer outcome.Caught(&err)
-	e, leave, err := admitted(ctx, x, y, c, &v, false)
+	e, leave, err := admitted(ctx, x, y, c, &v, toDifferentiate)
 	if err != nil {
 		return nil, err
 	}

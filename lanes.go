@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/seed-45b9a24c/pare/bilevel"
+	"github.com/seed-45b9a24c/pare/criterion"
 	"github.com/seed-45b9a24c/pare/internal/inner"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -46,26 +47,25 @@ func NewLanes(ctx context.Context, x sparse.Matrix, y []float64, j Job) (*bileve
 	if err != nil {
 		return nil, err
 	}
-	d, err := e.distributable()
-	if err != nil {
-		return nil, err
-	}
+	merged := e.of.X
 	if e.family.form.Hyperparameters == inner.PerColumn {
-		if x, _, err = bilevel.Merge(e.of.Kernels, x, spec, e.config.Positive); err != nil {
+		if merged, _, err = bilevel.Merge(e.of.Kernels, merged, spec, e.config.Positive); err != nil {
 			return nil, err
 		}
 	}
-	switch rotation, err := e.rotation(ctx, spec); {
-	case err != nil:
+	g, err := e.ground(ctx, merged, spec, j.Validation)
+	if err != nil {
 		return nil, err
-	case rotation != nil:
-		x = rotation.L
 	}
-	return d.Lanes(x, spec)
+	d, err := e.distributable(g.problem)
+	if err != nil {
+		return nil, err
+	}
+	return d.Lanes(g.x, g.spec)
 }
 
-func (e *engine) distributable() (inner.Distributable, error) {
-	d, ok := e.Problem.(inner.Distributable)
+func (e *engine) distributable(problem inner.Problem) (inner.Distributable, error) {
+	d, ok := problem.(inner.Distributable)
 	switch {
 	case !ok:
 		return nil, outcome.At(outcome.Usage, "lanes", "inner problems of %s are solved in the process that selects; leave lanes out", e.config.Model)
@@ -75,12 +75,48 @@ func (e *engine) distributable() (inner.Distributable, error) {
 	return d, nil
 }
 
-// rotation returns X as a ridge on few rows may have it, nil where a choice is to be on X itself.
-func (e *engine) rotation(ctx context.Context, spec bilevel.Spec) (*bilevel.Rotation, error) {
+// ground is what λ is chosen on: X, or a matrix with the same solutions.
+type ground struct {
+	problem inner.Problem
+	x       sparse.Matrix
+	spec    bilevel.Spec
+	back    func(*bilevel.Problem) inner.Outer // a problem on x that speaks of X; nil: x is X
+}
+
+// ground returns what λ is chosen on.
+func (e *engine) ground(ctx context.Context, x sparse.Matrix, spec bilevel.Spec, v Validation) (*ground, error) {
+	g := &ground{problem: e.Problem, x: x, spec: spec}
 	if e.leftOut != "" || spec.Iterate != nil {
-		return nil, nil
+		return g, nil
 	}
-	return e.of.Rotation(ctx)
+	rotation, err := e.of.Rotation(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if rotation != nil {
+		g.x, g.back = rotation.L, func(p *bilevel.Problem) inner.Outer { return bilevel.NewRotated(p, rotation) }
+		return g, nil
+	}
+	if !e.condenses(v) {
+		return g, nil
+	}
+	problem, rows, err := e.Problem.(inner.Condensable).Condense(ctx, spec)
+	if err != nil {
+		return nil, err
+	}
+	if rows != nil {
+		*g = ground{problem, rows.X, rows.Spec(spec), func(p *bilevel.Problem) inner.Outer {
+			return bilevel.NewOnCondensed(p, rows, e.of.Kernels, x.(*sparse.Dense), spec)
+		}}
+	}
+	return g, nil
+}
+
+// condenses reports whether λ is chosen on condensed rows. One fold alone has a standard error over its rows.
+func (e *engine) condenses(v Validation) bool {
+	squared := v.Loss == nil || v.Loss == criterion.Criterion(criterion.MeanSquaredError{})
+	folds := v.count(len(e.of.Y))
+	return squared && (v.Criterion == "" || v.Criterion == CV) && folds > 1 && e.config.Method.iterate() == nil && e.of.Condenses(folds)
 }
 
 // withRidge gives a problem of two strengths one of the ridge alone, where that has fewer columns.
@@ -110,51 +146,52 @@ func (e *engine) withRidge(call, ctx context.Context, problem inner.Outer, o Sel
 
 // over states an outer problem, over the lanes of [SelectOptions].Lanes where that is set.
 func (e *engine) over(ctx context.Context, spec bilevel.Spec, o SelectOptions) (inner.Outer, error) {
-	rotation, err := e.rotation(ctx, spec)
+	if o.Lanes != nil && e.leftOut != "" {
+		return nil, outcome.At(outcome.Usage, "lanes", "%s has no lanes; leave them out", e.leftOut)
+	}
+	g, err := e.ground(ctx, e.of.X, spec, o.Validation)
 	if err != nil {
 		return nil, err
 	}
-	problem, err := e.overLanes(ctx, spec, o, rotation)
-	if p, ok := problem.(*bilevel.Problem); ok && rotation != nil && err == nil {
-		return bilevel.NewRotated(p, rotation), nil
+	var problem inner.Outer
+	switch {
+	case o.Lanes != nil:
+		problem, err = e.overLanes(ctx, g, o)
+	case g.back != nil:
+		problem, err = on(g.problem, g.x, g.spec)
+	default:
+		problem, err = e.outer(spec)
+	}
+	if p, ok := problem.(*bilevel.Problem); ok && g.back != nil && err == nil {
+		return g.back(p), nil
 	}
 	return problem, err
 }
 
-// overLanes is over on the columns of a rotation, if there is one.
-func (e *engine) overLanes(ctx context.Context, spec bilevel.Spec, o SelectOptions, rotation *bilevel.Rotation) (inner.Outer, error) {
-	if o.Lanes != nil && e.leftOut != "" {
-		return nil, outcome.At(outcome.Usage, "lanes", "%s has no lanes; leave them out", e.leftOut)
-	}
-	switch {
-	case o.Lanes != nil:
-	case rotation != nil:
-		return e.on(rotation.L, spec)
-	default:
-		return e.outer(spec)
-	}
-	d, err := e.distributable()
+// overLanes is over on the lanes of [SelectOptions].Lanes.
+func (e *engine) overLanes(ctx context.Context, g *ground, o SelectOptions) (inner.Outer, error) {
+	d, err := e.distributable(g.problem)
 	if err != nil {
 		return nil, err
 	}
-	if spec.Risk != nil {
-		o.Validation.Sigma = spec.Risk.Sigma
+	if g.spec.Risk != nil {
+		o.Validation.Sigma = g.spec.Risk.Sigma
 	}
 	c := e.config
 	c.Pool, c.Observer, c.grant = nil, nil, nil
-	runner, err := o.Lanes(ctx, Job{c, o.Validation, spec.Solver.MaxGram, spec.Solver.MaxPacked})
+	runner, err := o.Lanes(ctx, Job{c, o.Validation, g.spec.Solver.MaxGram, g.spec.Solver.MaxPacked})
 	if err != nil {
 		return nil, err
 	}
 	if runner == nil {
 		return nil, outcome.At(outcome.Usage, "lanes", "SelectOptions.Lanes returned neither a runner nor an error")
 	}
-	return d.Over(ctx, runner, spec)
+	return d.Over(ctx, runner, g.spec)
 }
 
 // on states an outer problem on another matrix of the same rows.
-func (e *engine) on(x sparse.Matrix, spec bilevel.Spec) (inner.Outer, error) {
-	return e.Problem.(interface {
+func on(problem inner.Problem, x sparse.Matrix, spec bilevel.Spec) (inner.Outer, error) {
+	return problem.(interface {
 		On(sparse.Matrix, bilevel.Spec) (inner.Outer, error)
 	}).On(x, spec)
 }

@@ -41,7 +41,7 @@ func OutOfFold(ctx context.Context, x sparse.Matrix, y, logLambda []float64, v V
 		v = Validation{Seed: v.Seed}
 	}
 	c.Certify = false
-	e, leave, err := admitted(ctx, x, y, c, &v, true)
+	e, leave, err := admitted(ctx, x, y, c, &v, toPredict)
 	if err != nil {
 		return nil, err
 	}

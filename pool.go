@@ -102,10 +102,19 @@ type grant struct {
 	observer Observer
 }
 
+// purpose is what a call is to do.
+type purpose uint8
+
+const (
+	toFit           purpose = iota // one inner problem on all rows
+	toChoose                       //  evaluate a criterion, and choose by it
+	toDifferentiate                // make its hypergradient at one λ
+	toPredict                      // fit the folds anew, one on each thread
+)
+
 // admitted makes an engine for a call that is admitted to the pool of its Config, if there is
-// one, and what the call has to do when it ends. v is nil for a call without validation; refits says that
-// the folds of v are fitted anew, one on each thread, and no choice is made.
-func admitted(ctx context.Context, x sparse.Matrix, y []float64, c Config, v *Validation, refits bool) (*engine, func(), error) {
+// one, and what the call has to do when it ends. v is nil for a call that fits.
+func admitted(ctx context.Context, x sparse.Matrix, y []float64, c Config, v *Validation, to purpose) (*engine, func(), error) {
 	if c.Pool == nil || c.grant != nil {
 		e, err := newEngine(ctx, x, y, c)
 		return e, func() {}, err
@@ -114,7 +123,7 @@ func admitted(ctx context.Context, x sparse.Matrix, y []float64, c Config, v *Va
 	if err != nil {
 		return nil, nil, err
 	}
-	leave, err := e.enter(ctx, v, refits)
+	leave, err := e.enter(ctx, v, to)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -126,13 +135,13 @@ func admitted(ctx context.Context, x sparse.Matrix, y []float64, c Config, v *Va
 }
 
 // enter waits until the pool of the Config admits the call; leave ends that.
-func (e *engine) enter(ctx context.Context, v *Validation, refits bool) (leave func(), err error) {
+func (e *engine) enter(ctx context.Context, v *Validation, to purpose) (leave func(), err error) {
 	defer outcome.Caught(&err) // of the observer
 	p := e.config.Pool
 	s := &grant{pool: p, Member: p.turns.Join(), observer: e.config.Observer}
 	e.config.Threads = min(e.config.threads(), p.options.Threads)
 	began := time.Now()
-	if err = e.fitInto(p.options.MaxBytes, v, refits, s); err == nil {
+	if err = e.fitInto(p.options.MaxBytes, v, to, s); err == nil {
 		err = p.enter(ctx, s.bytes)
 	}
 	if err == nil {
@@ -146,7 +155,7 @@ func (e *engine) enter(ctx context.Context, v *Validation, refits bool) (leave f
 	if err != nil {
 		return nil, err
 	}
-	if v != nil && !refits {
+	if to == toChoose || to == toDifferentiate {
 		s.memory = p.arenas.Arena()
 	}
 	e.of.Threads, e.of.Memory = e.config.Threads, s.memory
@@ -181,20 +190,20 @@ func (g *grant) tell(a Admission) {
 // fitting has a call work within so many bytes, and finds out what it is then expected to take.
 type fitting struct {
 	*engine
-	grant  *grant
-	most   int64
-	v      *Validation
-	refits bool
-	usual  int // columns of the largest Gram matrix that is needed
+	grant *grant
+	most  int64
+	v     *Validation
+	to    purpose
+	usual int // columns of the largest Gram matrix that is needed
 }
 
 // fitInto makes the call one that is expected to stay within so many bytes, 0 for any number: with fewer
 // classes at once, then with smaller Gram matrices, then with fewer folds at once, and at last with
 // few copies of columns.
-func (e *engine) fitInto(most int64, v *Validation, refits bool, s *grant) (err error) {
+func (e *engine) fitInto(most int64, v *Validation, to purpose, s *grant) (err error) {
 	defer outcome.Caught(&err) // classes are counted
 	n, p := e.of.X.Dims()
-	f := fitting{engine: e, grant: s, most: most, v: v, refits: refits, usual: min(n, p, inner.UsualGram)}
+	f := fitting{engine: e, grant: s, most: most, v: v, to: to, usual: min(n, p, inner.UsualGram)}
 	f.expect()
 	if most == 0 || f.fits() {
 		return nil
@@ -210,7 +219,7 @@ func (e *engine) fitInto(most int64, v *Validation, refits bool, s *grant) (err 
 }
 
 func (f *fitting) expect() {
-	f.grant.bytes = f.expectedBytes(f.v, f.refits, f.grant.lanes, cmp.Or(f.grant.gram, f.usual))
+	f.grant.bytes = f.expectedBytes(f.v, f.to, f.grant.lanes, cmp.Or(f.grant.gram, f.usual))
 }
 
 func (f *fitting) fits() bool { return f.grant.bytes <= f.most }
@@ -258,16 +267,19 @@ func (f *fitting) fewCopies() {
 
 // expectedBytes returns what the call takes with Gram matrices of so many columns, and so many inner problems of folds
 // at once; 0 is all of them.
-func (e *engine) expectedBytes(v *Validation, refits bool, atOnce, gram int) int64 {
+func (e *engine) expectedBytes(v *Validation, to purpose, atOnce, gram int) int64 {
 	own, lanes := e.problems(v)
 	all := own + lanes
-	if refits { // each thread has one at most, and that on all rows is not solved
+	if to == toPredict { // each thread has one at most, and that on all rows is not solved
 		folds := v.count(len(e.of.Y))
 		own, lanes, all = 0, folds, 1+folds
 		atOnce = min(cmp.Or(atOnce, folds), folds, e.config.threads())
 	}
 	if atOnce > 0 {
 		return e.of.UsualBytes(own, atOnce, gram) + int64(all)*e.of.UsualIdleBytes()
+	}
+	if to == toChoose && e.condenses(*v) {
+		return e.of.UsualBytes(own, 0, gram) + e.of.UsualCondensedBytes(lanes, gram)
 	}
 	return e.of.UsualBytes(own, lanes, gram)
 }

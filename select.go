@@ -130,7 +130,7 @@ func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, 
 	defer outcome.Caught(&err)
 	certify := c.Certify
 	c.Certify = false // of gradients
-	e, leave, err := admitted(ctx, x, y, c, &o.Validation, false)
+	e, leave, err := admitted(ctx, x, y, c, &o.Validation, toChoose)
 	if err != nil {
 		return nil, err
 	}

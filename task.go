@@ -93,9 +93,13 @@ func remember(ctx context.Context, problem inner.Outer, tag byte, log *search.Lo
 
 // traits says of a choice what its search has to know.
 func (e *engine) traits(problem inner.Outer, spec bilevel.Spec, o SelectOptions) choose.Problem {
+	x := e.of.X
+	if on, ok := problem.(*bilevel.OnCondensed); ok {
+		x = on.Matrix()
+	}
 	p := choose.Problem{
 		Objective: problem, Top: e.Max(), Common: e.family.form.Common, Start: o.Start,
-		Pass: float64(e.of.X.NNZ()) * passCost(e.of.X) * float64(max(2, spec.Folds.Count(e.of.Kernels))),
+		Pass: float64(x.NNZ()) * passCost(x) * float64(max(2, spec.Folds.Count(e.of.Kernels))),
 	}
 	for _, r := range e.family.form.Ranges {
 		p.Ranges = append(p.Ranges, choose.Range(r))
@@ -153,7 +157,7 @@ func (e *engine) columns(ctx context.Context, t *task, o SelectOptions) *choose.
 		if o.Lanes != nil {
 			problem, err = e.over(ctx, t.spec, o)
 		} else {
-			problem, err = e.on(merged, t.spec)
+			problem, err = on(e.Problem, merged, t.spec)
 		}
 		if err == nil {
 			err = remember(ctx, problem, oneForEach, o.Log)

@@ -193,7 +193,7 @@ func (e *engine) held(v Validation) (bilevel.Spec, error) {
 func Validate(ctx context.Context, x sparse.Matrix, y []float64, grid [][]float64, v Validation, c Config) iter.Seq2[search.Evaluation, error] {
 	c.Method, c.Certify = Implicit, false // no gradients here
 	return func(yield func(search.Evaluation, error) bool) {
-		e, leave, err := admitted(ctx, x, y, c, &v, false)
+		e, leave, err := admitted(ctx, x, y, c, &v, toChoose)
 		if err != nil {
 			yield(search.Evaluation{}, err)
 			return
@@ -228,7 +228,7 @@ func (e *engine) validating(ctx context.Context, v Validation) (problem inner.Ou
 	defer outcome.Caught(&err)
 	if spec, err = e.choice(ctx, v); err == nil {
 		spec.Given = true
-		problem, err = e.outer(spec)
+		problem, err = e.over(ctx, spec, SelectOptions{Validation: v})
 	}
 	return problem, spec, err
 }

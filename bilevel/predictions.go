@@ -40,7 +40,7 @@ func (j *judged) scores() []float64 {
 // When ctx ends it returns ctx's error.
 func (p *Problem) HeldOut(ctx context.Context, logLambda []float64) (_ []Predicted, err error) {
 	defer outcome.Caught(&err)
-	results, err := p.runner.Run(ctx, p.ask(p.spec.telling(p.kept, logLambda, p.anew())), nil)
+	results, err := p.tell(ctx, logLambda)
 	if err != nil {
 		return nil, err
 	}
@@ -50,6 +50,11 @@ func (p *Problem) HeldOut(ctx context.Context, logLambda []float64) (_ []Predict
 		out[fold] = Predicted{Rows: rows, Scores: slices.Collect(slices.Chunk(results[fold].Scores, len(rows))), Status: results[fold].Solved.Status}
 	}
 	return out, nil
+}
+
+// tell asks the lanes for their solutions and predictions.
+func (p *Problem) tell(ctx context.Context, logLambda []float64) ([]LaneResult, error) {
+	return p.runner.Run(ctx, p.ask(p.spec.telling(p.kept, logLambda, p.anew())), nil)
 }
 
 // HeldOut is [Problem.HeldOut]; there is a score for each class.

@@ -5,6 +5,7 @@ import "github.com/seed-45b9a24c/pare/kernels"
 // Outer sums outer products of dense vectors, Σ d_k·v_k·v_kᵀ, in tiles of 8 × 8 entries.
 // Its buffers serve all calls; the zero value is ready. Not safe for concurrent use.
 type Outer struct {
+	size   int
 	x      [kernels.Lanes][]float64
 	across []float64 // a line for every entry of the vectors: d_k times it, by k
 	panels []float64 // the vectors, interleaved by eight entries
@@ -25,7 +26,7 @@ func OuterCost(count, size int) float64 {
 // Sum sets the lower triangle of the size × size matrix a, row by row, to the sum over
 // count vectors of length size. An entry is the sum of its products in the order of k.
 func (o *Outer) Sum(set *kernels.Set, count, size int, vector func(k int) (d float64, v []float64), a []float64) {
-	o.begin(size)
+	o.Begin(size)
 	for from := 0; from < count; from += outerTerms {
 		terms := min(outerTerms, count-from)
 		for t := range terms {
@@ -35,16 +36,23 @@ func (o *Outer) Sum(set *kernels.Set, count, size int, vector func(k int) (d flo
 				o.panels[i/kernels.Lanes*kernels.Lanes*outerTerms+kernels.Lanes*t+i%kernels.Lanes] = entry
 			}
 		}
-		o.add(set, terms, size)
+		o.add(set, terms)
 	}
-	o.end(size, a)
+	o.End(a)
 }
 
 // SumColumns is [Outer.Sum], with its bits, of vectors that are rows of a matrix whose columns are at hand,
 // one factor d for each row.
 func (o *Outer) SumColumns(set *kernels.Set, d []float64, size int, column func(j int) []float64, a []float64) {
+	o.Begin(size)
+	o.AddColumns(set, d, column)
+	o.End(a)
+}
+
+// AddColumns adds to the sums since [Outer.Begin], as [Outer.SumColumns] does.
+func (o *Outer) AddColumns(set *kernels.Set, d []float64, column func(j int) []float64) {
 	const lanes = kernels.Lanes
-	o.begin(size)
+	size := o.size
 	for from := 0; from < len(d); from += outerTerms {
 		terms := min(outerTerms, len(d)-from)
 		for first := 0; first < size; first += lanes {
@@ -56,13 +64,13 @@ func (o *Outer) SumColumns(set *kernels.Set, d []float64, size int, column func(
 				set.Product(o.across[(first+i)*outerStride:][:terms], d[from:][:terms], o.x[i])
 			}
 		}
-		o.add(set, terms, size)
+		o.add(set, terms)
 	}
-	o.end(size, a)
 }
 
-// begin makes room for vectors of a size, with sums of 0.
-func (o *Outer) begin(size int) {
+// Begin makes room for vectors of a size, with sums of 0.
+func (o *Outer) Begin(size int) {
+	o.size = size
 	whole := panels(size) * kernels.Lanes
 	o.across = resize(o.across, whole*outerStride)
 	o.panels = resize(o.panels, whole*outerTerms)
@@ -73,9 +81,9 @@ func (o *Outer) begin(size int) {
 }
 
 // add adds the products of the vectors at hand.
-func (o *Outer) add(set *kernels.Set, terms, size int) {
+func (o *Outer) add(set *kernels.Set, terms int) {
 	const lanes = kernels.Lanes
-	tiles := panels(size)
+	tiles := panels(o.size)
 	for b := range tiles {
 		for i := range o.x {
 			o.x[i] = o.across[(b*lanes+i)*outerStride:][:terms]
@@ -86,10 +94,10 @@ func (o *Outer) add(set *kernels.Set, terms, size int) {
 	}
 }
 
-// end copies the sums.
-func (o *Outer) end(size int, a []float64) {
-	whole := panels(size) * kernels.Lanes
-	for i := range size {
-		copy(a[i*size:][:i+1], o.sum[i*whole:])
+// End copies the sums to the lower triangle of a, row by row.
+func (o *Outer) End(a []float64) {
+	whole := panels(o.size) * kernels.Lanes
+	for i := range o.size {
+		copy(a[i*o.size:][:i+1], o.sum[i*whole:])
 	}
 }

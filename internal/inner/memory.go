@@ -107,20 +107,21 @@ func (s *Statement) IdleBytes() float64 {
 // What an inner problem is expected to have in use, as it was measured on data of many shapes
 // (TestExpectedBytes): to a factor of 3, where MostBytes is an upper bound.
 const (
-	usualAlways   = 220_000
-	usualRow      = 140
-	usualDirect   = 60 // of a row, where the matrix is worked on in its place
-	usualIdle     = 16 // of a row or a column of a problem that is not at work
-	usualColumn   = 90
-	usualValue    = 50 // of a column that is packed
-	usualCurved   = 90 // the same where its weights change
-	usualDense    = 0.2
-	usualPair     = 16  // of columns of a Gram matrix
-	usualScore    = 100 // of a row and one of several scores
-	usualFree     = 700 // rows of which a support vector regression factorises a matrix, at most
-	usualOfFree   = 24  // of an entry of it
-	usualRowEntry = 6   // of a value that it reads by rows
-	usualMoment   = 4   // of a pair of scores and a column
+	usualAlways    = 220_000
+	usualCondensed = 80_000 // in the place of usualAlways, on condensed rows
+	usualRow       = 140
+	usualDirect    = 60 // of a row, where the matrix is worked on in its place
+	usualIdle      = 16 // of a row or a column of a problem that is not at work
+	usualColumn    = 90
+	usualValue     = 50 // of a column that is packed
+	usualCurved    = 90 // the same where its weights change
+	usualDense     = 0.2
+	usualPair      = 16  // of columns of a Gram matrix
+	usualScore     = 100 // of a row and one of several scores
+	usualFree      = 700 // rows of which a support vector regression factorises a matrix, at most
+	usualOfFree    = 24  // of an entry of it
+	usualRowEntry  = 6   // of a value that it reads by rows
+	usualMoment    = 4   // of a pair of scores and a column
 )
 
 // UsualBytes returns how many bytes so many such problems on all rows, and of folds, are expected
@@ -160,6 +161,14 @@ func (s *Statement) UsualBytes(own, lanes, gram int) int64 {
 		whole = always + float64(usualDirect*n) // see support.Columns
 	}
 	return int64(min(float64(float64(own)*whole)+float64(float64(lanes)*lane)+shared, math.MaxInt64/2))
+}
+
+// UsualCondensedBytes is UsualBytes of so many problems of folds on condensed rows.
+func (s *Statement) UsualCondensedBytes(folds, gram int) int64 {
+	_, p := s.X.Dims()
+	rows, columns := float64(folds*(p+2)), float64(p)
+	lane := usualCondensed + float64(usualColumn*columns) + float64(usualPair*gram*gram) + float64(usualRow*rows) + float64(usualValue*usualDense*rows*columns)
+	return int64(min(float64(float64(folds)*lane), math.MaxInt64/2))
 }
 
 // UsualIdleBytes is UsualBytes of such a problem that is not at work.

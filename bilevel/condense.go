@@ -1,0 +1,251 @@
+package bilevel
+
+import (
+	"slices"
+
+	"github.com/seed-45b9a24c/pare/internal/team"
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/sparse"
+	"github.com/seed-45b9a24c/pare/support"
+)
+
+// Condensed has few rows in the place of many: for every fold as many as it has independent columns, with
+// its sums, squares and products of columns and target. Squared losses, and mean squared errors, depend on
+// no more than these, so that solutions, values and gradients of all λ are those of the rows
+// themselves: with Z = [1 X y] of the rows of a fold, ZᵀSZ = LLᵀ by Cholesky's method, L's columns are the
+// rows, turned so that the first column is 1 in all of them. Where there is an intercept, columns and target are less
+// a number each, which is near their means and changes the intercept alone.
+//
+// The rows of a fold lose directions along which columns differ by less than 1e-7 of their spread, and values of
+// the criterion move by some 1e-15 of that of the null model.
+type Condensed struct {
+	X     *sparse.Dense
+	Y     []float64
+	folds Folds
+	// weights share out those of the rows of a fold.
+	weights []float64
+	shift   []float64 // of the columns, and of y
+}
+
+// Spec returns the spec of the problem on the condensed rows.
+func (c *Condensed) Spec(spec Spec) Spec {
+	spec.Folds, spec.Weights = c.folds, c.weights
+	return spec
+}
+
+const (
+	condensedPiece   = 2048    // rows that are dealt out to their folds at a time, while they are in a cache
+	condensedStretch = 1 << 16 // rows whose sums are taken apart from others, by one thread
+)
+
+// Condense returns the condensed rows of a problem; nil where numbers leave no room for products.
+func Condense(k *kernels.Set, x *sparse.Dense, y []float64, spec *Spec) (*Condensed, error) {
+	n, p := x.Dims()
+	c := &condensing{
+		k: k, spec: spec, size: p + 1, folds: spec.Folds.Count(k) - TestOnly,
+		columns: make([][]float64, p+1), shift: make([]float64, p+1),
+		stretches: make([][]portion, (n+condensedStretch-1)/condensedStretch),
+	}
+	for j := range p {
+		_, c.columns[j] = x.Column(j)
+	}
+	c.columns[p] = y
+	if spec.Intercept {
+		c.place(min(n, condensedPiece))
+	}
+	var helpers *team.Team
+	if spec.Among != nil {
+		helpers = spec.Among.Team()
+	}
+	helpers.Do(helpers.Few(support.OuterCost(n, c.size+1)), c)
+	helpers.Rest()
+	return c.condensed()
+}
+
+// condensing are the sums over the rows of folds.
+type condensing struct {
+	k         *kernels.Set
+	spec      *Spec
+	size      int         // columns, and the target
+	folds     int         // and those of no fold
+	columns   [][]float64 // and the target
+	shift     []float64
+	stretches [][]portion // of rows: by fold, those of no fold first
+}
+
+// portion is what some rows of a fold come to.
+type portion struct {
+	rows  int
+	sum   support.Outer // of the columns and 1
+	first []float64     // of its rows
+	vary  []bool        // columns
+}
+
+// place shifts columns to their means over the first rows.
+func (c *condensing) place(rows int) {
+	for j, column := range c.columns {
+		var sum, total float64
+		for i, v := range column[:rows] {
+			w := c.spec.weight(i)
+			sum += float64(w * v)
+			total += w
+		}
+		if total > 0 {
+			c.shift[j] = sum / total
+		}
+	}
+}
+
+// Part sums over every so many stretches of rows.
+func (c *condensing) Part(part, of int) {
+	d := c.newDealer()
+	n, pace := len(c.spec.Folds), c.k.Pace()
+	for s := part; s < len(c.stretches); s += of {
+		c.stretches[s] = make([]portion, c.folds)
+		end := min(n, (s+1)*condensedStretch)
+		for from := s * condensedStretch; from < end; from += condensedPiece {
+			to := min(end, from+condensedPiece)
+			d.deal(c.stretches[s], from, to)
+			pace.Did((to - from) * c.size)
+		}
+	}
+}
+
+// dealer has the rows of a piece, those of one fold after the other.
+type dealer struct {
+	*condensing
+	begin, next []int // by fold
+	order       []int32
+	columns     [][]float64 // less what they are shifted by
+	ones        []float64
+	weights     []float64
+}
+
+func (c *condensing) newDealer() *dealer {
+	rows := min(len(c.spec.Folds), condensedPiece)
+	room := make([]float64, (c.size+2)*rows)
+	d := &dealer{
+		condensing: c, begin: make([]int, c.folds+1), next: make([]int, c.folds), order: make([]int32, rows),
+		columns: make([][]float64, c.size), ones: room[c.size*rows:][:rows], weights: room[(c.size+1)*rows:],
+	}
+	for j := range d.columns {
+		d.columns[j] = room[j*rows:][:rows]
+	}
+	c.k.Fill(d.ones, 1)
+	return d
+}
+
+// deal adds the rows of a piece to their folds.
+func (d *dealer) deal(to []portion, first, end int) {
+	clear(d.begin)
+	for i := first; i < end; i++ {
+		if d.spec.weight(i) > 0 {
+			d.begin[d.spec.Folds[i]-TestOnly+1]++
+		}
+	}
+	for b := range to {
+		d.begin[b+1] += d.begin[b]
+	}
+	copy(d.next, d.begin)
+	for i := first; i < end; i++ {
+		if w := d.spec.weight(i); w > 0 {
+			at := &d.next[d.spec.Folds[i]-TestOnly]
+			d.order[*at], d.weights[*at] = int32(i-first), w
+			*at++
+		}
+	}
+	order := d.order[:d.begin[d.folds]]
+	for j, column := range d.condensing.columns {
+		values, out, shift := column[first:end], d.columns[j], d.shift[j]
+		for at, i := range order {
+			out[at] = values[i] - shift
+		}
+	}
+	for b := range to {
+		if d.begin[b] < d.begin[b+1] {
+			to[b].add(d, d.begin[b], d.begin[b+1])
+		}
+	}
+}
+
+// add adds rows that have been dealt.
+func (b *portion) add(d *dealer, from, to int) {
+	if b.rows == 0 {
+		b.first, b.vary = make([]float64, d.size), make([]bool, d.size)
+		for j := range b.first {
+			b.first[j] = d.columns[j][from]
+		}
+		b.sum.Begin(d.size + 1)
+	}
+	b.rows += to - from
+	for j, first := range b.first {
+		b.vary[j] = b.vary[j] || slices.ContainsFunc(d.columns[j][from:to], func(v float64) bool { return v != first })
+	}
+	b.sum.AddColumns(d.k, d.weights[from:to], func(j int) []float64 {
+		if j == d.size {
+			return d.ones[from:to]
+		}
+		return d.columns[j][from:to]
+	})
+}
+
+// moments are the sums over all rows of a fold.
+type moments struct {
+	rows  int
+	sums  []float64 // of products of the columns and 1, the lower triangle
+	first []float64
+	vary  []bool
+}
+
+// moments puts the portions of a fold together.
+func (c *condensing) moments(fold int) (m moments) {
+	whole := c.size + 1
+	sums := make([]float64, whole*whole)
+	for _, portions := range c.stretches {
+		b := &portions[fold]
+		switch {
+		case b.rows == 0:
+			continue
+		case m.rows == 0:
+			m = moments{sums: make([]float64, whole*whole), first: b.first, vary: b.vary}
+		}
+		m.rows += b.rows
+		for j, v := range b.first {
+			m.vary[j] = m.vary[j] || b.vary[j] || v != m.first[j]
+		}
+		b.sum.End(sums)
+		c.k.Axpy(1, sums, m.sums)
+	}
+	return m
+}
+
+// condensed makes the rows of the folds.
+func (c *condensing) condensed() (*Condensed, error) {
+	out := &Condensed{shift: c.shift}
+	columns := make([][]float64, c.size)
+	for b := range c.folds {
+		m := c.moments(b)
+		if m.rows == 0 {
+			continue
+		}
+		rows, weight := c.rows(m)
+		if rows == nil {
+			return nil, nil
+		}
+		for j := range columns {
+			columns[j] = append(columns[j], rows[j]...)
+		}
+		for range rows[0] {
+			out.folds, out.weights = append(out.folds, b+TestOnly), append(out.weights, weight)
+		}
+	}
+	p := c.size - 1
+	out.Y = columns[p]
+	values := make([]float64, 0, p*len(out.Y))
+	for _, column := range columns[:p] {
+		values = append(values, column...)
+	}
+	var err error
+	out.X, err = sparse.NewDense(len(out.Y), p, values)
+	return out, err
+}

@@ -1,0 +1,237 @@
+package bilevel_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/bilevel"
+	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/search"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+func condensed(t *testing.T, q *oracle.Problem, spec *bilevel.Spec) *bilevel.Condensed {
+	t.Helper()
+	c, err := bilevel.Condense(fixture.Kernels(t), fixture.Matrix(t, q, true).(*sparse.Dense), q.Y, spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// tall returns rows of 8 columns, some of which are constant, equal, opposite, far from 0 or of rare values, and
+// a spec of four folds, of which some rows are in none.
+func tall(n int, intercept, weighted bool) (*oracle.Problem, bilevel.Spec) {
+	random := oracle.NewRandom(8)
+	q := random.Problem(oracle.Shape{N: n, P: 8, Mean: 3, Weights: weighted})
+	folds := make(bilevel.Folds, n)
+	for i, row := range q.X {
+		folds[i] = random.Intn(6) + bilevel.TestOnly
+		row[1] = 1e6 + 0.01*row[1]
+		row[2] = 0.3
+		row[3] = -row[0]
+		row[4] = row[0]
+		row[5] = 0
+		if folds[i] == 1 && i%50 == 0 {
+			row[5] = 1
+		}
+	}
+	spec := bilevel.Spec{Folds: folds, Intercept: intercept}
+	if weighted {
+		for i := range n / 10 {
+			q.Weights[i*7] = 0
+		}
+		spec.Weights = q.Weights
+	}
+	return q, spec
+}
+
+// TestCondensedRowsHaveTheMomentsOfTheirFolds: the sum of the weights, means and products, to rounding.
+func TestCondensedRowsHaveTheMomentsOfTheirFolds(t *testing.T) {
+	for _, intercept := range []bool{false, true} {
+		for _, weighted := range []bool{false, true} {
+			t.Run(fmt.Sprint(intercept, weighted), func(t *testing.T) {
+				q, spec := tall(1<<16+4173, intercept, weighted) // two stretches, of several pieces
+				c := condensed(t, q, &spec)
+				of := c.Spec(spec)
+				_, p := c.X.Dims()
+				small := &oracle.Problem{X: make([][]float64, len(c.Y)), Y: c.Y, Weights: of.Weights}
+				for i := range small.X {
+					small.X[i] = make([]float64, p)
+					for j := range p {
+						_, column := c.X.Column(j)
+						small.X[i][j] = column[i]
+					}
+				}
+				if len(c.Y) > 6*(p+2) {
+					t.Errorf("%d rows", len(c.Y))
+				}
+				for fold := bilevel.TestOnly; fold < 4; fold++ {
+					want, got := momentsOf(q, spec.Folds, fold, intercept), momentsOf(small, of.Folds, fold, intercept)
+					near(t, "weight", got.total, want.total, 1e-14)
+					for i := range want.products {
+						if intercept && want.constant[i] != got.constant[i] {
+							t.Errorf("fold %d: column %d is constant: %t, want %t", fold, i, got.constant[i], want.constant[i])
+						}
+						for j, w := range want.products[i] {
+							if intercept && (want.constant[i] || want.constant[j]) {
+								continue
+							}
+							scale := math.Sqrt(want.products[i][i] * want.products[j][j])
+							if math.Abs(got.products[i][j]-w) > 1e-12*scale {
+								t.Errorf("fold %d: columns %d and %d have %g, want %g", fold, i, j, got.products[i][j], w)
+							}
+						}
+					}
+				}
+				for i, row := range small.X { // columns that are equal, opposite or constant stay so, to the bit
+					if row[4] != row[0] || row[3] != -row[0] || intercept && row[2] != small.X[0][2] {
+						t.Errorf("row %d: %g", i, row)
+					}
+				}
+			})
+		}
+	}
+}
+
+type moments struct {
+	total    float64
+	constant []bool      // columns and target
+	products [][]float64 // of columns and the target, less their means if asked for
+}
+
+func momentsOf(q *oracle.Problem, folds bilevel.Folds, fold int, centre bool) (m moments) {
+	var rows [][]float64
+	var weights []float64
+	for i, row := range q.X {
+		w := 1.0
+		if q.Weights != nil {
+			w = q.Weights[i]
+		}
+		if folds[i] == fold {
+			rows, weights = append(rows, append(append([]float64(nil), row...), q.Y[i])), append(weights, w)
+			m.total += w
+		}
+	}
+	size := len(q.X[0]) + 1
+	mean := make([]float64, size)
+	for j := range mean {
+		varies := slices.ContainsFunc(rows, func(row []float64) bool { return row[j] != rows[0][j] })
+		m.constant = append(m.constant, !varies)
+		var sum oracle.Sum
+		for i, row := range rows {
+			sum.AddProduct(weights[i], row[j])
+		}
+		if centre {
+			mean[j] = sum.Value() / m.total
+		}
+	}
+	for i := range size {
+		m.products = append(m.products, make([]float64, size))
+		for j := range size {
+			var sum oracle.Sum
+			for t, row := range rows {
+				sum.AddProduct(weights[t]*(row[i]-mean[i]), row[j]-mean[j])
+			}
+			m.products[i][j] = sum.Value()
+		}
+	}
+	return m
+}
+
+// TestNothingIsCondensed where squares are no numbers.
+func TestNothingIsCondensed(t *testing.T) {
+	for _, scale := range []float64{0x1p-530, 0x1p520} {
+		q, spec := tall(300, true, false)
+		for i := range q.X {
+			q.X[i][6] *= scale
+		}
+		if c := condensed(t, q, &spec); c != nil {
+			t.Errorf("%g: %d rows", scale, len(c.Y))
+		}
+	}
+}
+
+// TestCondensedProblemIsThatOfX: the same values, slopes, standard errors, supports, solutions and predictions, on rows
+// to be tested, too.
+func TestCondensedProblemIsThatOfX(t *testing.T) {
+	k := fixture.Kernels(t)
+	penalties := map[string]func([]float64) (model.Penalty, error){
+		"lasso": func(l []float64) (model.Penalty, error) { return model.Lasso(l[0]) },
+		"enet":  func(l []float64) (model.Penalty, error) { return model.ElasticNet(l[0], l[1]) },
+		"ridge": func(l []float64) (model.Penalty, error) { return model.Ridge(l[0]) },
+	}
+	for name, penalty := range penalties {
+		for _, intercept := range []bool{false, true} {
+			for _, standardise := range []bool{false, true} {
+				t.Run(fmt.Sprint(name, intercept, standardise), func(t *testing.T) {
+					q, spec := tall(4173, intercept, standardise != intercept)
+					spec.Standardise, spec.Solver = standardise, cd.Options{Tol: 1e-12}
+					spec.Penalty, spec.AlphaMax = penalty, (*model.Null).AlphaMax
+					x := fixture.Matrix(t, q, true).(*sparse.Dense)
+					onX, err := bilevel.New(k, x, q.Y, spec)
+					if err != nil {
+						t.Fatal(err)
+					}
+					of := condensed(t, q, &spec)
+					onFew, err := bilevel.New(k, of.X, of.Y, of.Spec(spec))
+					if err != nil {
+						t.Fatal(err)
+					}
+					few := bilevel.NewOnCondensed(onFew, of, k, x, spec)
+					near(t, "null model", few.NullValue(), onX.NullValue(), 1e-12)
+					near(t, "its standard error", few.Null().StandardError, onX.Null().StandardError, 1e-10)
+					near(t, "ln αmax", few.LogLambdaMax(), onX.LogLambdaMax(), 1e-12)
+					onX.KeepSolutions()
+					few.KeepSolutions()
+					for depth := 0.5; depth < 10; depth += 2.3 {
+						at := search.Request{LogLambda: []float64{onX.LogLambdaMax() - depth}}
+						if name == "enet" {
+							at.LogLambda = append(at.LogLambda, at.LogLambda[0]-2)
+						}
+						want, err := onX.Evaluate(t.Context(), at)
+						if err != nil {
+							t.Fatal(err)
+						}
+						got, err := few.Evaluate(t.Context(), at)
+						if err != nil {
+							t.Fatal(err)
+						}
+						near(t, "value", got.Value, want.Value, 1e-8)
+						near(t, "test", got.Test, want.Test, 1e-8)
+						near(t, "standard error", got.StandardError, want.StandardError, 1e-6)
+						for i, slope := range want.Gradient {
+							near(t, "slope", got.Gradient[i], slope, 1e-5*max(1, math.Abs(want.Value/slope)))
+						}
+						if got.Support != want.Support || !(got.RelativeGap <= 1e-12) {
+							t.Errorf("%+v\nwant %+v", got, want)
+						}
+						predicted, err := few.HeldOut(t.Context(), at.LogLambda)
+						if err != nil {
+							t.Fatal(err)
+						}
+						others, err := onX.HeldOut(t.Context(), at.LogLambda)
+						if err != nil {
+							t.Fatal(err)
+						}
+						for fold, p := range others {
+							if len(predicted[fold].Rows) != len(p.Rows) {
+								t.Fatalf("fold %d: %d rows, want %d", fold, len(predicted[fold].Rows), len(p.Rows))
+							}
+							for at, i := range p.Rows {
+								if got, want := predicted[fold].Scores[0][at], p.Scores[0][at]; predicted[fold].Rows[at] != i || math.Abs(got-want) > 1e-5*(1+math.Abs(want)) {
+									t.Fatalf("row %d: %g, want %g", i, got, want)
+								}
+							}
+						}
+					}
+				})
+			}
+		}
+	}
+}

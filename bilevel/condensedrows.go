@@ -1,0 +1,113 @@
+package bilevel
+
+import (
+	"math"
+
+	"github.com/seed-45b9a24c/pare/kernels"
+)
+
+// leastSum is the least sum of squares whose parts are not rounded to zero.
+const leastSum = 0x1p-900
+
+// rows returns the condensed rows of a fold by columns, and their weight; nil where squares leave the range.
+func (c *condensing) rows(m moments) (rows [][]float64, weight float64) {
+	size, whole, sums := c.size, c.size+1, m.sums
+	total, mean := sums[size*whole+size], make([]float64, size)
+	for j := range size {
+		if square := sums[j*whole+j]; math.IsInf(square, 0) || square < leastSum && (m.vary[j] || m.first[j] != 0) {
+			return nil, 0
+		}
+		switch {
+		case !c.spec.Intercept:
+		case m.vary[j]:
+			mean[j] = sums[size*whole+j] / total
+		default:
+			mean[j] = m.first[j]
+		}
+	}
+	product := make([]float64, size*size)
+	for i := range size {
+		for j := range i + 1 {
+			if !c.spec.Intercept || m.vary[i] && m.vary[j] {
+				product[i*size+j] = sums[i*whole+j] - float64(float64(total*mean[i])*mean[j])
+			}
+		}
+	}
+	l, rank := factorised(c.k, product, size)
+	return spread(l, rank, mean, total, c.spec.Intercept)
+}
+
+// spread returns rows, by columns, whose weighted products are LLᵀ and whose means are as given, and the weight of each.
+func spread(l []float64, rank int, mean []float64, total float64, intercept bool) (rows [][]float64, weight float64) {
+	size := len(mean)
+	count := max(1, rank)
+	if intercept {
+		count = rank + 1
+	}
+	weight = total / float64(count)
+	root, rows := math.Sqrt(weight), make([][]float64, size)
+	for j := range rows {
+		entries := l[j*size:][:rank]
+		rows[j] = make([]float64, count)
+		if !intercept {
+			for t, v := range entries {
+				rows[j][t] = v / root
+			}
+			continue
+		}
+		// The reflection that takes the first unit vector to a vector of equal entries takes L's columns to ones that sum to 0.
+		var sum float64
+		for _, v := range entries {
+			sum += v
+		}
+		side := math.Sqrt(float64(count))
+		rows[j][0] = mean[j] + sum/side/root
+		for t, v := range entries {
+			rows[j][t+1] = mean[j] + (v-sum/(float64(count)-side))/root
+		}
+	}
+	return rows, weight
+}
+
+// factorised returns the rows of an L with LLᵀ = A, of which the lower triangle is given, and how many columns it has.
+// A row at a time comes in, that of which those before leave the largest share. Rows that
+// are equal, up to their sign, stay so.
+func factorised(k *kernels.Set, a []float64, size int) (l []float64, rank int) {
+	l = make([]float64, size*size)
+	left, pace := make([]float64, size), k.Pace()
+	least := float64(size) * independent
+	of := func(i, j int) float64 { return a[max(i, j)*size+min(i, j)] }
+	for i := range left {
+		left[i] = max(0, of(i, i))
+	}
+	for rank < size {
+		pivot, largest := 0, least
+		for i, square := range left {
+			if share := square / of(i, i); share > largest {
+				pivot, largest = i, share
+			}
+		}
+		if largest == least {
+			break
+		}
+		pace.Did(rank * size)
+		root, row := math.Sqrt(left[pivot]), l[pivot*size:][:rank]
+		for i := range size {
+			switch own := of(i, pivot); {
+			case i == pivot || left[i] == 0:
+			case math.Abs(own) == of(i, i) && of(i, i) == of(pivot, pivot):
+				for t, v := range row {
+					l[i*size+t] = math.Copysign(1, own) * v
+				}
+				l[i*size+rank], left[i] = math.Copysign(root, own), 0
+			default:
+				entry := (own - k.Dot(l[i*size:][:rank], row)) / root
+				l[i*size+rank] = entry
+				left[i] = max(0, left[i]-float64(entry*entry))
+			}
+		}
+		l[pivot*size+rank], left[pivot] = root, 0
+		rank++
+	}
+	return l, rank
+}

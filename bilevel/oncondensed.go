@@ -1,0 +1,117 @@
+package bilevel
+
+import (
+	"context"
+
+	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/search"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// OnCondensed is a problem on condensed rows that predicts those that they stand for.
+type OnCondensed struct {
+	*Problem
+	of   *Condensed
+	k    *kernels.Set
+	x    *sparse.Dense
+	rows Spec // of X
+}
+
+// NewOnCondensed states a problem on the rows of X, of the given spec, by one on its condensed rows.
+func NewOnCondensed(p *Problem, of *Condensed, k *kernels.Set, x *sparse.Dense, spec Spec) *OnCondensed {
+	return &OnCondensed{p, of, k, x, spec}
+}
+
+// Matrix returns the condensed rows.
+func (p *OnCondensed) Matrix() sparse.Matrix { return p.of.X }
+
+// Eval implements [search.Objective].
+func (p *OnCondensed) Eval(ctx context.Context, r search.Request) (search.Evaluation, error) {
+	return evalOnSide(ctx, p, r)
+}
+
+// startTol is the relative gap of the solution on condensed rows that a solve on X begins at.
+const startTol = 1e-9
+
+// Mean returns the solution on all condensed rows, which is nearly that on all rows of X.
+func (p *OnCondensed) Mean(ctx context.Context, logLambda []float64) (columns []int32, coef []float64, err error) {
+	defer outcome.Caught(&err)
+	view, err := p.spec.View(p.k, p.of.X, p.spec.Weights)
+	if err != nil {
+		return nil, nil, err
+	}
+	fit, err := model.NewSquared(view, p.of.Y)
+	if err != nil {
+		return nil, nil, err
+	}
+	penalty, err := makePenalty(within(p.spec.Penalty, p.spec.Box.In(view)), logLambda)
+	if err != nil {
+		return nil, nil, err
+	}
+	options := p.spec.Solver
+	options.Tol = startTol
+	s, err := cd.NewFrom(model.NewNull(fit)).Solve(ctx, penalty, options)
+	if err != nil {
+		return nil, nil, err
+	}
+	if s.Status == outcome.Cancelled {
+		return nil, nil, outcome.Ended(ctx)
+	}
+	return s.Support, s.Coef, nil
+}
+
+// MeanBefore is Mean, which needs nothing of the lanes.
+func (p *OnCondensed) MeanBefore(ctx context.Context, logLambda []float64) (columns []int32, coef []float64, err error) {
+	return p.Mean(ctx, logLambda)
+}
+
+// HeldOut is [Problem.HeldOut], of the rows of X.
+func (p *OnCondensed) HeldOut(ctx context.Context, logLambda []float64) (_ []Predicted, err error) {
+	defer outcome.Caught(&err)
+	results, err := p.tell(ctx, logLambda)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Predicted, len(results))
+	for fold := range results {
+		_, out[fold].Rows = p.rows.Split(p.k, fold)
+		out[fold].Status = results[fold].Solved.Status
+		scores, err := p.predict(fold, results[fold].Solution, out[fold].Rows)
+		if err != nil {
+			return nil, err
+		}
+		out[fold].Scores = [][]float64{scores}
+	}
+	return out, nil
+}
+
+// predict returns predictions of rows of X by the solution of a fold.
+func (p *OnCondensed) predict(fold int, s *Solution, rows []int32) ([]float64, error) {
+	weights, _ := p.spec.Split(p.k, fold)
+	view, err := p.spec.View(p.k, p.of.X, weights)
+	if err != nil {
+		return nil, err
+	}
+	shift := p.of.shift
+	var intercept float64
+	if p.spec.Intercept {
+		intercept = p.k.Dot(weights, p.of.Y)/view.Total() + shift[len(shift)-1]
+	}
+	scores, pace := make([]float64, len(rows)), p.k.Pace()
+	for at, j := range s.Support {
+		pace.Did(len(rows))
+		coef := s.Coef[at] * view.Scale(int(j))
+		intercept -= float64(s.Coef[at]*view.Mean(int(j))) + float64(coef*shift[j])
+		_, values := p.x.Column(int(j))
+		for t, i := range rows {
+			scores[t] += float64(coef * values[i])
+		}
+	}
+	for t := range scores {
+		scores[t] += intercept
+	}
+	return scores, nil
+}

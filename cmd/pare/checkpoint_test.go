@@ -46,7 +46,7 @@ func TestWhatBreaksASearchOffIsSaid(t *testing.T) {
 	}{
 		{"--json", `"code":"failed","message":"the search was broken off: `, exitUntrusted},
 		{"--coef", "broken off", exitUntrusted},
-		{"--save", "The search is done: pare fit --log-lambda=-2.70515", exitFailed},
+		{"--save", "The search is done: pare fit --log-lambda=-2.70442", exitFailed},
 	} {
 		dir := filepath.Join(t.TempDir(), "there")
 		if err := os.Mkdir(dir, 0o700); err != nil {

@@ -100,15 +100,17 @@ func (e *engine) ground(ctx context.Context, x sparse.Matrix, spec bilevel.Spec,
 	if !e.condenses(v) {
 		return g, nil
 	}
-	problem, rows, err := e.Problem.(inner.Condensable).Condense(ctx, spec)
+	rows, few, err := e.of.Condense(ctx, spec)
+	if rows == nil || err != nil {
+		return g, err
+	}
+	problem, err := e.family.state(few)
 	if err != nil {
 		return nil, err
 	}
-	if rows != nil {
-		*g = ground{problem, rows.X, rows.Spec(spec), func(p *bilevel.Problem) inner.Outer {
-			return bilevel.NewOnCondensed(p, rows, e.of.Kernels, x.(*sparse.Dense), spec)
-		}}
-	}
+	*g = ground{problem, rows.X, rows.Spec(spec), func(p *bilevel.Problem) inner.Outer {
+		return bilevel.NewOnCondensed(p, rows, e.of.Kernels, x.(*sparse.Dense), spec)
+	}}
 	return g, nil
 }
 
@@ -157,6 +159,8 @@ func (e *engine) over(ctx context.Context, spec bilevel.Spec, o SelectOptions) (
 	switch {
 	case o.Lanes != nil:
 		problem, err = e.overLanes(ctx, g, o)
+	case g.problem != e.Problem:
+		problem, err = g.problem.Outer(g.spec)
 	case g.back != nil:
 		problem, err = on(g.problem, g.x, g.spec)
 	default:

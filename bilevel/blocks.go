@@ -54,7 +54,7 @@ func (s *Spec) scores(view *sparse.View, y []float64) (model.Scores, error) {
 	if s.Blocked.Scores != nil {
 		return s.Blocked.Scores(view)
 	}
-	fit, err := s.Datafit(view, y)
+	fit, err := s.datafit(view, y)
 	if err != nil {
 		return nil, err
 	}

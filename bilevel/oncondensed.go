@@ -3,9 +3,7 @@ package bilevel
 import (
 	"context"
 
-	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/kernels"
-	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -39,33 +37,44 @@ const startTol = 1e-9
 // Mean returns the solution on all condensed rows, which is nearly that on all rows of X.
 func (p *OnCondensed) Mean(ctx context.Context, logLambda []float64) (columns []int32, coef []float64, err error) {
 	defer outcome.Caught(&err)
-	view, err := p.spec.View(p.k, p.of.X, p.spec.Weights)
-	if err != nil {
-		return nil, nil, err
-	}
-	fit, err := model.NewSquared(view, p.of.Y)
-	if err != nil {
-		return nil, nil, err
-	}
-	penalty, err := makePenalty(within(p.spec.Penalty, p.spec.Box.In(view)), logLambda)
+	all, err := p.all()
 	if err != nil {
 		return nil, nil, err
 	}
 	options := p.spec.Solver
 	options.Tol = startTol
-	s, err := cd.NewFrom(model.NewNull(fit)).Solve(ctx, penalty, options)
-	if err != nil {
+	if err := all.solve(ctx, &LaneRequest{LogLambda: logLambda}, options); err != nil {
 		return nil, nil, err
 	}
-	if s.Status == outcome.Cancelled {
-		return nil, nil, outcome.Ended(ctx)
-	}
+	s := all.solution()
 	return s.Support, s.Coef, nil
 }
 
 // MeanBefore is Mean, which needs nothing of the lanes.
 func (p *OnCondensed) MeanBefore(ctx context.Context, logLambda []float64) (columns []int32, coef []float64, err error) {
 	return p.Mean(ctx, logLambda)
+}
+
+// all makes the lane that trains on all rows, and is judged on some of them.
+func (p *OnCondensed) all() (lane, error) {
+	view, err := p.spec.View(p.k, p.of.X, p.of.weights)
+	if err != nil {
+		return nil, err
+	}
+	_, some := p.spec.Split(p.k, 0)
+	judged := newJudged(p.k, &p.spec, p.of.Y, some)
+	if p.spec.Blocked != nil {
+		fit, err := p.spec.scores(view, p.of.Y)
+		if err != nil {
+			return nil, err
+		}
+		return newBlockLane(p.spec, fit, judged)
+	}
+	fit, err := p.spec.datafit(view, p.of.Y)
+	if err != nil {
+		return nil, err
+	}
+	return newLane(p.spec, fit, judged)
 }
 
 // HeldOut is [Problem.HeldOut], of the rows of X.

@@ -147,9 +147,6 @@ func NewLanes(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Lanes, 
 	if spec.Risk != nil {
 		return newRisk(k, x, y, spec)
 	}
-	if spec.Datafit == nil {
-		spec.Datafit = func(view *sparse.View, y []float64) (model.Datafit, error) { return model.NewSquared(view, y) }
-	}
 	spec.withThreads()
 	n, p := x.Dims()
 	if err := spec.Check(k, n); err != nil {
@@ -169,12 +166,20 @@ func NewLanes(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Lanes, 
 		if err != nil {
 			return nil, err
 		}
-		fit, err := spec.Datafit(view, y)
+		fit, err := spec.datafit(view, y)
 		if err != nil {
 			return nil, err
 		}
 		return newLane(spec, fit, newJudged(k, &spec, y, rows))
 	}), nil
+}
+
+// datafit makes the inner datafit of a view.
+func (s *Spec) datafit(view *sparse.View, y []float64) (model.Datafit, error) {
+	if s.Datafit == nil {
+		return model.NewSquared(view, y)
+	}
+	return s.Datafit(view, y)
 }
 
 // View returns the view of the rows with the given weights; nil: all 1.

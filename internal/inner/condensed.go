@@ -2,6 +2,7 @@ package inner
 
 import (
 	"context"
+	"slices"
 
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -15,20 +16,19 @@ const condensedPays = 2
 func (s *Statement) Condenses(folds int) bool {
 	_, dense := s.X.(*sparse.Dense)
 	n, p := s.X.Dims()
-	return dense && s.quadratic() && !s.Classes && s.Form.Blocks == nil && s.Form.Hyperparameters != PerColumn &&
-		s.Offset == nil && s.ClassWeights == nil && !s.unpenalised && n >= condensedPays*folds*(p+2)
+	return dense && s.quadratic() && !s.Classes && s.Form.Hyperparameters != PerColumn && s.Offset == nil && s.ClassWeights == nil &&
+		!s.unpenalised && !slices.Contains(s.GroupWeights, 0) && n >= condensedPays*folds*(p+2)
 }
 
-// Condense implements [Condensable].
-func (s *separable) Condense(ctx context.Context, spec bilevel.Spec) (_ Problem, rows *bilevel.Condensed, err error) {
+// Condense returns the condensed rows of the folds, and the problem on them; nil where numbers leave no room for them.
+func (s *Statement) Condense(ctx context.Context, spec bilevel.Spec) (rows *bilevel.Condensed, on *Statement, err error) {
 	defer outcome.Caught(&err)
-	defer s.of.Turn(ctx)()
-	rows, err = bilevel.Condense(s.of.Kernels, s.of.X.(*sparse.Dense), s.of.Y, &spec)
+	defer s.Turn(ctx)()
+	rows, err = bilevel.Condense(s.Kernels, s.X.(*sparse.Dense), s.Y, &spec)
 	if rows == nil || err != nil {
 		return nil, nil, err
 	}
-	of := *s.of
-	of.X, of.Y, of.Weights, of.Keep = rows.X, rows.Y, rows.Spec(spec).Weights, false
-	problem, err := OnColumns(&of)
-	return problem, rows, err
+	few := *s
+	few.X, few.Y, few.Weights, few.Keep = rows.X, rows.Y, rows.Spec(spec).Weights, false
+	return rows, &few, nil
 }

@@ -96,12 +96,6 @@ type Distributable interface {
 	Over(ctx context.Context, runner bilevel.Runner, spec bilevel.Spec) (Outer, error)
 }
 
-// Condensable is an inner problem that is the same on condensed rows.
-type Condensable interface {
-	// Condense returns the problem on the condensed rows of the folds, and those; nil where numbers leave no room for them.
-	Condense(context.Context, bilevel.Spec) (Problem, *bilevel.Condensed, error)
-}
-
 // Anchored is a problem whose null model has an objective P₀ that does not depend on λ.
 type Anchored interface{ Null() float64 }
 

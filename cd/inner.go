@@ -305,7 +305,11 @@ func (in *inner) load(s *Solver, v []float64) {
 		in.length = make([]int, w+w/2)
 	}
 	in.length = in.length[:w]
-	in.store.Hold(in.columns)
+	if s.subsampling.squared > 0 && in.store.Tall() {
+		in.gram.Hold(in.columns)
+	} else {
+		in.store.Hold(in.columns)
+	}
 	for k, j := range in.columns {
 		in.coef[k] = s.beta[s.set.places[k]]
 		in.square[k], in.length[k] = in.store.Square(j), in.store.Length(j)

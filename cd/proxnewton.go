@@ -94,12 +94,15 @@ func (s *Solver) takeSteps(ctx context.Context) bool {
 	left := passShare * float64(s.view.Matrix().NNZ())
 	for {
 		s.approximate(false)
-		most := mostSweeps
-		if gap > farAway*s.null {
+		most, share := mostSweeps, 1.0
+		switch t := &s.subsampling; {
+		case t.squared > 0 && !t.singles: // sweeps on its Gram matrix cost nothing beside a pass
+			share = closer
+		case gap > farAway*s.null:
 			most = s.prox.sweeps // for a model that will soon be another
 			s.prox.sweeps = min(2*most, mostSweeps)
 		}
-		if !s.solveInner(ctx, s.modelGap(max(gap, target)), most) {
+		if !s.solveInner(ctx, share*s.modelGap(max(gap, target)), most) {
 			return false
 		}
 		left -= float64(s.entries(s.set.columns))
@@ -225,15 +228,37 @@ func (s *Solver) approximate(polish bool) {
 	if share := max(float64(pn.damping), pn.least); share > 0 {
 		s.curved.Dampen(pn.here, share, pn.d)
 	}
-	if !polish && s.subsample() {
+	switch {
+	case !polish && s.subsample():
 		in.store.Subsample(s.subsampling.rows, s.subsampling.weights)
 		in.newton.apart.of = nil
-	} else {
+	case !polish && s.onGram():
+		in.store.Reweigh(pn.d)
+		in.newton.apart.of = nil
+	default:
 		in.store.Reweigh(pn.d)
 		s.reduceModel()
 	}
 	in.load(s, pn.here.Weighted)
 	pn.from = append(pn.from[:0], in.coef...)
+}
+
+// onGram reports that the model of all rows at the certified point is to be worked on by its Gram matrix alone, which is made of X.
+func (s *Solver) onGram() bool {
+	t, pn := &s.subsampling, &s.prox
+	if pn.here != s.state || !s.in.store.Tall() || !s.in.gram.Fits(len(s.set.columns)) || s.unpenalised.nearlyDepend() {
+		return false
+	}
+	t.squared, t.runs, t.singles = 0, false, false
+	for from, to := range s.k.Pieces(len(pn.d)) {
+		weighted := pn.here.Weighted[from:to]
+		for i, d := range pn.d[from:to] {
+			if d > 0 {
+				t.squared = math.FMA(weighted[i], weighted[i]/d, t.squared)
+			}
+		}
+	}
+	return t.squared > 0
 }
 
 // reduceModel tells unpenalised columns apart that nearly depend on one another, as the model weighs them.
@@ -316,7 +341,7 @@ func (s *Solver) trusts() bool {
 func (s *Solver) takeFullStep() {
 	s.promise()
 	s.prox.untried, s.prox.shift = true, s.state.Intercept
-	if s.subsampling.squared > 0 {
+	if t := &s.subsampling; t.squared > 0 && t.singles {
 		s.noteStep()
 	}
 	if s.regain(s.state, s.state.Linear) {
@@ -327,18 +352,24 @@ func (s *Solver) takeFullStep() {
 }
 
 // judgeStep judges the full step that led to the certified point: where a search would not have
-// taken it, it is undone, and a shorter one certified.
-func (s *Solver) judgeStep(stalled bool) {
+// taken it, it is undone, and a shorter one certified. It returns false where none gains anything, and no damping would help.
+func (s *Solver) judgeStep(stalled bool) (helps bool) {
 	s.prox.untried = false
 	length := 1.0
 	if s.failed() {
 		length = s.undoStep()
 		s.certify()
 	}
-	s.prox.adapt(length)
-	if s.subsampling.squared > 0 {
+	helps = s.prox.adapt(length)
+	switch t := &s.subsampling; {
+	case t.squared == 0:
+	case t.singles:
 		s.judgeSubsample(length, stalled)
+	default:
+		t.squared = 0
+		t.missed = t.missed || t.runs && (length < 1 || s.sol.Gap > mostLeft*s.prox.last)
 	}
+	return helps
 }
 
 // failed reports that a search would not have taken the full step to the certified point.

@@ -72,6 +72,9 @@ func (s *Solver) solveRidge(ctx context.Context, opts Options) (*Solution, error
 	for stalled := 0; ; {
 		before := sol.RelativeGap
 		s.certify()
+		if s.prox.untried && !s.judgeStep(false) {
+			stalled++
+		}
 		if err := s.within(opts); err != nil {
 			return nil, err
 		}
@@ -119,6 +122,9 @@ func (s *Solver) solveRidge(ctx context.Context, opts Options) (*Solution, error
 func (s *Solver) advanceRidge(ctx context.Context, before float64, opts Options) (gains, done bool) {
 	r := &s.ridge
 	lasts := r.factorised && s.lasts(before, opts.Tol)
+	if s.curved != nil {
+		s.enter()
+	}
 	if s.curved != nil && !lasts {
 		s.reweighRidge()
 		r.factorised = false
@@ -203,7 +209,9 @@ func (s *Solver) plan() {
 			r.columns, r.places = append(r.columns, int32(j)), append(r.places, s.cert.place(int32(j)))
 		}
 	}
-	store.Hold(r.columns)
+	if !store.Dense() { // all rows are in dense ones
+		store.Hold(r.columns)
+	}
 	var values float64
 	for _, j := range r.columns {
 		values += float64(store.Length(j))
@@ -239,7 +247,9 @@ func (s *Solver) plan() {
 // that is zero to working precision beside the columns, and those are dependent.
 func (s *Solver) factorise() bool {
 	r, in := &s.ridge, &s.in
-	in.store.Hold(r.columns)
+	if s.curved == nil || r.way != columnFactor || !in.store.Tall() {
+		in.store.Hold(r.columns)
+	}
 	alpha := s.pen.Ridge()
 	if r.way == columnFactor {
 		size := len(r.columns)
@@ -263,7 +273,7 @@ func (s *Solver) factorise() bool {
 // new factor and one step.
 func (s *Solver) lasts(before, tol float64) bool {
 	gap := s.sol.RelativeGap
-	if !(gap > tol && gap < before) || s.prox.damping > 0 {
+	if !(gap > tol && gap < before) || s.prox.damping > 0 || s.in.store.Drawn() {
 		return false
 	}
 	steps := math.Ceil(kernels.Log(tol/gap) / kernels.Log(gap/before))

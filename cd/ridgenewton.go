@@ -14,9 +14,13 @@ import (
 // reweighRidge makes the curvature at the certified point the weights of the columns.
 func (s *Solver) reweighRidge() {
 	pn := &s.prox
-	s.enter()
+	s.subsampling.squared = 0
 	s.curved.Curvature(pn.here, pn.d)
 	s.in.work += float64(2 * rowValue * float64(len(pn.d)))
+	if s.fewWillDo() && s.subsample() {
+		s.in.store.Subsample(s.subsampling.rows, s.subsampling.weights)
+		return
+	}
 	if s.ridge.way == columnFactor && pn.least > 0 && pn.damping == 0 && s.fewCurved() {
 		s.in.store.Subsample(s.subsampling.rows, s.subsampling.weights)
 		return
@@ -27,6 +31,21 @@ func (s *Solver) reweighRidge() {
 	}
 	s.in.store.Reweigh(pn.d)
 }
+
+// fewWillDo reports that a step by the curvature of some of the rows is expected to leave no more of the gap than one by that of
+// all, or than the tolerance: the one leaves about the share that the columns are of these rows, the other about that of the gap
+// itself.
+func (s *Solver) fewWillDo() bool {
+	t, gap, size := &s.subsampling, s.sol.RelativeGap, len(s.ridge.columns)
+	if rows := s.in.store.Rows() / subsampleMost; rows < 2*t.perColumn*size { // to be drawn in runs
+		return false
+	}
+	left := float64(subsampleMost*subsampleLeaves*size) / float64(s.in.store.Rows())
+	return s.ridge.way == columnFactor && s.in.store.Tall() && s.trusts() && s.prox.least == 0 && max(gap, s.tol/gap) >= left
+}
+
+// subsampleLeaves is how much more of the gap than the share of columns to rows a step on some of the rows may leave.
+const subsampleLeaves = 8
 
 // fewCurved lists the rows with curvature and reports that a good part has none at all, where that jumps: a
 // matrix of the others is the same (Keerthi and DeCoste, JMLR 6, 2005).
@@ -47,7 +66,7 @@ func (s *Solver) fewCurved() bool {
 // mostCurved is the share of the rows with curvature above which all are kept.
 const mostCurved = 0.75
 
-// moveRidge moves along the step found as far as [Solver.descend] goes. It returns false
+// moveRidge moves along the step found, the whole way where that is to be trusted, else as far as [Solver.descend] goes. It returns false
 // where rounding is all that is left to gain.
 func (s *Solver) moveRidge() bool {
 	r, in, pn := &s.ridge, &s.in, &s.prox
@@ -67,6 +86,15 @@ func (s *Solver) moveRidge() bool {
 	}
 	if pn.least > 0 {
 		return s.minimise() && !s.small()
+	}
+	if s.trusts() {
+		s.promise()
+		pn.untried, pn.shift, pn.last = true, s.state.Intercept, s.sol.Gap
+		for k, place := range s.set.places {
+			s.beta[place] = in.coef[k]
+		}
+		s.sol.Steps++
+		return !s.small()
 	}
 	length := s.descend()
 	helps := pn.adapt(length)

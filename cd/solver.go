@@ -122,7 +122,7 @@ func (s *Solver) Reset() {
 	s.set.forget()
 	s.cert.forget()
 	s.in.forget()
-	s.followed = followed{}
+	s.followed, s.subsampling.missed = followed{}, false
 }
 
 // Restart is [Solver.Reset] for a solver made by [NewFrom]: the next Solve has the bits of a new
@@ -316,7 +316,7 @@ func (s *Solver) attempt(ctx context.Context, g model.Penalty, opts Options, pat
 	if err := s.prepare(g); err != nil {
 		return nil, err
 	}
-	s.estimates.start(s, opts.Estimate)
+	s.estimates.start(s, opts.Estimate && !s.fewColumns()) // where all columns are the set, all are computed
 	polishes := s.polishes(opts)
 	s.lead(ctx)
 	var reached record

@@ -24,6 +24,9 @@ type subsampling struct {
 	weights   []float64 // theirs
 	before    []float64 // n: X̃β where the last step began
 	curvature float64   // δᵀHδ of its model
+	singles   bool      // the rows drawn last have been drawn one by one,
+	runs      bool      // or are runs of neighbours
+	missed    bool      // such a model has missed what counts, since the solver was reset: a few rows far out, perhaps
 }
 
 const (
@@ -36,6 +39,7 @@ const (
 	subsampleLargest = 800 // columns of a set, then: its Gram matrix is made anew for every step
 	subsampleEntries = 16  // of a column; with fewer left, its norm is that of all
 	subsampleGrowth  = 4   // times as many rows for models after one that strayed
+	subsampleRun     = 64  // neighbours that are drawn together of dense columns, at most: only while there are enough of such runs, since neighbours may be alike
 	subsampleStrayed = 1.3 // curvature along a step, relative to that of its model
 )
 
@@ -54,10 +58,23 @@ func (s *Solver) subsample() bool {
 	if pn.here != s.state || rows < subsampleLow || few*rows < t.perColumn*of || size > largest || !s.in.gram.Fits(size) {
 		return false
 	}
+	run := 1
+	if s.in.store.Tall() {
+		for 2*run <= subsampleRun && rows >= 2*run*t.perColumn*of {
+			run *= 2
+		}
+	}
+	if t.runs, t.singles = run > 1, run == 1; t.missed {
+		return false
+	}
 	if cap(t.rows) < rows {
 		t.rows, t.weights = make([]int32, 0, rows+rows/8), make([]float64, 0, rows+rows/8)
 	}
-	drawn, theirs := t.rows[:0], t.weights[:0]
+	if t.rows, t.weights = t.rows[:0], t.weights[:0]; t.runs {
+		s.drawRuns(rows, run)
+		return t.squared > 0
+	}
+	drawn, theirs := t.rows, t.weights
 	limit := s.k.Asum(pn.d) / float64(rows) // rows of more stand for themselves
 	share := 1 / limit
 	// One of every stretch of rows that have limit together: rows may come in an order.
@@ -90,6 +107,45 @@ func (s *Solver) subsample() bool {
 	t.rows, t.weights = drawn, theirs
 	t.squared = squared
 	return squared > 0
+}
+
+// drawRuns is the rest of subsample where there are rows enough for neighbours to be drawn together, so that what is read of a
+// dense column are whole lines of a cache: runs with chances in proportion to their curvature.
+func (s *Solver) drawRuns(rows, run int) {
+	t, pn := &s.subsampling, &s.prox
+	limit := float64(s.k.Asum(pn.d) / float64(rows) * float64(run)) // runs of more stand for themselves
+	share := 1 / limit
+	stretch, reached, next := 0.0, 0.0, t.draw.Uniform()
+	squared, pace := 0.0, s.k.Pace()
+	for from := 0; from < len(pn.d); from += run {
+		d := pn.d[from:min(from+run, len(pn.d))]
+		pace.Did(len(d))
+		weighted := pn.here.Weighted[from:][:len(d)]
+		sum := 0.0
+		for i, d := range d {
+			if d > 0 {
+				v := weighted[i]
+				squared = math.FMA(v, v/d, squared)
+				sum += d
+			}
+		}
+		weight := sum
+		if sum < limit {
+			reached += float64(sum * share)
+			for weight = 0; reached > next; next = stretch + t.draw.Uniform() {
+				weight += limit
+				stretch++
+			}
+		}
+		if weight == 0 {
+			continue
+		}
+		weight /= sum
+		for i, d := range d { // rows without curvature, too: runs are copied as they are
+			t.rows, t.weights = append(t.rows, int32(from+i)), append(t.weights, d*weight)
+		}
+	}
+	t.squared = squared
 }
 
 // fixSparseColumns gives columns with few entries in the rows drawn the curvature of all

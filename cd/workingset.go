@@ -177,6 +177,9 @@ func (w *workingSet) cheap(s *Solver) int {
 // needed lack some after every step, and a pass shows which.
 func (w *workingSet) worthAll(s *Solver) bool {
 	in, columns := &s.in, len(s.cert.order)
+	if s.fewColumns() {
+		return true
+	}
 	if !s.warm || in.engine != &in.quadratic || s.curved != nil || columns <= firstSet || columns >= in.store.Rows() || !in.gram.Fits(columns-in.gram.Size()) {
 		return false
 	}
@@ -184,6 +187,11 @@ func (w *workingSet) worthAll(s *Solver) bool {
 	// A point is made of X, too, before its pass.
 	pass := 2*residualCost(entries, columns, in.store.Dense()) + float64(rowValue*float64(in.store.Rows()))
 	return support.AllCost(columns, entries, in.store.Dense()) <= allPasses*pass
+}
+
+// fewColumns reports that there are so few columns beside the rows that models of the loss on all of them cost less than a pass.
+func (s *Solver) fewColumns() bool {
+	return s.curved != nil && s.in.store.Tall() && len(s.cert.order) <= firstSet
 }
 
 // nominateAll makes all columns that may enter the candidates.

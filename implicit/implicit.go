@@ -301,7 +301,11 @@ func (s *Solver) enter(g model.Penalty, at Point, opts *Options) error {
 		s.store.Reweigh(s.d)
 	}
 	s.listed = at.Support
-	s.store.Hold(at.Support)
+	if opts.Rough && s.curved != nil && s.store.Tall() && len(at.Support) <= largestDirect && s.gram.FitsWith(at.Support) {
+		s.gram.Hold(at.Support)
+	} else {
+		s.store.Hold(at.Support)
+	}
 	s.system.Reset(s.store, at.Support, g.Ridge())
 	s.system.Diagonal(s.diag)
 	s.onGram, s.rows.ready, s.direct.ready, s.direct.depends = false, false, false, false

@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed-45b9a24c/pare/internal/arena"
 	"github.com/seed-45b9a24c/pare/internal/team"
+	"github.com/seed-45b9a24c/pare/kernels"
 )
 
 // Work on a view that a team shares: parts are columns in storage order, or rows.
@@ -100,26 +101,48 @@ type updates struct {
 func (a *updates) Part(k, of int) {
 	v := a.view
 	from, to := v.n*k/of, v.n*(k+1)/of
-	u := a.u[from:to]
+	if x, dense := v.x.(*Dense); dense {
+		v.addDense(x, a.cols, a.b, from, to, a.u)
+		return
+	}
 	for at, j := range a.cols {
 		times := a.b[at]
 		if times == 0 {
 			continue
 		}
-		rows, values := v.x.Column(int(j))
 		if v.scale != nil {
 			times *= v.scale[j]
 		}
-		if rows == nil {
-			v.k.Axpy(times, values[from:to], u)
-		} else {
-			first, end := Before(rows, from, v.n), Before(rows, to, v.n)
-			v.k.AxpyIndexed(times, values[first:end], rows[first:end], a.u)
-		}
+		rows, values := v.x.Column(int(j))
+		first, end := Before(rows, from, v.n), Before(rows, to, v.n)
+		v.k.AxpyIndexed(times, values[first:end], rows[first:end], a.u)
 	}
 	if shift := v.shift(a.cols, a.b); shift != 0 {
-		for i := range u {
-			u[i] -= shift
+		v.k.Subtract(shift, a.u[from:to])
+	}
+}
+
+// addDense is [View.AddColumns] in some of the rows of a dense matrix. So many of them at a time stay in a cache while all
+// columns are added.
+func (v *View) addDense(x *Dense, cols []int32, b []float64, from, to int, u []float64) {
+	shift, pace := v.shift(cols, b), v.k.Pace()
+	for ; from < to; from += kernels.Block {
+		end := min(from+kernels.Block, to)
+		part := u[from:end]
+		pace.Did(len(cols) * len(part))
+		for k, j := range cols {
+			times := b[k]
+			if times == 0 {
+				continue
+			}
+			if v.scale != nil {
+				times *= v.scale[j]
+			}
+			_, values := x.Column(int(j))
+			v.k.Axpy(times, values[from:end], part)
+		}
+		if shift != 0 {
+			v.k.Subtract(shift, part)
 		}
 	}
 }

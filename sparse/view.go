@@ -342,20 +342,20 @@ func (v *View) AddColumns(cols []int32, b, u []float64) {
 	if v.addTogether(cols, b, u) {
 		return
 	}
+	if x, dense := v.x.(*Dense); dense {
+		v.addDense(x, cols, b, 0, v.n, u)
+		return
+	}
 	for k, j := range cols {
 		if b[k] == 0 {
 			continue
 		}
-		rows, values := v.x.Column(int(j))
 		times := b[k]
 		if v.scale != nil {
 			times *= v.scale[j]
 		}
-		if rows == nil {
-			v.k.Axpy(times, values, u)
-		} else {
-			v.k.AxpyIndexed(times, values, rows, u)
-		}
+		rows, values := v.x.Column(int(j))
+		v.k.AxpyIndexed(times, values, rows, u)
 	}
 	if shift := v.shift(cols, b); shift != 0 {
 		v.k.Subtract(shift, u)

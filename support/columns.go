@@ -32,6 +32,7 @@ type Columns struct {
 	subset chosen    // those of the last [Columns.Subsample]
 	root   []float64 // √w by compact row; nil: all 1
 	weight []float64 // w by compact row, where a loss sets them
+	given  []float64 // the same as they were given: by row of X, or of those drawn
 	total  float64   // D
 	budget int       // values kept in any case before the store starts afresh
 	bytes  int64     // see [Columns.Bound]
@@ -126,7 +127,7 @@ func (c *Columns) allocate(p int) {
 }
 
 // Reweigh makes d, one entry per row of X, the weights; no column is held
-// afterwards. Rows of weight 0 in the view stay out.
+// afterwards. Rows of weight 0 in the view stay out: they must have 0 in d. It is kept, not copied.
 //
 // Columns keep their places, so that those which are asked for again need new
 // values only.
@@ -164,6 +165,9 @@ func (c *Columns) Subsample(rows []int32, d []float64) {
 	c.weigh(d, nil)
 }
 
+// Drawn reports whether the rows are those of a subsample.
+func (c *Columns) Drawn() bool { return c.drawn }
+
 // weigh makes d the weights of the rows in use: those of the compact rows, or of the rows of a sample.
 func (c *Columns) weigh(d []float64, sample []int32) {
 	if c.direct {
@@ -176,7 +180,7 @@ func (c *Columns) weigh(d []float64, sample []int32) {
 		c.curved = true
 	}
 	c.root, c.weight = resize(c.root, c.m), resize(c.weight, c.m)
-	c.total = 0
+	c.given, c.total = d, 0
 	pace := c.view.Kernels().Pace()
 	for k := range c.root {
 		pace.Did(1)
@@ -342,19 +346,28 @@ func (c *Columns) Mean(j int32) float64 {
 // Centre returns x̄_j of held column j, the w-weighted mean where the view is
 // centred, else 0.
 func (c *Columns) Centre(j int32) float64 {
-	if !c.curved {
+	switch {
+	case !c.curved:
 		return c.view.Mean(int(j))
+	case c.madeOfX(j):
+		return c.gram.tall.centre[c.gram.Slot(j)] * c.view.Scale(int(j))
+	default:
+		return c.mean[c.slot[j]]
 	}
-	return c.mean[c.slot[j]]
 }
 
 // Square returns ‖X̃_j‖² of held column j.
 func (c *Columns) Square(j int32) float64 {
-	if c.direct {
+	switch {
+	case c.direct:
 		norm := c.view.Norm(int(j))
 		return norm * norm
+	case c.madeOfX(j):
+		k := c.gram.Slot(j)
+		return c.gram.Row(k)[k]
+	default:
+		return c.square[c.slot[j]]
 	}
-	return c.square[c.slot[j]]
 }
 
 // Unweighted returns the held columns of the list as they are, centred where the

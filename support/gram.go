@@ -24,6 +24,7 @@ type Gram struct {
 	lists  rowLists // likewise
 	counts counts   // of those that have one value each
 	tiles  tiles    // of dense ones
+	tall   tall     // likewise, of many rows for each
 }
 
 // NewGram returns an empty cache over a store of columns, which has one at most:
@@ -122,8 +123,8 @@ func (g *Gram) Raise(j int32, v float64) { g.set(g.Slot(j), g.Slot(j), v) }
 // next Hold.
 func (g *Gram) Storage() (values []float64, stride int) { return g.g, g.stride }
 
-// Hold computes the rows of G that are missing for the columns of the list,
-// which the store must hold.
+// Hold computes the rows of G that are missing for the columns of the list, which the store must
+// hold, unless it is [Columns.Tall] and has the curvature of a loss for weights.
 func (g *Gram) Hold(columns []int32) {
 	first := len(g.list)
 	fresh := g.Missing(columns)
@@ -143,7 +144,12 @@ func (g *Gram) Hold(columns []int32) {
 	if len(g.list)+kernels.Lanes > g.stride {
 		g.widen(first)
 	}
-	if g.columns.dense {
+	switch {
+	case g.columns.curved && g.columns.Tall():
+		g.columns.view.Team().Note(cost)
+		g.tallRows(first)
+		return
+	case g.columns.dense:
 		g.denseRows(first)
 		return
 	}

@@ -1,0 +1,201 @@
+package support
+
+import "github.com/seed-45b9a24c/pare/kernels"
+
+// tall computes rows of the Gram matrix of dense columns under the curvature of a loss from X itself, where it
+// has many rows for every column: such a matrix is small, lasts for one step, and to pack columns for
+// it, weighted and centred, would cost several times what their products do. Some rows at a time are centred
+// and weighted in a cache.
+type tall struct {
+	centre []float64 // of each row of G: what its column was centred by, in units of X
+	parts  []tallPart
+	first  int // row of G that is new
+}
+
+// tallPart is a stretch of the rows: its sums are its own, whoever makes them.
+type tallPart struct {
+	g, sum []float64 // as G, and Σw·(x − centre) of the new columns
+	x, y   []float64 // some rows: centred columns, and panels of those that are new, with weights
+	runs   []run     // of these rows
+}
+
+// run is a stretch of neighbours in X: where they begin, and how many they are.
+type run struct{ row, rows int }
+
+const (
+	tallFor      = 64      // rows for each column
+	tallStretch  = 1 << 15 // rows, at least
+	mostTall     = 16      // stretches
+	tallTogether = 128     // rows that are in a cache
+)
+
+// Tall reports whether Gram matrices under the curvature of a loss are made of X: columns need not be held for them.
+func (c *Columns) Tall() bool {
+	_, p := c.view.Dims()
+	return c.dense && c.whole.m >= tallFor*p
+}
+
+// madeOfX reports whether G has the mean and the norm of column j.
+func (c *Columns) madeOfX(j int32) bool {
+	return c.curved && c.Tall() && c.gram != nil && c.gram.slot[j] != 0
+}
+
+// tallRows computes the rows from first on.
+func (g *Gram) tallRows(first int) {
+	c, t, size := g.columns, &g.tall, len(g.list)
+	t.first, t.centre = first, t.centre[:first]
+	for _, j := range g.list[first:] {
+		centre := 0.0
+		if scale := c.view.Scale(int(j)); scale > 0 { // else the column is 0
+			centre = c.view.Mean(int(j)) / scale
+		}
+		t.centre = append(t.centre, centre)
+	}
+	g.sumTall()
+	if c.centres() && !g.recentre() { // rounding would be seen in a difference of nearly the same numbers
+		g.sumTall()
+		g.recentre()
+	}
+	for b := first; b < size; b++ {
+		scale := c.view.Scale(int(g.list[b]))
+		for a := range b + 1 {
+			g.set(a, b, g.g[a*g.stride+b]*scale*c.view.Scale(int(g.list[a])))
+		}
+	}
+}
+
+// recentre makes new columns centred by their means, and reports whether none was far off.
+func (g *Gram) recentre() (near bool) {
+	c, t := g.columns, &g.tall
+	near = true
+	for b := t.first; b < len(g.list); b++ {
+		off := t.sum(b-t.first) / c.total
+		near = near && float64(float64(c.total*off)*off) <= g.g[b*g.stride+b]/2
+		for a := t.first; a <= b; a++ {
+			g.g[a*g.stride+b] -= float64(t.sum(a-t.first) * off)
+		}
+	}
+	for b := t.first; b < len(g.list); b++ {
+		t.centre[b] += t.sum(b-t.first) / c.total
+	}
+	return near
+}
+
+// sum returns Σw·(x − centre) of a new column.
+func (t *tall) sum(k int) (sum float64) {
+	for i := range t.parts {
+		sum += t.parts[i].sum[k]
+	}
+	return sum
+}
+
+// sumTall sets the upper triangle of the new rows to sums of w·(xₐ − centre)·(x_b − centre).
+func (g *Gram) sumTall() {
+	t, size := &g.tall, len(g.list)
+	stretches := max(1, min(g.columns.rowsGiven()/tallStretch, mostTall))
+	for len(t.parts) < stretches {
+		t.parts = append(t.parts, tallPart{})
+	}
+	t.parts = t.parts[:stretches]
+	g.columns.view.Team().Do(stretches, (*tallProducts)(g))
+	for a := range size {
+		for b := max(a, t.first); b < size; b++ {
+			var sum float64
+			for i := range t.parts {
+				sum += t.parts[i].g[a*g.stride+b-t.first]
+			}
+			g.g[a*g.stride+b] = sum
+		}
+	}
+}
+
+// rowsGiven is how many rows have been given weights: all of X, or those drawn.
+func (c *Columns) rowsGiven() int { return len(c.given) }
+
+// tallProducts are the sums of the stretches.
+type tallProducts Gram
+
+// Part implements [team.Task].
+func (m *tallProducts) Part(k, of int) {
+	g := (*Gram)(m)
+	p, rows := &g.tall.parts[k], g.columns.rowsGiven()
+	size := (len(g.list) + kernels.Lanes - 1) / kernels.Lanes * kernels.Lanes
+	fresh := (len(g.list) - g.tall.first + kernels.Lanes - 1) / kernels.Lanes * kernels.Lanes
+	p.g, p.sum = resize(p.g, size*g.stride), resize(p.sum, fresh)
+	p.x, p.y = resize(p.x, size*tallTogether), resize(p.y, fresh*tallTogether)
+	clear(p.g)
+	clear(p.sum)
+	pace := g.k.Pace()
+	end := rows * (k + 1) / of
+	for from := rows * k / of; from < end; from += tallTogether {
+		p.add(g, from, min(from+tallTogether, end))
+		pace.Did(tallTogether * size)
+	}
+}
+
+// add adds what some rows have.
+func (p *tallPart) add(g *Gram, from, to int) {
+	const lanes = kernels.Lanes
+	c, t, rows := g.columns, &g.tall, to-from
+	weights := c.given[from:to]
+	column := func(a int) []float64 { return p.x[a*tallTogether:][:rows] }
+	panel := func(a int) []float64 { return p.y[a*tallTogether:][:lanes*rows] } // of new columns from a on
+	p.divide(c, from, to)
+	for a, j := range g.list {
+		_, values := c.view.Matrix().Column(int(j))
+		x, at := column(a), 0
+		for _, r := range p.runs {
+			at += copy(x[at:], values[r.row:][:r.rows])
+		}
+		if t.centre[a] != 0 {
+			g.k.Subtract(t.centre[a], x)
+		}
+		if a >= t.first {
+			p.sum[a-t.first] += g.k.Dot(weights, x)
+		}
+	}
+	var eight [lanes][]float64
+	take := func(a int) {
+		for i := range eight {
+			eight[i] = column(min(a+i, len(g.list)-1))
+		}
+	}
+	for a := t.first; a < len(g.list); a += lanes {
+		take(a)
+		weigh(&eight, weights, panel(a-t.first))
+	}
+	for b := 0; b < len(g.list); b += lanes {
+		take(b)
+		for a := t.first + max(0, b-t.first)/lanes*lanes; a < len(g.list); a += lanes {
+			g.k.AddTile(&eight, panel(a-t.first), g.stride, p.g[b*g.stride+a-t.first:])
+		}
+	}
+}
+
+// divide divides some of the rows in use into runs.
+func (p *tallPart) divide(c *Columns, from, to int) {
+	p.runs = p.runs[:0]
+	if !c.drawn {
+		p.runs = append(p.runs, run{from, to - from})
+		return
+	}
+	for _, i := range c.sample[from:to] {
+		if last := len(p.runs) - 1; last >= 0 && p.runs[last].row+p.runs[last].rows == int(i) {
+			p.runs[last].rows++
+			continue
+		}
+		p.runs = append(p.runs, run{int(i), 1})
+	}
+}
+
+// weigh is interleave of vectors times weights.
+func weigh(x *[kernels.Lanes][]float64, weights, y []float64) {
+	n := len(weights)
+	x0, x1, x2, x3 := x[0][:n], x[1][:n], x[2][:n], x[3][:n]
+	x4, x5, x6, x7 := x[4][:n], x[5][:n], x[6][:n], x[7][:n]
+	for k, w := range weights {
+		row := (*[kernels.Lanes]float64)(y[kernels.Lanes*k:])
+		row[0], row[1], row[2], row[3] = w*x0[k], w*x1[k], w*x2[k], w*x3[k]
+		row[4], row[5], row[6], row[7] = w*x4[k], w*x5[k], w*x6[k], w*x7[k]
+	}
+}

@@ -1,6 +1,7 @@
 package cd
 
 import (
+	"iter"
 	"math"
 
 	"github.com/seed-45b9a24c/pare/model"
@@ -13,6 +14,7 @@ type modelStep struct {
 	coefficients []int        // the same, by column and score
 	slope        []float64    // how fast the model with its penalty falls in each
 	step         []float64
+	kink         []float64 // at which share of the step each of them ends, for it is 0; +Inf where it does not
 	curve        []float64 // the second derivatives
 	bending      []float64 // those of the penalty on a block
 	rounder      damping   // the share of the curvature across a block that it has along it, too
@@ -28,6 +30,7 @@ const (
 	settleHalves = 5 // of a step that is too long
 	fewSettled   = 4 // steps in a row at first, and each time twice as many
 	mostSettled  = 32
+	nearZero     = 0.1 // what may be left of a block where it passes 0
 )
 
 // settle makes Newton steps on the model from where sweeps have come, so many at most, and returns how many: between columns that
@@ -91,7 +94,7 @@ func (s *Blocks) shortenOnModel(g model.Blocks, first float64) float64 {
 	before, promised := s.modelValue(g), s.view.Kernels().Dot(m.slope, m.step)
 	length := 1.0
 	for tries := 1; ; tries++ {
-		s.stepTo(g, length)
+		s.stepTo(length)
 		if length == 0 || s.modelValue(g) <= before-float64(leastDecrease*length*promised) {
 			return length
 		}
@@ -106,12 +109,19 @@ func (s *Blocks) shortenOnModel(g model.Blocks, first float64) float64 {
 	}
 }
 
-// firstKink returns at which share of the step a coefficient meets a kink for the first time: 0 where none does on the way.
+// firstKink returns at which share of the step a coefficient meets a kink for the first time: 0 where none does on the way. A
+// norm has its kink where the block passes 0.
 func (s *Blocks) firstKink(g model.Blocks) float64 {
-	first := 1.0
-	for k := range s.step.entries {
-		if at := s.step.meets(k); at < first && s.kinked(g, s.step.coefficients[k]) {
-			first = at
+	m, first := &s.step, 1.0
+	m.kink = m.kink[:0]
+	for from, to := range m.blocks() {
+		block := m.passes(from, to)
+		for k := from; k < to; k++ {
+			at := block
+			if s.kinked(g, m.coefficients[k]) {
+				at = m.passes(k, k+1)
+			}
+			m.kink, first = append(m.kink, at), min(first, at)
 		}
 	}
 	if first == 1 {
@@ -120,12 +130,34 @@ func (s *Blocks) firstKink(g model.Blocks) float64 {
 	return first
 }
 
-// meets returns at which share of the step a coefficient is 0; +Inf where it moves away from it.
-func (m *modelStep) meets(k int) float64 {
-	if at := -m.entries[k].from / m.step[k]; at > 0 {
+// passes returns at which share of the step coefficients are nearest to 0, where there is little of them left then; +Inf
+// elsewhere.
+func (m *modelStep) passes(from, to int) float64 {
+	var square, along, size float64
+	for k, e := range m.entries[from:to] {
+		d := m.step[from+k]
+		square, along, size = math.FMA(d, d, square), math.FMA(-d, e.from, along), math.FMA(e.from, e.from, size)
+	}
+	if at := along / square; at > 0 && size-float64(at*along) <= float64(nearZero*nearZero*size) {
 		return at
 	}
 	return math.Inf(1)
+}
+
+// blocks yields where the entries of each block begin and end.
+func (m *modelStep) blocks() iter.Seq2[int, int] {
+	return func(yield func(from, to int) bool) {
+		for from := 0; from < len(m.entries); {
+			to := from
+			for to < len(m.entries) && m.entries[to].at == m.entries[from].at {
+				to++
+			}
+			if !yield(from, to) {
+				return
+			}
+			from = to
+		}
+	}
 }
 
 // begin notes the coefficients that are not 0, and the slopes there.
@@ -190,7 +222,7 @@ func (m *modelStep) round(beta []float64, from, to int) {
 }
 
 // stepTo moves the coefficients to a share of the step.
-func (s *Blocks) stepTo(g model.Blocks, length float64) {
+func (s *Blocks) stepTo(length float64) {
 	m := &s.step
 	for from := 0; from < len(m.entries); {
 		at, to := m.entries[from].at, from
@@ -200,7 +232,7 @@ func (s *Blocks) stepTo(g model.Blocks, length float64) {
 		for ; to < len(m.entries) && m.entries[to].at == at; to++ {
 			e := m.entries[to]
 			next := math.FMA(length, m.step[to], e.from)
-			if length >= m.meets(to) && s.kinked(g, m.coefficients[to]) {
+			if length >= m.kink[to] {
 				next = 0
 			}
 			moved[e.k], l.beta[e.k] = next-l.beta[e.k], next

@@ -2,6 +2,7 @@ package cd_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/cd"
@@ -74,5 +75,59 @@ func TestSoftmaxOfFewRowsFarBelowTheLastStrength(t *testing.T) {
 	}
 	if s.Status != outcome.Converged || s.Epochs > most {
 		t.Errorf("%s after %d sweeps, a gap of %g", s.Status, s.Epochs, s.RelativeGap)
+	}
+}
+
+// TestNearCopiesUnderANormOfTheClasses: a step that takes what one of two columns has over to the other ends where the norm of its coefficients is 0, or
+// sweeps take hundreds of thousands. The objective is that without one of the two.
+func TestNearCopiesUnderANormOfTheClasses(t *testing.T) {
+	const share, near, tol, most = 0.05, 1e-6, 1e-9, 1000
+	for seed := range oracle.Cases(12) {
+		r := oracle.NewRandom(20 + seed)
+		q := r.Problem(oracle.Shape{N: 40, P: 6, Density: 1})
+		q.Intercept = true
+		class := make([]int32, 40)
+		for i, x := range q.X {
+			class[i] = int32(r.Intn(3))
+			x[2] += float64(class[i])
+			x[5] = x[2] + near*r.Normal()
+		}
+		solve := func(q *oracle.Problem, lambda float64) (*cd.BlockSolution, float64) {
+			fit, err := model.NewSoftmax(fixture.View(t, q, true), class, []float64{1, 2, 3})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, p := q.Dims()
+			part := model.Singletons(p)
+			solver := cd.NewBlocks(fit, part)
+			if lambda == 0 {
+				_, z := solver.Null()
+				lambda = kernels.Log(share * fit.View().Kernels().MaxAbs(z))
+			}
+			g, err := model.GroupLasso(nil, lambda)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := solver.Solve(t.Context(), g, cd.Options{Tol: tol})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s, lambda
+		}
+		s, lambda := solve(q, 0)
+		without := math.Inf(1)
+		for _, left := range []int{2, 5} {
+			one := *q
+			one.X = nil
+			for _, x := range q.X {
+				one.X = append(one.X, slices.Delete(slices.Clone(x), left, left+1))
+			}
+			one.Alpha = q.Alpha[1:]
+			alone, _ := solve(&one, lambda)
+			without = min(without, alone.Objective)
+		}
+		if s.Status != outcome.Converged || s.Epochs > most || math.Abs(s.Objective-without) > 1e-8*without {
+			t.Errorf("seed %d: %s after %d sweeps, objective %.12g, without one of the two %.12g", seed, s.Status, s.Epochs, s.Objective, without)
+		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/seed-45b9a24c/pare"
 	"github.com/seed-45b9a24c/pare/bench/peers"
 	"github.com/seed-45b9a24c/pare/bench/studies"
+	"github.com/seed-45b9a24c/pare/bench/synthetic"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
@@ -67,12 +68,43 @@ func WholeJob(ctx context.Context, o studies.Options) (*studies.Result, error) {
 			return nil, err
 		}
 	}
+	if len(o.Choose([]string{measurements}, 1)) > 0 {
+		if err := t.wholeOfMany(ctx); err != nil {
+			return nil, err
+		}
+	}
 	return t.result("O7"), nil
+}
+
+// measurements are many rows of few columns; with --quick a tenth as many.
+const measurements = "measurements"
+
+func (t *table) wholeOfMany(ctx context.Context) error {
+	rows := 1_000_000
+	if t.Quick {
+		rows /= 10
+	}
+	x, y, err := synthetic.Measurements(ctx, rows)
+	if err != nil {
+		return err
+	}
+	d := studies.Data{Name: fmt.Sprintf("%s, %d rows", measurements, rows), X: x, Y: y}
+	if err := t.whole(ctx, d, wholeRow{measurements, pare.Lasso, 10}); err != nil {
+		return err
+	}
+	d.Y = make([]float64, rows)
+	for i, v := range y {
+		d.Y[i] = math.Copysign(1, v)
+	}
+	return t.whole(ctx, d, wholeRow{measurements, pare.Logistic, 10})
 }
 
 // whole adds a row: rounds of both in turn.
 func (t *table) whole(ctx context.Context, d studies.Data, r wholeRow) error {
-	x := sparse.Compact(d.X.(*sparse.CSC))
+	x := d.X
+	if read, ok := x.(*sparse.CSC); ok {
+		x = sparse.Compact(read)
+	}
 	ids := modulo(len(d.Y))
 	what := fmt.Sprintf("%s, 5 folds, whole job", r.model)
 	model := peers.Lasso

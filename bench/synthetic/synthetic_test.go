@@ -168,3 +168,55 @@ func TestNamedSaysWhatThereIs(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestMeasurementsAreWhatTheyAreSaidToBe: means, spreads, what columns have in common, and the same bits everywhere.
+func TestMeasurementsAreWhatTheyAreSaidToBe(t *testing.T) {
+	const n = 20000
+	x, y, err := Measurements(t.Context(), n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	column := func(j int) []float64 { _, v := x.Column(j); return v }
+	product := func(a, b []float64) (mean float64) {
+		for i := range a {
+			mean += float64(a[i]*b[i]) / n
+		}
+		return mean
+	}
+	ones := make([]float64, n)
+	for i := range ones {
+		ones[i] = 1
+	}
+	for _, want := range []struct {
+		what      string
+		got, want float64
+	}{
+		{"mean", product(column(0), ones), 0},
+		{"variance", product(column(25), column(25)), 1},
+		{"covariance of columns with something in common", product(column(0), column(11)), 0.36},
+		{"covariance of others", product(column(0), column(25)), 0},
+		{"share of ones", product(column(7), column(7)), 0.2},
+		{"covariance with the target", product(column(4), y), 0.2*1.36 - 0.6*0.36},
+	} {
+		if math.Abs(want.got-want.want) > 0.03 {
+			t.Errorf("%s: %g, want %g", want.what, want.got, want.want)
+		}
+	}
+	var sum uint64
+	for j := range measured {
+		for _, v := range column(j) {
+			sum = mix(sum ^ math.Float64bits(v))
+		}
+	}
+	for _, v := range y {
+		sum = mix(sum ^ math.Float64bits(v))
+	}
+	if sum != 0x6231ba0b8d6b2abe {
+		t.Errorf("bits %#x", sum)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := Measurements(ctx, n); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}

@@ -7,17 +7,27 @@ import (
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
+	"github.com/seed-45b9a24c/pare/support"
 )
 
-// condensedPays is how many rows there are to be for each that they are condensed to, from which on that pays.
-const condensedPays = 2
+const (
+	condensedPays   = 2  // rows for each that they are condensed to, from which on that pays
+	condensedPasses = 50 // over X that it may cost for each fold, as a search takes them
+	passCost        = 0.1
+	factorCost      = 1. / 30 // of the cube of the columns
+)
 
 // Condenses reports whether so many folds had better be judged, by their mean squared error, on condensed rows.
 func (s *Statement) Condenses(folds int) bool {
 	_, dense := s.X.(*sparse.Dense)
+	if !dense || !s.quadratic() || s.Classes || s.Form.Hyperparameters == PerColumn || s.Offset != nil || s.ClassWeights != nil ||
+		s.unpenalised || slices.Contains(s.GroupWeights, 0) {
+		return false
+	}
 	n, p := s.X.Dims()
-	return dense && s.quadratic() && !s.Classes && s.Form.Hyperparameters != PerColumn && s.Offset == nil && s.ClassWeights == nil &&
-		!s.unpenalised && !slices.Contains(s.GroupWeights, 0) && n >= condensedPays*folds*(p+2)
+	rows, columns, lanes := float64(n), float64(p), float64(folds)
+	cost := support.OuterCost(n, p+2) + float64(lanes*factorCost*columns*columns*columns)
+	return n >= condensedPays*folds*(p+2) && cost <= float64(condensedPasses*lanes*passCost*rows*columns)
 }
 
 // Condense returns the condensed rows of the folds, and the problem on them; nil where numbers leave no room for them.

@@ -19,6 +19,7 @@ func tallChoices(t *testing.T, check func(t *testing.T, x sparse.Matrix, y []flo
 		"no intercept":  {NoIntercept: true},
 		"standardised":  {Standardize: true},
 		"factors":       {PenaltyFactors: []float64{1, 2, 1, 0.5, 1, 1, 3, 1, 1, 1, 1, 1}},
+		"unpenalised":   {PenaltyFactors: []float64{0, 1, 1, 1, 1, 0, 1, 1, 1, 1, 0, 1}},
 		"not negative":  {Positive: true},
 		"mcp":           {Model: pare.MCP, Standardize: true},
 		"sparse groups": {Model: pare.SparseGroup, Groups: []int{0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3}},

@@ -178,3 +178,15 @@ func TestStoppedSearchesGoOnToTheSameBits(t *testing.T) {
 		}
 	}
 }
+
+// TestSearchesWithUnpenalisedColumnsResume: lanes begin at the null model with those columns, and have learnt it.
+func TestSearchesWithUnpenalisedColumnsResume(t *testing.T) {
+	for _, model := range []pare.Model{pare.Lasso, pare.Logistic, pare.Poisson} {
+		q := oracle.NewRandom(6).Problem(oracle.Shape{N: 90, P: 40, Mean: 2, Density: 0.3, Active: 9, Noise: 2})
+		factors := slices.Repeat([]float64{1}, 40)
+		factors[3], factors[17] = 0, 0
+		if resumesAnywhere(t, string(model), matrixOf(t, q.X, 40, false), targetsFor(model, q.Y), pare.SelectOptions{}, pare.Config{Model: model, PenaltyFactors: factors}, false) < 3 {
+			t.Errorf("%s: nothing to resume", model)
+		}
+	}
+}

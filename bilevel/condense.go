@@ -38,7 +38,8 @@ const (
 	condensedStretch = 1 << 16 // rows whose sums are taken apart from others, by one thread
 )
 
-// Condense returns the condensed rows of a problem; nil where numbers leave no room for products.
+// Condense returns the condensed rows of a problem; nil where numbers leave no room for products, or columns that the
+// spec has free nearly depend on one another, which nothing would keep from large coefficients.
 func Condense(k *kernels.Set, x *sparse.Dense, y []float64, spec *Spec) (*Condensed, error) {
 	n, p := x.Dims()
 	c := &condensing{
@@ -59,7 +60,11 @@ func Condense(k *kernels.Set, x *sparse.Dense, y []float64, spec *Spec) (*Conden
 	}
 	helpers.Do(helpers.Few(support.OuterCost(n, c.size+1)), c)
 	helpers.Rest()
-	return c.condensed()
+	out, err := c.condensed()
+	if out != nil && err == nil && !out.tellsApart(k, spec, spec.Free) {
+		return nil, nil
+	}
+	return out, err
 }
 
 // condensing are the sums over the rows of folds.

@@ -144,8 +144,21 @@ func momentsOf(q *oracle.Problem, folds bilevel.Folds, fold int, centre bool) (m
 	return m
 }
 
-// TestNothingIsCondensed where squares are no numbers.
+// TestNothingIsCondensed where squares are no numbers, and where columns without a penalty nearly depend on one another
+// in what a fold trains on.
 func TestNothingIsCondensed(t *testing.T) {
+	for _, off := range []float64{1, 1e-6} {
+		q, spec := tall(300, true, false)
+		spec.Free = []float64{1, 1, 1, 1, 1, 1, 0, 0}
+		for i, row := range q.X {
+			if spec.Folds[i] != 2 {
+				row[7] = 2*row[6] + off*row[7]
+			}
+		}
+		if c := condensed(t, q, &spec); (c == nil) != (off < 1) {
+			t.Errorf("columns %g apart: %v", off, c)
+		}
+	}
 	for _, scale := range []float64{0x1p-530, 0x1p520} {
 		q, spec := tall(300, true, false)
 		for i := range q.X {

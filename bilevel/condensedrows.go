@@ -33,7 +33,7 @@ func (c *condensing) rows(m moments) (rows [][]float64, weight float64) {
 			}
 		}
 	}
-	l, rank := factorised(c.k, product, size)
+	l, rank := factorised(c.k, product, size, independent)
 	return spread(l, rank, mean, total, c.spec.Intercept)
 }
 
@@ -70,12 +70,12 @@ func spread(l []float64, rank int, mean []float64, total float64, intercept bool
 }
 
 // factorised returns the rows of an L with LLᵀ = A, of which the lower triangle is given, and how many columns it has.
-// A row at a time comes in, that of which those before leave the largest share. Rows that
-// are equal, up to their sign, stay so.
-func factorised(k *kernels.Set, a []float64, size int) (l []float64, rank int) {
+// A row at a time comes in, that of which those before leave the largest share, until that is a few times
+// negligible. Rows that are equal, up to their sign, stay so.
+func factorised(k *kernels.Set, a []float64, size int, negligible float64) (l []float64, rank int) {
 	l = make([]float64, size*size)
 	left, pace := make([]float64, size), k.Pace()
-	least := float64(size) * independent
+	least := float64(size) * negligible
 	of := func(i, j int) float64 { return a[max(i, j)*size+min(i, j)] }
 	for i := range left {
 		left[i] = max(0, of(i, i))
@@ -110,4 +110,47 @@ func factorised(k *kernels.Set, a []float64, size int) (l []float64, rank int) {
 		rank++
 	}
 	return l, rank
+}
+
+// unlike is the share of its square that columns without a penalty have to leave of one another, for condensed rows to
+// tell them apart to some digits.
+const unlike = 1e-8
+
+// tellsApart reports whether the columns whose entry is 0 are far from depending on one another in all that folds train on.
+func (c *Condensed) tellsApart(k *kernels.Set, spec *Spec, penalised []float64) bool {
+	var free [][]float64
+	for j, times := range penalised {
+		if times == 0 {
+			_, column := c.X.Column(j)
+			free = append(free, column)
+		}
+	}
+	of := c.Spec(*spec)
+	for fold := range c.folds.Count(k) {
+		weights, _ := of.Split(k, fold)
+		columns, total := make([][]float64, 0, len(free)), k.Sum(weights)
+		for _, column := range free {
+			own, mean := make([]float64, len(column)), 0.0
+			if spec.Intercept {
+				mean = k.Dot(weights, column) / total
+			}
+			for i, v := range column {
+				own[i] = math.Sqrt(weights[i]) * (v - mean)
+			}
+			if k.MaxAbs(own) > 0 {
+				columns = append(columns, own)
+			}
+		}
+		size := len(columns)
+		product := make([]float64, size*size)
+		for i := range size {
+			for j := range i + 1 {
+				product[i*size+j] = k.Dot(columns[i], columns[j])
+			}
+		}
+		if _, rank := factorised(k, product, size, unlike); rank < size {
+			return false
+		}
+	}
+	return true
 }

@@ -190,6 +190,7 @@ type penalisedLane struct {
 	last     *cd.Solution
 	met      []float64 // correlations of its support
 	curved   bool      // the loss is not quadratic
+	released bool      // the solver has begun with unpenalised columns
 	tangent  tangent
 	fit      model.Datafit
 	from     *Solution   // where the next solve begins, if not where the last has ended
@@ -221,7 +222,7 @@ func newLane(spec Spec, fit model.Datafit, j judged) (lane, error) {
 		j.Top = kernels.Log(spec.AlphaMax(null.Within(box)))
 	}
 	_, curved := fit.(model.Curved)
-	return &penalisedLane{judged: j, fit: fit, curved: curved, penalty: within(spec.Penalty, box), solver: solver, implicit: implicit.NewSharing(fit, solver.Cache()), certify: spec.Certify, null0: solver.Null(), most: largestSupport(fit.View()), view: fit.View()}, nil
+	return &penalisedLane{judged: j, fit: fit, curved: curved, released: spec.Free != nil, penalty: within(spec.Penalty, box), solver: solver, implicit: implicit.NewSharing(fit, solver.Cache()), certify: spec.Certify, null0: solver.Null(), most: largestSupport(fit.View()), view: fit.View()}, nil
 }
 
 // solverAt returns a solver at the null model, which it moves to that with all unpenalised

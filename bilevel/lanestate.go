@@ -99,7 +99,7 @@ func (l *penalisedLane) renew() {
 	if from == nil {
 		return
 	}
-	if l.last == nil { // the solver has learnt nothing yet
+	if l.last == nil && !l.released { // the solver has learnt nothing yet
 		l.solver.Start(from.Support, from.Coef)
 		return
 	}

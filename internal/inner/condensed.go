@@ -21,7 +21,7 @@ const (
 func (s *Statement) Condenses(folds int) bool {
 	_, dense := s.X.(*sparse.Dense)
 	if !dense || !s.quadratic() || s.Classes || s.Form.Hyperparameters == PerColumn || s.Offset != nil || s.ClassWeights != nil ||
-		s.unpenalised || slices.Contains(s.GroupWeights, 0) {
+		slices.Contains(s.GroupWeights, 0) {
 		return false
 	}
 	n, p := s.X.Dims()
@@ -30,10 +30,13 @@ func (s *Statement) Condenses(folds int) bool {
 	return n >= condensedPays*folds*(p+2) && cost <= float64(condensedPasses*lanes*passCost*rows*columns)
 }
 
-// Condense returns the condensed rows of the folds, and the problem on them; nil where numbers leave no room for them.
+// Condense returns the condensed rows of the folds, and the problem on them; nil where there are none, see [bilevel.Condense].
 func (s *Statement) Condense(ctx context.Context, spec bilevel.Spec) (rows *bilevel.Condensed, on *Statement, err error) {
 	defer outcome.Caught(&err)
 	defer s.Turn(ctx)()
+	if s.unpenalised {
+		spec.Free = s.weighing
+	}
 	rows, err = bilevel.Condense(s.Kernels, s.X.(*sparse.Dense), s.Y, &spec)
 	if rows == nil || err != nil {
 		return nil, nil, err

@@ -153,13 +153,24 @@ type gamma struct {
 }
 
 // Step implements [Stepper]: ln(Σsᵢyᵢe^−mᵢ/Σsᵢ), to the best intercept at once.
-func (g gamma) Step(k *kernels.Set, _, _, v []float64) float64 {
+func (g gamma) Step(k *kernels.Set, y, rho, v []float64) float64 {
+	return g.StepBy(g.Sums(k, y, rho, v))
+}
+
+// Sums implements [Summed]: Σvᵢ.
+func (gamma) Sums(k *kernels.Set, _, _, v []float64) [3]float64 {
 	var slope float64
 	for from, to := range k.Pieces(len(v)) {
 		for _, v := range v[from:to] {
 			slope += v
 		}
 	}
+	return [3]float64{slope}
+}
+
+// StepBy implements [Summed].
+func (g gamma) StepBy(sums [3]float64) float64 {
+	slope := sums[0]
 	if math.Abs(slope) <= settled*g.total {
 		return 0
 	}

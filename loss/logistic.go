@@ -147,9 +147,18 @@ const (
 // is expected. They are linear in b where predictions are alike or far out, and the loss is
 // far from a parabola.
 func (l logistic) Step(k *kernels.Set, y, rho, v []float64) float64 {
-	slope := k.Sum(v)
-	size := k.Dot(v, y)          // Σ|vᵢ|: ρ has the sign of y
-	bend := size - k.Dot(v, rho) // Σ sᵢσσ̄
+	return l.StepBy(l.Sums(k, y, rho, v))
+}
+
+// Sums implements [Summed]: Σvᵢ, Σ|vᵢ|, as ρ has the sign of y, and Σvᵢρᵢ.
+func (logistic) Sums(k *kernels.Set, y, rho, v []float64) [3]float64 {
+	return [3]float64{k.Sum(v), k.Dot(v, y), k.Dot(v, rho)}
+}
+
+// StepBy implements [Summed].
+func (l logistic) StepBy(sums [3]float64) float64 {
+	slope, size := sums[0], sums[1]
+	bend := size - sums[2] // Σ sᵢσσ̄
 	if math.Abs(slope) <= settled*size {
 		return 0
 	}

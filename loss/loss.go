@@ -6,7 +6,7 @@
 // its infimum over m is 0: only then is the objective of the null model a scale for
 // duality gaps. Methods work on vectors, one entry for each row; out does not overlap
 // y and m, and is a method's to write to as it likes. To add a loss, implement [Loss]; docs/add-a-loss.md
-// shows how, and what a loss may know besides is in [Binder], [Stepper], [Anchored],
+// shows how, and what a loss may know besides is in [Binder], [Stepper], [Summed], [Anchored],
 // [Majorised], [Pointwise], [Clipped] and [Jumping].
 package loss
 
@@ -132,6 +132,15 @@ type Stepper interface {
 	// the weighted one: 0 where Σvᵢ is rounding, else with the sign of that sum, and
 	// ±Inf where there is next to no curvature.
 	Step(k *kernels.Set, y, rho, v []float64) float64
+}
+
+// Summed is a [Stepper] whose step is one of sums over the rows, so that nothing need be kept of what they are of.
+type Summed interface {
+	Stepper
+	// Sums returns what some rows add to the sums.
+	Sums(k *kernels.Set, y, rho, v []float64) [3]float64
+	// StepBy returns the step by the sums of all rows.
+	StepBy(sums [3]float64) float64
 }
 
 // Anchored is a Loss that has the objective P₀ of the null model of its rows in closed form.

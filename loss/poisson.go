@@ -243,13 +243,24 @@ type poisson struct {
 }
 
 // Step implements [Stepper]: ln(Σsᵢyᵢ/Σsᵢe^mᵢ), to the best intercept at once.
-func (p poisson) Step(k *kernels.Set, _, _, v []float64) float64 {
+func (p poisson) Step(k *kernels.Set, y, rho, v []float64) float64 {
+	return p.StepBy(p.Sums(k, y, rho, v))
+}
+
+// Sums implements [Summed]: Σvᵢ.
+func (poisson) Sums(k *kernels.Set, _, _, v []float64) [3]float64 {
 	var slope float64
 	for from, to := range k.Pieces(len(v)) {
 		for _, v := range v[from:to] {
 			slope += v
 		}
 	}
+	return [3]float64{slope}
+}
+
+// StepBy implements [Summed].
+func (p poisson) StepBy(sums [3]float64) float64 {
+	slope := sums[0]
 	if math.Abs(slope) <= settled*p.sum {
 		return 0
 	}

@@ -69,6 +69,8 @@ type State struct {
 	scratch []float64  // n, with Linear
 	k       *kernels.Set
 	loop    rowLoop
+	sums    [][3]float64 // of blocks of rows, of many
+	signs   [2]float64   // sums of the positive and of the negative entries of Weighted before they balanced, of many rows
 }
 
 // NewState returns a state for a datafit, and for others of its type on its view.

@@ -312,12 +312,18 @@ func (f *Rowwise) Move(from, to *State) {
 	if f.view.Centred() {
 		f.rebalance(to)
 	}
-	f.byRows(to, values, to.scratch, loss.Dual{})
-	to.Loss = f.mean(to.scratch)
+	if !f.manyRows() { // else responses have it
+		f.byRows(to, values, to.scratch, loss.Dual{})
+		to.Loss = f.mean(to.scratch)
+	}
 }
 
 // respond sets predictions and residuals for the intercept at hand.
 func (f *Rowwise) respond(s *State) {
+	if f.manyRows() {
+		f.respondByBlocks(s)
+		return
+	}
 	f.byRows(s, responses, nil, loss.Dual{})
 }
 
@@ -336,15 +342,15 @@ const (
 func (f *Rowwise) settle(s *State) {
 	lower, upper, reach := math.Inf(-1), math.Inf(1), f.reach
 	concordance, quadratic := f.loss.Concordance() // then steps end at the square of the last
-	near := false
-	for taken := range interceptSteps {
-		f.respond(s)
-		if near {
+	near, probes := false, f.probes()
+	for taken := 0; ; taken++ {
+		if near || taken == interceptSteps {
+			f.respond(s)
 			return
 		}
-		step := f.step(s)
+		step := f.look(s, probes)
 		if step == 0 {
-			return
+			break
 		}
 		if step > 0 {
 			lower = s.Intercept
@@ -362,12 +368,23 @@ func (f *Rowwise) settle(s *State) {
 			next = 0.5 * (lower + upper)
 		}
 		if next == s.Intercept { // or nothing is between it and the other side of the minimum
-			return
+			break
 		}
 		near = quadratic && next == s.Intercept+step && concordance*math.Abs(step) <= interceptNear
 		s.Intercept = next
 	}
+	if probes {
+		f.respond(s)
+	}
+}
+
+// look returns a step from the intercept at hand: by a probe, or by the residuals there, which it sets.
+func (f *Rowwise) look(s *State, probes bool) float64 {
+	if probes {
+		return f.probe(s)
+	}
 	f.respond(s)
+	return f.step(s)
 }
 
 // step returns a step towards the best intercept, 0 where the residuals sum to zero.
@@ -377,11 +394,22 @@ func (f *Rowwise) step(s *State) float64 {
 	}
 	k := f.view.Kernels()
 	slope := k.Sum(s.Weighted)
-	if size := k.Asum(s.Weighted); math.Abs(slope) <= interceptTol*size && !math.IsInf(size, 1) {
+	size := k.Asum(s.Weighted)
+	if interceptSettled(slope, size) {
 		return 0
 	}
 	f.byPieces(f.loss.Curvature, s, s.scratch)
-	step := math.Abs(slope / (f.mean(s.scratch) * f.view.Total()))
+	return interceptStep(slope, f.mean(s.scratch)*f.view.Total())
+}
+
+// interceptSettled reports that Σvᵢ is rounding beside Σ|vᵢ|.
+func interceptSettled(slope, size float64) bool {
+	return math.Abs(slope) <= interceptTol*size && !math.IsInf(size, 1)
+}
+
+// interceptStep is Newton's step by the slope and the curvature of all rows.
+func interceptStep(slope, curvature float64) float64 {
+	step := math.Abs(slope / curvature)
 	if math.IsNaN(step) {
 		step = math.Inf(1)
 	}
@@ -392,12 +420,9 @@ func (f *Rowwise) step(s *State) float64 {
 // which makes them feasible for the dual of a problem with an intercept: a dual point
 // stays in the domain of any loss where an entry moves towards 0.
 func (f *Rowwise) rebalance(s *State) {
-	var plus, minus float64
-	for from, to := range f.view.Kernels().Pieces(len(s.Weighted)) {
-		for _, v := range s.Weighted[from:to] { // signs come unforeseen: no branch
-			plus += max(v, 0)
-			minus += max(-v, 0)
-		}
+	plus, minus := s.signs[0], s.signs[1]
+	if !f.manyRows() {
+		plus, minus = f.signs(s.Weighted)
 	}
 	switch {
 	case plus > minus:
@@ -440,6 +465,17 @@ func (f *Rowwise) CurvatureRange(s *State, reach float64, first int, lowest, hig
 		}
 	}
 	return true
+}
+
+// signs returns the sums of the positive and of the negative entries, both positive.
+func (f *Rowwise) signs(weighted []float64) (plus, minus float64) {
+	for from, to := range f.view.Kernels().Pieces(len(weighted)) {
+		for _, v := range weighted[from:to] { // signs come unforeseen: no branch
+			plus += max(v, 0)
+			minus += max(-v, 0)
+		}
+	}
+	return plus, minus
 }
 
 // byPieces has a function of rows set out at the predictions of a state.

@@ -18,7 +18,13 @@ import (
 func TestRowsByATeam(t *testing.T) {
 	before := runtime.GOMAXPROCS(4)
 	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
-	const n = 30_001
+	for _, n := range []int{30_001, 70_001} { // and more than 2¹⁶ of them
+		rowsByATeam(t, n)
+	}
+}
+
+func rowsByATeam(t *testing.T, n int) {
+	t.Helper()
 	r := oracle.NewRandom(3)
 	values, y, weights := make([]float64, n), make([]float64, n), make([]float64, n)
 	for i := range y {

@@ -1,0 +1,138 @@
+package model
+
+import (
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/loss"
+)
+
+// Vectors over many rows do not stay in a cache, and to write one costs as much as to read two. So what an intercept is tried
+// by are sums over blocks of rows of which nothing is kept, and the last pass over the rows, which keeps what they have, adds up
+// what is asked of it next.
+
+const (
+	manyRows   = 1 << 16
+	blocksEach = 4 // blocks of a part at least: three of them lend their place
+)
+
+// manyRows reports that there are so many.
+func (f *Rowwise) manyRows() bool { return len(f.y) >= manyRows }
+
+// probes reports that steps of the intercept are by sums over blocks of rows: not those of a loss that wants to see all of
+// them.
+func (f *Rowwise) probes() bool {
+	_, all := f.loss.(loss.Stepper)
+	_, summed := f.loss.(loss.Summed)
+	return f.manyRows() && (summed || !all)
+}
+
+// probe returns the step from the intercept at hand, and changes nothing.
+func (f *Rowwise) probe(s *State) float64 {
+	sums := f.byBlocks(s, (*probing)(s))
+	if l, ok := f.loss.(loss.Summed); ok {
+		return l.StepBy(sums)
+	}
+	if interceptSettled(sums[0], sums[1]) {
+		return 0
+	}
+	return interceptStep(sums[0], sums[2])
+}
+
+// respondByBlocks sets predictions, residuals, the loss, and the sums of either sign.
+func (f *Rowwise) respondByBlocks(s *State) {
+	sums := f.byBlocks(s, (*responding)(s))
+	s.signs, s.Loss = [2]float64{sums[0], sums[1]}, sums[2]/f.view.Total()
+}
+
+// blockTask is a loop over blocks of rows, which sets the sums of each.
+type blockTask interface{ Part(k, of int) }
+
+// byBlocks has the team of the view do a loop over blocks of rows, and adds the sums of all up.
+func (f *Rowwise) byBlocks(s *State, task blockTask) (sums [3]float64) {
+	blocks := (len(f.y) + kernels.Block - 1) / kernels.Block
+	if len(s.sums) < blocks {
+		s.sums = make([][3]float64, blocks)
+	}
+	s.loop = rowLoop{f: f, s: s}
+	team := f.view.Team()
+	team.Do(max(1, min(team.Cuts(rowCost*float64(len(f.y))), blocks/blocksEach)), task)
+	s.loop = rowLoop{}
+	for _, of := range s.sums[:blocks] {
+		for k, v := range of {
+			sums[k] += v
+		}
+	}
+	return sums
+}
+
+// blocks calls do for the blocks of a part, with room for three vectors.
+func (t *rowLoop) blocks(k, of int, do func(from, to int, room *[3][]float64) [3]float64) {
+	n, pace := len(t.f.y), t.f.view.Kernels().Pace()
+	blocks := (n + kernels.Block - 1) / kernels.Block
+	first, end := blocks*k/of, blocks*(k+1)/of
+	for b := first; b < end; b++ {
+		from, to := b*kernels.Block, min((b+1)*kernels.Block, n)
+		pace.Did(to - from)
+		var room [3][]float64
+		for i := range room {
+			room[i] = t.s.scratch[(first+i)*kernels.Block:][:to-from]
+		}
+		t.s.sums[b] = do(from, to, &room)
+	}
+}
+
+// probing sums what the next step of the intercept is by.
+type probing State
+
+// Part implements [team.Task].
+func (p *probing) Part(k, of int) {
+	t := &p.loop
+	f, s, set := t.f, t.s, t.f.view.Kernels()
+	weights := f.view.Weights()
+	summed, _ := f.loss.(loss.Summed)
+	t.blocks(k, of, func(from, to int, room *[3][]float64) [3]float64 {
+		y, m, rho := f.y[from:to], room[0], room[1]
+		predict(s.Linear[from:to], s.Intercept, m)
+		f.loss.Slope(set, y, m, rho)
+		v := rho
+		if weights != nil {
+			v = room[2]
+			set.Product(v, weights[from:to], rho)
+		}
+		if summed != nil {
+			return summed.Sums(set, y, rho, v)
+		}
+		sums := [3]float64{set.Sum(v), set.Asum(v), 0}
+		f.loss.Curvature(set, y, m, rho)
+		sums[2] = f.total(from, rho)
+		return sums
+	})
+}
+
+// predict sets m to the predictions with an intercept.
+func predict(linear []float64, intercept float64, m []float64) {
+	for i, v := range linear {
+		m[i] = v + intercept
+	}
+}
+
+// responding sets what the rows have, and sums the positive entries of Weighted, the negative ones, and the loss.
+type responding State
+
+// Part implements [team.Task].
+func (p *responding) Part(k, of int) {
+	t := &p.loop
+	f, s, set := t.f, t.s, t.f.view.Kernels()
+	weights := f.view.Weights()
+	t.blocks(k, of, func(from, to int, room *[3][]float64) (sums [3]float64) {
+		y, m, rho, v := f.y[from:to], s.Prediction[from:to], s.Residual[from:to], s.Weighted[from:to]
+		predict(s.Linear[from:to], s.Intercept, m)
+		f.loss.Slope(set, y, m, rho)
+		if weights != nil {
+			set.Product(v, weights[from:to], rho)
+		}
+		sums[0], sums[1] = f.signs(v)
+		f.loss.Value(set, y, m, room[0])
+		sums[2] = f.total(from, room[0])
+		return sums
+	})
+}

@@ -36,23 +36,25 @@ type Blocks struct {
 	scale float64   // max |z| of the null model
 	least float64   // curvature in a column; 0 before it is asked for
 
-	metric  model.Metric
-	hessian *support.Hessian
-	system  *support.BlockSystem
-	held    []int32       // columns, ascending: coefficients of others are 0
-	working []int         // blocks
-	at      []*localBlock // of each of them
-	open    []int         // coefficients of them, by column and score, that may move
-	leaving []leaving
-	left    []left
-	local   map[int]*localBlock
-	work    float64
-	own     []float64 // of a block: scratch
-	before  []float64 // the coefficients where a Newton step began: scratch
-	shift   []float64 // the intercepts where a step began: scratch
-	step    modelStep
-	pair    *Solver // for the difference of two scores; nil before it is asked for
-	out     BlockSolution
+	metric   model.Metric
+	damping  damping // of models of one score
+	majorant model.Metric
+	hessian  *support.Hessian
+	system   *support.BlockSystem
+	held     []int32       // columns, ascending: coefficients of others are 0
+	working  []int         // blocks
+	at       []*localBlock // of each of them
+	open     []int         // coefficients of them, by column and score, that may move
+	leaving  []leaving
+	left     []left
+	local    map[int]*localBlock
+	work     float64
+	own      []float64 // of a block: scratch
+	before   []float64 // the coefficients where a Newton step began: scratch
+	shift    []float64 // the intercepts where a step began: scratch
+	step     modelStep
+	pair     *Solver // for the difference of two scores; nil before it is asked for
+	out      BlockSolution
 }
 
 // BlockSolution is a solution with its certificate. Its slices belong to the solver and change
@@ -159,7 +161,7 @@ func (s *Blocks) Solve(ctx context.Context, g model.Blocks, opts Options) (*Bloc
 	if err := s.check(g); err != nil {
 		return nil, err
 	}
-	s.out, s.work, s.step.row = BlockSolution{Point: s.point, Beta: s.beta}, 0, 0
+	s.out, s.work, s.step.row, s.damping = BlockSolution{Point: s.point, Beta: s.beta}, 0, 0, 0
 	s.system.ClearWork()
 	led, err := s.lead(ctx, g, opts)
 	if err != nil {

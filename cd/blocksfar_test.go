@@ -131,3 +131,39 @@ func TestNearCopiesUnderANormOfTheClasses(t *testing.T) {
 		}
 	}
 }
+
+// TestEqualColumnsUnderHubersLossInGroups: a few rows have all the curvature, and none along the difference of equal columns. Models that
+// mislead are damped before they lie above the loss, whose steps are thousands. The objectives are those of the solver for single columns.
+func TestEqualColumnsUnderHubersLossInGroups(t *testing.T) {
+	const share, most = 0.003, 60000
+	sweeps := 0
+	for seed := range uint64(120) {
+		r := oracle.NewRandom(seed)
+		q := r.Problem(oracle.Shape{N: 15, P: 3, Density: 1})
+		q.Intercept = true
+		for _, x := range q.X {
+			x[2] = x[0]
+		}
+		fit, err := model.NewRowwise(fixture.View(t, q, true), q.Y, loss.Huber{Delta: 0.1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.Uniform(share * model.NewNull(fit).AlphaMax())
+		alone := solve(t, cd.New(fit), fixture.Penalty(t, q), cd.Options{})
+		g, err := model.GroupLasso(nil, kernels.Log(q.Alpha[0]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := cd.NewBlocks(fixture.OneScore(t, fit), model.Singletons(3)).Solve(t.Context(), g, cd.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Status != outcome.Converged || math.Abs(s.Objective-alone.Objective) > max(s.Gap, alone.Gap) {
+			t.Errorf("seed %d: %s, objective %.12g, of single columns %.12g", seed, s.Status, s.Objective, alone.Objective)
+		}
+		sweeps += s.Epochs
+	}
+	if sweeps > most {
+		t.Errorf("%d sweeps", sweeps)
+	}
+}

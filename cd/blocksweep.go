@@ -34,7 +34,6 @@ const (
 	blockSteps    = 20    // within a block
 	armijo        = 1e-4  // of the decrease predicted
 	blockHalvings = 30    // of a step
-	shortStep     = 0.25  // after which the model is one that is nowhere below the loss: curvature jumps
 	leastLack     = 1e-15 // of the null model's: rounding
 	mostRise      = 1e-9  // of the objective, by rounding
 )
@@ -44,29 +43,31 @@ const (
 func (s *Blocks) improve(ctx context.Context, g model.Blocks, most int) bool {
 	target := float64(blockShare * s.out.KKT)
 	columns := s.workingColumns()
-	bounded, above := s.fit.Majorant(nil, &s.metric), g.Concavity() > 0
+	bounded, concave := s.fit.Majorant(nil, &s.metric), g.Concavity() > 0
 	for step := range modelSteps {
 		worst := s.take(g, columns, step == 0)
 		if step > 0 && worst <= max(target, leastLack*s.scale) || ctx.Err() != nil || s.out.Epochs >= most {
 			return true
 		}
 		share, sweeps := modelLack, modelSweeps
-		s.prepare(g, columns, above)
-		if !above && bounded && s.stranded(modelLack*worst) {
-			above = true
-			s.prepare(g, columns, above)
+		s.prepare(g, columns)
+		if !concave && bounded && s.damping < 1 && s.stranded(modelLack*worst) {
+			s.damping = 1
+			s.prepare(g, columns)
 		}
 		if s.hessian.Written() {
 			share, sweeps = writtenLack, writtenSweeps
 		}
 		done := s.sweeps(ctx, g, max(share*worst, leastLack*s.scale), sweeps, most)
-		exact := above || s.fit.Quadratic()
+		exact := concave || s.damping == 1 || s.fit.Quadratic()
 		length := s.accept(g, exact)
 		if length == 0 && (exact || !bounded) {
 			return true
 		}
-		above = bounded && length < shortStep || g.Concavity() > 0
-		if !done && !(above && length < shortStep) {
+		if bounded {
+			s.damping.adapt(length)
+		}
+		if !done && !(bounded && length <= misled) {
 			return false
 		}
 	}
@@ -182,17 +183,15 @@ func (s *Blocks) entries(columns []int32) (entries float64) {
 	return entries
 }
 
-// prepare makes the quadratic model at the point, where asked to one that is nowhere below the
-// loss: steps on it always lower the objective. Where that pays, its Hessian is written out between
+// prepare makes the quadratic model at the point, damped after models that have misled: at most it is nowhere below the
+// loss, and steps on it always lower the objective. Where that pays, its Hessian is written out between
 // the coefficients that are not 0 or have a reason to leave it.
-func (s *Blocks) prepare(g model.Blocks, columns []int32, above bool) {
-	switch {
-	case above && g.Concavity() > 0: // steps of one size, from wherever
+func (s *Blocks) prepare(g model.Blocks, columns []int32) {
+	if g.Concavity() > 0 { // steps of one size, from wherever
 		s.fit.Majorant(nil, &s.metric)
-	case above:
-		s.fit.Majorant(s.point, &s.metric)
-	default:
+	} else {
 		s.fit.Metric(s.point, &s.metric)
+		s.damp()
 	}
 	s.hessian.Reset(&s.metric, columns, s.fit.Quadratic())
 	cost := s.hessian.JointCost(s.open)
@@ -207,6 +206,18 @@ func (s *Blocks) prepare(g model.Blocks, columns []int32, above bool) {
 	s.curves()
 	if writes && s.q == 1 {
 		s.hessian.Write(s.open)
+	}
+}
+
+// damp raises the curvature of the model, of one score, to the share of a majorant's.
+func (s *Blocks) damp() {
+	if s.damping == 0 || !s.fit.Majorant(s.point, &s.majorant) {
+		return
+	}
+	pace := s.view.Kernels().Pace()
+	for i, w := range s.majorant.Weight {
+		pace.Did(1)
+		s.metric.Weight[i] = max(s.metric.Weight[i], float64(s.damping)*w)
 	}
 }
 

@@ -1,6 +1,7 @@
 package pare_test
 
 import (
+	"cmp"
 	"math"
 	"testing"
 
@@ -88,4 +89,131 @@ func TestTallChoicesAreTheSameAnywhere(t *testing.T) {
 		}
 		sameBits(t, x, y, c, 1)
 	})
+}
+
+// TestGapsOnCondensedRowsHold: fits and paths on many rows, which are made on condensed ones, end within their tolerance, and no further from
+// the least objective than they say; by a Fitter, which works on the rows themselves.
+func TestGapsOnCondensedRowsHold(t *testing.T) {
+	const n, p = 1 << 17, 8
+	r := oracle.NewRandom(19)
+	columns := make([]float64, n*p)
+	y, weights := make([]float64, n), make([]float64, n)
+	for i := range n {
+		common := r.Normal()
+		for j := range p {
+			columns[j*n+i] = r.Normal() + common
+		}
+		columns[i] += 1e3
+		columns[n+i] = math.Exp(2 * columns[n+i])
+		columns[2*n+i] = columns[3*n+i] + 1e-5*columns[2*n+i] // nearly a copy
+		columns[4*n+i] = math.Round(r.Float64())
+		y[i] = columns[3*n+i] - columns[4*n+i] + 0.3*columns[5*n+i] + 0.01*columns[n+i] + 3*r.Normal()
+		weights[i] = float64(i % 3)
+	}
+	x, err := sparse.NewDense(n, p, columns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]pare.Config{
+		"lasso":        {},
+		"no intercept": {NoIntercept: true, Weights: weights},
+		"weights":      {Weights: weights, Standardize: true},
+		"factors":      {PenaltyFactors: []float64{1, 2, 1, 1, 1, 0.1, 1, 1}},
+		"elastic net":  {Model: pare.ElasticNet, Weights: weights},
+		"ridge":        {Model: pare.Ridge},
+		"loose":        {Tol: 1e-3},
+		"tight":        {Tol: 1e-13}, // beyond what is known of sums
+	} {
+		t.Run(name, func(t *testing.T) {
+			top, err := pare.LogLambdaMax(x, y, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var grid [][]float64
+			for _, depth := range []float64{0.5, 3, 8} {
+				at := make([]float64, len(top))
+				for i := range at {
+					at[i] = top[i] - depth - float64(i)
+				}
+				grid = append(grid, at)
+			}
+			exact := c
+			exact.Tol = 1e-14
+			onX, err := pare.NewFitter(x, y, exact)
+			if err != nil {
+				t.Fatal(err)
+			}
+			at := 0
+			for got, err := range pare.Path(t.Context(), x, y, grid, c) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				want, err := onX.Fit(t.Context(), grid[at])
+				if err != nil {
+					t.Fatal(err)
+				}
+				objective, tol := squaredObjective(x, y, got, c), cmp.Or(c.Tol, 1e-6)
+				if !got.Status.OK() || !(got.RelativeGap <= tol) || objective-want.Objective > got.Gap+1e-12*objective || math.Abs(got.Objective-objective) > got.Gap+1e-12*objective {
+					t.Errorf("at %v: %+v\nobjective %.16g, least %.16g", grid[at], got, objective, want.Objective)
+				}
+				if at++; got.Columns != p || len(got.LogLambdaMax) != len(top) || math.Abs(got.LogLambdaMax[0]-top[0]) > 1e-9 {
+					t.Errorf("%+v", got)
+				}
+			}
+		})
+	}
+}
+
+// squaredObjective is that of a squared loss, by its definition.
+func squaredObjective(x *sparse.Dense, y []float64, f *pare.Fitted, c pare.Config) float64 {
+	n, _ := x.Dims()
+	weight := func(i int) float64 {
+		if c.Weights == nil {
+			return 1
+		}
+		return c.Weights[i]
+	}
+	residual := make([]float64, n)
+	for i := range residual {
+		residual[i] = y[i] - f.Intercept
+	}
+	var total float64
+	for i := range n {
+		total += weight(i)
+	}
+	strength := make([]float64, len(f.LogLambda))
+	for i, l := range f.LogLambda {
+		strength[i] = math.Exp(l)
+	}
+	var penalty, loss float64
+	for k, j := range f.Support {
+		_, column := x.Column(int(j))
+		var mean, square float64
+		for i, v := range column {
+			residual[i] -= f.Coef[k] * v
+			mean += weight(i) * v / total
+		}
+		for i, v := range column {
+			square += weight(i) * (v - mean) * (v - mean) / total
+		}
+		beta := f.Coef[k]
+		if c.Standardize {
+			beta *= math.Sqrt(square)
+		}
+		if c.PenaltyFactors != nil {
+			beta *= c.PenaltyFactors[j]
+		}
+		switch c.Model {
+		case pare.Ridge:
+			penalty += strength[0] / 2 * beta * beta
+		case pare.ElasticNet:
+			penalty += strength[0]*math.Abs(beta) + strength[1]/2*beta*beta
+		default:
+			penalty += strength[0] * math.Abs(beta)
+		}
+	}
+	for i, v := range residual {
+		loss += weight(i) * v * v / (2 * total)
+	}
+	return loss + penalty
 }

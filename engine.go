@@ -50,6 +50,15 @@ func (e *engine) open(ctx context.Context) (err error) {
 	return err
 }
 
+// condensed makes the inner problem, to be solved at one λ or at many, on condensed rows, nil where it had better be on X.
+func (e *engine) condensed(ctx context.Context, many bool) (_ inner.Problem, err error) {
+	defer outcome.Caught(&err)
+	if !e.of.FitsCondensed(many) {
+		return nil, nil
+	}
+	return inner.OnCondensed(ctx, e.of)
+}
+
 // stated makes an engine without its inner problem, of which nothing is allocated yet.
 func stated(ctx context.Context, x sparse.Matrix, y []float64, c Config) (_ *engine, err error) {
 	defer outcome.Caught(&err)

@@ -86,7 +86,11 @@ func Fit(ctx context.Context, x sparse.Matrix, y, logLambda []float64, c Config)
 // arguments and errors.
 func Path(ctx context.Context, x sparse.Matrix, y []float64, grid [][]float64, c Config) iter.Seq2[*Fitted, error] {
 	return func(yield func(*Fitted, error) bool) {
-		e, leave, err := admitted(ctx, x, y, c, nil, toFit)
+		to := toFit
+		if len(grid) >= manyFits {
+			to = toFitMany
+		}
+		e, leave, err := admitted(ctx, x, y, c, nil, to)
 		if err != nil {
 			yield(nil, err)
 			return

@@ -40,8 +40,8 @@
 //     along a grid.
 //   - [Fitted.Predictor] makes a [Predictor], which predicts and can be saved to a file.
 //
-// Every result carries a duality gap recomputed from X, relative to the objective of the null
-// model, and a status. Results have the same bits on every CPU and for any number of threads.
+// Every result carries a duality gap recomputed from X, or on many rows from sums over them and
+// with a bound of their rounding, relative to the objective of the null model, and a status. Results have the same bits on every CPU and for any number of threads.
 package pare
 
 import "github.com/seed-45b9a24c/pare/loss"

@@ -107,27 +107,35 @@ type purpose uint8
 
 const (
 	toFit           purpose = iota // one inner problem on all rows
+	toFitMany                      // the same at many λ's
 	toChoose                       //  evaluate a criterion, and choose by it
 	toDifferentiate                // make its hypergradient at one λ
 	toPredict                      // fit the folds anew, one on each thread
 )
 
+// manyFits is from how many λ's on a path is [toFitMany].
+const manyFits = 10
+
 // admitted makes an engine for a call that is admitted to the pool of its Config, if there is
 // one, and what the call has to do when it ends. v is nil for a call that fits.
 func admitted(ctx context.Context, x sparse.Matrix, y []float64, c Config, v *Validation, to purpose) (*engine, func(), error) {
-	if c.Pool == nil || c.grant != nil {
-		e, err := newEngine(ctx, x, y, c)
-		return e, func() {}, err
-	}
 	e, err := stated(ctx, x, y, c)
 	if err != nil {
 		return nil, nil, err
 	}
-	leave, err := e.enter(ctx, v, to)
-	if err != nil {
-		return nil, nil, err
+	leave := func() {}
+	if c.Pool != nil && c.grant == nil {
+		if leave, err = e.enter(ctx, v, to); err != nil {
+			return nil, nil, err
+		}
 	}
-	if err := e.open(ctx); err != nil {
+	if to == toFit || to == toFitMany {
+		e.Problem, err = e.condensed(ctx, to == toFitMany)
+	}
+	if err == nil && e.Problem == nil {
+		err = e.open(ctx)
+	}
+	if err != nil {
 		leave()
 		return nil, nil, err
 	}

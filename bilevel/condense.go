@@ -1,6 +1,7 @@
 package bilevel
 
 import (
+	"math"
 	"slices"
 
 	"github.com/seed-45b9a24c/pare/internal/team"
@@ -25,6 +26,11 @@ type Condensed struct {
 	// weights share out those of the rows of a fold.
 	weights []float64
 	shift   []float64 // of the columns, and of y
+
+	// Norms are √Σw(x − shift)² of the columns and of y over all rows. Rounding times two of them is more than what rounding has moved a product
+	// of columns, or of one and y, by.
+	Norms    []float64
+	Rounding float64
 }
 
 // Spec returns the spec of the problem on the condensed rows.
@@ -33,17 +39,27 @@ func (c *Condensed) Spec(spec Spec) Spec {
 	return spec
 }
 
+// Shifted returns what is to be added to an intercept on condensed rows.
+func (c *Condensed) Shifted(support []int32, coef []float64) float64 {
+	intercept := c.shift[len(c.shift)-1]
+	for k, j := range support {
+		intercept -= float64(coef[k] * c.shift[j])
+	}
+	return intercept
+}
+
 const (
 	condensedPiece   = 2048    // rows that are dealt out to their folds at a time, while they are in a cache
+	condensedSum     = 1 << 12 // rows in whose order products are summed, to bound what rounding does
 	condensedStretch = 1 << 16 // rows whose sums are taken apart from others, by one thread
 )
 
-// Condense returns the condensed rows of a problem; nil where numbers leave no room for products, or columns that the
+// Condense returns the condensed rows of a problem, of all rows as one where there are no folds; nil where numbers leave no room for products, or columns that the
 // spec has free nearly depend on one another, which nothing would keep from large coefficients.
-func Condense(k *kernels.Set, x *sparse.Dense, y []float64, spec *Spec) (*Condensed, error) {
+func Condense(k *kernels.Set, helpers *team.Team, x *sparse.Dense, y []float64, spec *Spec) (*Condensed, error) {
 	n, p := x.Dims()
 	c := &condensing{
-		k: k, spec: spec, size: p + 1, folds: spec.Folds.Count(k) - TestOnly,
+		k: k, spec: spec, n: n, size: p + 1, folds: spec.Folds.Count(k) - TestOnly,
 		columns: make([][]float64, p+1), shift: make([]float64, p+1),
 		stretches: make([][]portion, (n+condensedStretch-1)/condensedStretch),
 	}
@@ -53,10 +69,6 @@ func Condense(k *kernels.Set, x *sparse.Dense, y []float64, spec *Spec) (*Conden
 	c.columns[p] = y
 	if spec.Intercept {
 		c.place(min(n, condensedPiece))
-	}
-	var helpers *team.Team
-	if spec.Among != nil {
-		helpers = spec.Among.Team()
 	}
 	helpers.Do(helpers.Few(support.OuterCost(n, c.size+1)), c)
 	helpers.Rest()
@@ -71,17 +83,28 @@ func Condense(k *kernels.Set, x *sparse.Dense, y []float64, spec *Spec) (*Conden
 type condensing struct {
 	k         *kernels.Set
 	spec      *Spec
+	n         int         // rows
 	size      int         // columns, and the target
 	folds     int         // and those of no fold
 	columns   [][]float64 // and the target
 	shift     []float64
 	stretches [][]portion // of rows: by fold, those of no fold first
+	lost      float64     // of products of columns, relative to their norms, where some depend on others
+}
+
+// fold returns the number of a row's fold.
+func (c *condensing) fold(i int) int {
+	if c.spec.Folds == nil {
+		return AlwaysTrain - TestOnly
+	}
+	return c.spec.Folds[i] - TestOnly
 }
 
 // portion is what some rows of a fold come to.
 type portion struct {
 	rows  int
-	sum   support.Outer // of the columns and 1
+	outer support.Outer // of the columns and 1, of the last rows
+	sums  []float64     // of those before, the lower triangle
 	first []float64     // of its rows
 	vary  []bool        // columns
 }
@@ -104,14 +127,25 @@ func (c *condensing) place(rows int) {
 // Part sums over every so many stretches of rows.
 func (c *condensing) Part(part, of int) {
 	d := c.newDealer()
-	n, pace := len(c.spec.Folds), c.k.Pace()
+	pace := c.k.Pace()
 	for s := part; s < len(c.stretches); s += of {
 		c.stretches[s] = make([]portion, c.folds)
-		end := min(n, (s+1)*condensedStretch)
+		end := min(c.n, (s+1)*condensedStretch)
 		for from := s * condensedStretch; from < end; from += condensedPiece {
 			to := min(end, from+condensedPiece)
 			d.deal(c.stretches[s], from, to)
-			pace.Did((to - from) * c.size)
+			if pace.Did((to - from) * c.size); to == end || to%condensedSum == 0 {
+				c.flush(c.stretches[s])
+			}
+		}
+	}
+}
+
+// flush adds what the last rows have come to.
+func (c *condensing) flush(portions []portion) {
+	for b := range portions {
+		if portions[b].rows > 0 {
+			portions[b].outer.Flush(c.k, portions[b].sums)
 		}
 	}
 }
@@ -127,7 +161,7 @@ type dealer struct {
 }
 
 func (c *condensing) newDealer() *dealer {
-	rows := min(len(c.spec.Folds), condensedPiece)
+	rows := min(c.n, condensedPiece)
 	room := make([]float64, (c.size+2)*rows)
 	d := &dealer{
 		condensing: c, begin: make([]int, c.folds+1), next: make([]int, c.folds), order: make([]int32, rows),
@@ -145,7 +179,7 @@ func (d *dealer) deal(to []portion, first, end int) {
 	clear(d.begin)
 	for i := first; i < end; i++ {
 		if d.spec.weight(i) > 0 {
-			d.begin[d.spec.Folds[i]-TestOnly+1]++
+			d.begin[d.fold(i)+1]++
 		}
 	}
 	for b := range to {
@@ -154,7 +188,7 @@ func (d *dealer) deal(to []portion, first, end int) {
 	copy(d.next, d.begin)
 	for i := first; i < end; i++ {
 		if w := d.spec.weight(i); w > 0 {
-			at := &d.next[d.spec.Folds[i]-TestOnly]
+			at := &d.next[d.fold(i)]
 			d.order[*at], d.weights[*at] = int32(i-first), w
 			*at++
 		}
@@ -180,13 +214,14 @@ func (b *portion) add(d *dealer, from, to int) {
 		for j := range b.first {
 			b.first[j] = d.columns[j][from]
 		}
-		b.sum.Begin(d.size + 1)
+		b.outer.Begin(d.size + 1)
+		b.sums = make([]float64, (d.size+1)*(d.size+1))
 	}
 	b.rows += to - from
 	for j, first := range b.first {
 		b.vary[j] = b.vary[j] || slices.ContainsFunc(d.columns[j][from:to], func(v float64) bool { return v != first })
 	}
-	b.sum.AddColumns(d.k, d.weights[from:to], func(j int) []float64 {
+	b.outer.AddColumns(d.k, d.weights[from:to], func(j int) []float64 {
 		if j == d.size {
 			return d.ones[from:to]
 		}
@@ -204,29 +239,34 @@ type moments struct {
 
 // moments puts the portions of a fold together.
 func (c *condensing) moments(fold int) (m moments) {
-	whole := c.size + 1
-	sums := make([]float64, whole*whole)
 	for _, portions := range c.stretches {
 		b := &portions[fold]
 		switch {
 		case b.rows == 0:
 			continue
 		case m.rows == 0:
-			m = moments{sums: make([]float64, whole*whole), first: b.first, vary: b.vary}
+			m = moments{rows: b.rows, sums: b.sums, first: b.first, vary: b.vary}
+			continue
 		}
 		m.rows += b.rows
 		for j, v := range b.first {
 			m.vary[j] = m.vary[j] || b.vary[j] || v != m.first[j]
 		}
-		b.sum.End(sums)
-		c.k.Axpy(1, sums, m.sums)
+		c.k.Axpy(1, b.sums, m.sums)
 	}
 	return m
 }
 
+// rounding bounds what rounding does to products of columns, in units of their norms: as they are shifted, summed in a row, added up and centred, and
+// as they are factorised and turned; Higham, Accuracy and Stability of Numerical Algorithms, 2002, (3.5) and theorem 10.3.
+func (c *condensing) rounding() float64 {
+	sums := condensedSum + (c.n+condensedSum-1)/condensedSum + len(c.stretches)
+	return float64(float64(4*sums+20*(c.size+8))*0x1p-53) + c.lost
+}
+
 // condensed makes the rows of the folds.
 func (c *condensing) condensed() (*Condensed, error) {
-	out := &Condensed{shift: c.shift}
+	out := &Condensed{shift: c.shift, Norms: make([]float64, c.size)}
 	columns := make([][]float64, c.size)
 	for b := range c.folds {
 		m := c.moments(b)
@@ -239,11 +279,16 @@ func (c *condensing) condensed() (*Condensed, error) {
 		}
 		for j := range columns {
 			columns[j] = append(columns[j], rows[j]...)
+			out.Norms[j] += m.sums[j*(c.size+1)+j]
 		}
 		for range rows[0] {
 			out.folds, out.weights = append(out.folds, b+TestOnly), append(out.weights, weight)
 		}
 	}
+	for j, square := range out.Norms {
+		out.Norms[j] = math.Sqrt(square)
+	}
+	out.Rounding = c.rounding()
 	p := c.size - 1
 	out.Y = columns[p]
 	values := make([]float64, 0, p*len(out.Y))

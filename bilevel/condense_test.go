@@ -17,7 +17,7 @@ import (
 
 func condensed(t *testing.T, q *oracle.Problem, spec *bilevel.Spec) *bilevel.Condensed {
 	t.Helper()
-	c, err := bilevel.Condense(fixture.Kernels(t), fixture.Matrix(t, q, true).(*sparse.Dense), q.Y, spec)
+	c, err := bilevel.Condense(fixture.Kernels(t), nil, fixture.Matrix(t, q, true).(*sparse.Dense), q.Y, spec)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,14 +60,7 @@ func TestCondensedRowsHaveTheMomentsOfTheirFolds(t *testing.T) {
 				c := condensed(t, q, &spec)
 				of := c.Spec(spec)
 				_, p := c.X.Dims()
-				small := &oracle.Problem{X: make([][]float64, len(c.Y)), Y: c.Y, Weights: of.Weights}
-				for i := range small.X {
-					small.X[i] = make([]float64, p)
-					for j := range p {
-						_, column := c.X.Column(j)
-						small.X[i][j] = column[i]
-					}
-				}
+				small := rowsOf(c, of.Weights)
 				if len(c.Y) > 6*(p+2) {
 					t.Errorf("%d rows", len(c.Y))
 				}
@@ -95,6 +88,48 @@ func TestCondensedRowsHaveTheMomentsOfTheirFolds(t *testing.T) {
 					}
 				}
 			})
+		}
+	}
+}
+
+func rowsOf(c *bilevel.Condensed, weights []float64) *oracle.Problem {
+	_, p := c.X.Dims()
+	q := &oracle.Problem{X: make([][]float64, len(c.Y)), Y: c.Y, Weights: weights}
+	for i := range q.X {
+		q.X[i] = make([]float64, p)
+		for j := range p {
+			_, column := c.X.Column(j)
+			q.X[i][j] = column[i]
+		}
+	}
+	return q
+}
+
+// TestRoundingOfCondensedRowsIsBounded: products of all rows as one are off by less than is said, also where what tells columns apart is lost.
+func TestRoundingOfCondensedRowsIsBounded(t *testing.T) {
+	for _, off := range []float64{1, 1e-7, 1e-8, 1e-9} {
+		for _, intercept := range []bool{false, true} {
+			q, spec := tall(9000, intercept, true)
+			for _, row := range q.X {
+				row[7] = 2*row[6] + off*row[7]
+			}
+			spec.Folds = nil
+			c := condensed(t, q, &spec)
+			small := rowsOf(c, c.Spec(spec).Weights)
+			all, few := make(bilevel.Folds, len(q.Y)), make(bilevel.Folds, len(c.Y))
+			want, got := momentsOf(q, all, 0, intercept), momentsOf(small, few, 0, intercept)
+			worst := 0.0
+			for i := range want.products {
+				for j, w := range want.products[i] {
+					constant := intercept && (want.constant[i] || want.constant[j])
+					if unit := c.Norms[i] * c.Norms[j]; unit > 0 && !constant {
+						worst = max(worst, math.Abs(got.products[i][j]-w)/unit)
+					}
+				}
+			}
+			if !(worst <= c.Rounding) || c.Rounding > 1e-6 || off == 1 && intercept && c.Rounding > 1e-11 {
+				t.Errorf("columns %g apart, intercept %t: off by %g, bound %g", off, intercept, worst, c.Rounding)
+			}
 		}
 	}
 }

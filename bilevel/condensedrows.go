@@ -14,7 +14,7 @@ func (c *condensing) rows(m moments) (rows [][]float64, weight float64) {
 	size, whole, sums := c.size, c.size+1, m.sums
 	total, mean := sums[size*whole+size], make([]float64, size)
 	for j := range size {
-		if square := sums[j*whole+j]; math.IsInf(square, 0) || square < leastSum && (m.vary[j] || m.first[j] != 0) {
+		if square := sums[j*whole+j]; !(square <= math.MaxFloat64) || square < leastSum && (m.vary[j] || m.first[j] != 0) {
 			return nil, 0
 		}
 		switch {
@@ -34,6 +34,7 @@ func (c *condensing) rows(m moments) (rows [][]float64, weight float64) {
 		}
 	}
 	l, rank := factorised(c.k, product, size, independent)
+	c.lost = max(c.lost, lost(c.k, product, l, size, rank))
 	return spread(l, rank, mean, total, c.spec.Intercept)
 }
 
@@ -112,8 +113,29 @@ func factorised(k *kernels.Set, a []float64, size int, negligible float64) (l []
 	return l, rank
 }
 
-// unlike is the share of its square that columns without a penalty have to leave of one another, for condensed rows to
-// tell them apart to some digits.
+// lost returns the most that a product of rows has lost, relative to their norms, of rows that have left no column.
+func lost(k *kernels.Set, a, l []float64, size, rank int) (most float64) {
+	if rank == size {
+		return 0
+	}
+	of := func(i, j int) float64 { return a[max(i, j)*size+min(i, j)] }
+	pace := k.Pace()
+	for i := range size {
+		if of(i, i) <= 0 {
+			continue
+		}
+		for j := range size {
+			pace.Did(rank)
+			if unit := math.Sqrt(of(i, i) * of(j, j)); unit > 0 {
+				most = max(most, math.Abs(of(i, j)-k.Dot(l[i*size:][:rank], l[j*size:][:rank]))/unit)
+			}
+		}
+	}
+	return most
+}
+
+// unlike is the share of its square that columns without a penalty have to leave of one another, so that condensed rows know
+// what they differ by to some digits.
 const unlike = 1e-8
 
 // tellsApart reports whether the columns whose entry is 0 are far from depending on one another in all that folds train on.

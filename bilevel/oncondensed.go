@@ -104,19 +104,21 @@ func (p *OnCondensed) predict(fold int, s *Solution, rows []int32) ([]float64, e
 	if err != nil {
 		return nil, err
 	}
-	shift := p.of.shift
-	var intercept float64
+	own, intercept := make([]float64, len(s.Coef)), 0.0 // in units of X
 	if p.spec.Intercept {
-		intercept = p.k.Dot(weights, p.of.Y)/view.Total() + shift[len(shift)-1]
+		intercept = p.k.Dot(weights, p.of.Y) / view.Total()
 	}
+	for at, j := range s.Support {
+		own[at] = s.Coef[at] * view.Scale(int(j))
+		intercept -= float64(s.Coef[at] * view.Mean(int(j)))
+	}
+	intercept += p.of.Shifted(s.Support, own)
 	scores, pace := make([]float64, len(rows)), p.k.Pace()
 	for at, j := range s.Support {
 		pace.Did(len(rows))
-		coef := s.Coef[at] * view.Scale(int(j))
-		intercept -= float64(s.Coef[at]*view.Mean(int(j))) + float64(coef*shift[j])
 		_, values := p.x.Column(int(j))
 		for t, i := range rows {
-			scores[t] += float64(coef * values[i])
+			scores[t] += float64(own[at] * values[i])
 		}
 	}
 	for t := range scores {

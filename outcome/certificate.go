@@ -3,7 +3,7 @@ package outcome
 // Certificate is what is known of how good a solution is, recomputed from the data at that
 // very point.
 type Certificate struct {
-	Gap         float64 // duality gap, ≥ Φ − Φ*
+	Gap         float64 // duality gap, ≥ Φ − Φ*; with a bound of rounding where it is of sums over many rows
 	RelativeGap float64 // relative to the objective of the null model; 0 where both are 0
 	KKT         float64 // fixed-point residual of the optimality conditions
 }

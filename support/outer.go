@@ -101,3 +101,13 @@ func (o *Outer) End(a []float64) {
 		copy(a[i*o.size:][:i+1], o.sum[i*whole:])
 	}
 }
+
+// Flush adds the sums to the lower triangle of a, row by row, and begins anew.
+func (o *Outer) Flush(set *kernels.Set, a []float64) {
+	whole := panels(o.size) * kernels.Lanes
+	for i := range o.size {
+		row := o.sum[i*whole:][:i+1]
+		set.Axpy(1, row, a[i*o.size:][:i+1])
+		clear(o.sum[i*whole:][:whole])
+	}
+}

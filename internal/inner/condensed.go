@@ -19,15 +19,18 @@ const (
 
 // Condenses reports whether so many folds had better be judged, by their mean squared error, on condensed rows.
 func (s *Statement) Condenses(folds int) bool {
-	_, dense := s.X.(*sparse.Dense)
-	if !dense || !s.quadratic() || s.Classes || s.Form.Hyperparameters == PerColumn || s.Offset != nil || s.ClassWeights != nil ||
-		slices.Contains(s.GroupWeights, 0) {
+	if _, dense := s.X.(*sparse.Dense); !dense || !s.condensable() {
 		return false
 	}
 	n, p := s.X.Dims()
 	rows, columns, lanes := float64(n), float64(p), float64(folds)
 	cost := support.OuterCost(n, p+2) + float64(lanes*factorCost*columns*columns*columns)
 	return n >= condensedPays*folds*(p+2) && cost <= float64(condensedPasses*lanes*passCost*rows*columns)
+}
+
+// condensable reports whether moments are all that the problem knows of the rows.
+func (s *Statement) condensable() bool {
+	return s.quadratic() && !s.Classes && s.Form.Hyperparameters != PerColumn && s.Offset == nil && s.ClassWeights == nil && !slices.Contains(s.GroupWeights, 0)
 }
 
 // Condense returns the condensed rows of the folds, and the problem on them; nil where there are none, see [bilevel.Condense].
@@ -37,7 +40,7 @@ func (s *Statement) Condense(ctx context.Context, spec bilevel.Spec) (rows *bile
 	if s.unpenalised {
 		spec.Free = s.weighing
 	}
-	rows, err = bilevel.Condense(s.Kernels, s.X.(*sparse.Dense), s.Y, &spec)
+	rows, err = bilevel.Condense(s.Kernels, s.Team(), s.X.(*sparse.Dense), s.Y, &spec)
 	if rows == nil || err != nil {
 		return nil, nil, err
 	}

@@ -1,0 +1,125 @@
+package inner
+
+import (
+	"cmp"
+	"context"
+	"math"
+
+	"github.com/seed-45b9a24c/pare/bilevel"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// onCondensed is the inner problem on condensed rows. Its duality gaps, at points that are solutions there, are those of the
+// rows themselves but for what rounding has done to sums of these, a bound of which they include. Where that is more than the
+// tolerance, the problem is solved on the rows themselves.
+type onCondensed struct {
+	*separable
+	of   *Statement // on the rows themselves
+	rows *bilevel.Condensed
+	onX  Problem // nil before it is needed
+	met  bool    // a solve has counted the pass over X
+}
+
+const (
+	condensedValues = 1 << 20 // from which on X is larger than caches near the processor
+	condensedFor    = 64      // rows for each column
+	condensedFit    = 40      // columns, at most, for one fit: of more it may be better to leave some out,
+	condensedPath   = 256     // but not for many fits
+	usualTol        = 1e-6    // of cd
+)
+
+// FitsCondensed reports whether a problem is to be solved on condensed rows, at one λ or at many.
+func (s *Statement) FitsCondensed(many bool) bool {
+	x, dense := s.X.(*sparse.Dense)
+	if !dense || !s.condensable() || s.Form.Blocks != nil || s.unpenalised || s.Box != nil || s.Certify || s.Keep {
+		return false
+	}
+	n, p := x.Dims()
+	most := condensedFit
+	if many {
+		most = condensedPath
+	}
+	return len(s.Y) == n && p <= most && n >= condensedFor*p && x.NNZ() >= condensedValues && sparse.CheckWeights(s.Kernels, s.Weights, n) == nil
+}
+
+// OnCondensed makes the inner problem of one predictor and a separable penalty on condensed rows; nil where there are none.
+func OnCondensed(ctx context.Context, of *Statement) (Problem, error) {
+	rows, few, err := of.Condense(ctx, bilevel.Spec{Weights: of.Weights, Intercept: of.Intercept})
+	if rows == nil || err != nil {
+		return nil, err
+	}
+	problem, err := OnColumns(few)
+	if err != nil {
+		return nil, err
+	}
+	return &onCondensed{separable: problem.(*separable), of: of, rows: rows}, nil
+}
+
+// Solve implements [Problem].
+func (c *onCondensed) Solve(ctx context.Context, logLambda []float64) (*Solution, error) {
+	s, err := c.separable.Solve(ctx, logLambda)
+	if err != nil || s.Status == outcome.Cancelled {
+		return s, err
+	}
+	s.Gap += c.uncertain(s, logLambda)
+	if s.RelativeGap = s.Gap / c.null; s.Status != outcome.Converged || s.RelativeGap > cmp.Or(c.of.Solver().Tol, usualTol) {
+		return c.solveOnX(ctx, s, logLambda)
+	}
+	s.Intercept += c.rows.Shifted(s.Support, s.Coef)
+	if s.Passes = 0; !c.met {
+		s.Passes, c.met = 1, true
+	}
+	return s, nil
+}
+
+// uncertain bounds by how much the gap on the rows themselves may be larger. With δ what rounding makes of products, relative to the norms of
+// their columns, and S = ‖y‖ + Σ‖xⱼ‖|βⱼ|, both objectives are off by no more than δS²/N, and a correlation by δ‖xⱼ‖S/N: a dual point that
+// meets its bound αⱼ on condensed rows has to be scaled for that, by which its objective moves by four times as much
+// of P₀ at most, or, beside a ridge, leaves the square of it.
+func (c *onCondensed) uncertain(s *Solution, logLambda []float64) float64 {
+	norms, view := c.rows.Norms, c.fit.View()
+	size := norms[len(norms)-1]
+	for k, j := range s.Support {
+		size += float64(norms[j] * math.Abs(s.Coef[k]))
+	}
+	off := c.rows.Rounding * size / view.Total()
+	g, err := c.strengths(logLambda)
+	if err != nil {
+		return math.Inf(1)
+	}
+	gap, scaling := float64(3*off*size), 0.0
+	for j, norm := range norms[:len(norms)-1] {
+		correlation := float64(off * norm * view.Scale(j))
+		switch alpha := g.Alpha(j); {
+		case g.Ridge() > 0:
+			gap += correlation * correlation / (2 * g.Ridge())
+		case correlation > 0:
+			scaling = max(scaling, correlation/alpha)
+		}
+	}
+	return gap + float64(4*scaling*c.null)
+}
+
+// solveOnX solves on the rows themselves, from a solution on condensed rows.
+func (c *onCondensed) solveOnX(ctx context.Context, from *Solution, logLambda []float64) (*Solution, error) {
+	if c.onX == nil {
+		end := c.of.Turn(ctx)
+		onX, err := OnColumns(c.of)
+		end()
+		if err != nil {
+			return nil, err
+		}
+		c.onX = onX
+	}
+	c.onX.(*separable).StartNear(from.Support, from.Coef)
+	return c.onX.Solve(ctx, logLambda)
+}
+
+// Restart implements [Problem].
+func (c *onCondensed) Restart() {
+	c.separable.Restart()
+	if c.onX != nil {
+		c.onX.Restart()
+	}
+}

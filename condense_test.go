@@ -217,3 +217,32 @@ func squaredObjective(x *sparse.Dense, y []float64, f *pare.Fitted, c pare.Confi
 	}
 	return loss + penalty
 }
+
+// TestRisksOnCondensedRows are those on the rows themselves: the residual sum of squares there, and the degrees of freedom by differences.
+func TestRisksOnCondensedRows(t *testing.T) {
+	tallChoices(t, func(t *testing.T, x sparse.Matrix, y []float64, c pare.Config) {
+		if c.Model == pare.MCP || c.Model == pare.SparseGroup {
+			t.Skip("has no such criterion")
+		}
+		c.Weights = nil
+		grid := pare.SelectOptions{Search: pare.Grid, Points: 6, MinRatio: 1e-4}
+		for _, v := range []pare.Validation{{Criterion: pare.SURE, Sigma: 3, Seed: 4}, {Criterion: pare.BIC, Sigma: 3}, {Criterion: pare.AIC}} {
+			grid.Validation = v
+			s, err := pare.Select(t.Context(), x, y, grid, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range s.Evaluations {
+				v.Sigma = s.Sigma
+				want, err := pare.Gradient(t.Context(), x, y, e.LogLambda, v, c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if math.Abs(e.Value-want.Value) > 1e-8*math.Abs(s.NullValue) {
+					t.Errorf("%s at λ = %v %g, want %g", v.Criterion, e.LogLambda, e.Value, want.Value)
+				}
+			}
+		}
+		sameBits(t, x, y, c, 1)
+	})
+}

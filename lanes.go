@@ -108,18 +108,37 @@ func (e *engine) ground(ctx context.Context, x sparse.Matrix, spec bilevel.Spec,
 	if err != nil {
 		return nil, err
 	}
-	*g = ground{problem, rows.X, rows.Spec(spec), func(p *bilevel.Problem) inner.Outer {
-		return bilevel.NewOnCondensed(p, rows, e.of.Kernels, x.(*sparse.Dense), spec)
-	}}
+	*g = ground{problem: problem, x: rows.X, spec: rows.Spec(spec)}
+	if spec.Risk == nil {
+		g.back = func(p *bilevel.Problem) inner.Outer {
+			return bilevel.NewOnCondensed(p, rows, e.of.Kernels, x.(*sparse.Dense), spec)
+		}
+	}
 	return g, nil
 }
 
 // condenses reports whether λ is chosen on condensed rows. One fold alone has a standard error over its rows.
 func (e *engine) condenses(v Validation) bool {
-	squared := v.Loss == nil || v.Loss == criterion.Criterion(criterion.MeanSquaredError{})
 	folds := v.count(len(e.of.Y))
-	return squared && (v.Criterion == "" || v.Criterion == CV) && folds > 1 && e.config.Method.iterate() == nil && e.of.Condenses(folds)
+	switch v.Criterion {
+	case "", CV:
+		if squared := v.Loss == nil || v.Loss == criterion.Criterion(criterion.MeanSquaredError{}); !squared || folds < 2 {
+			return false
+		}
+	case SURE, AIC, BIC:
+		folds = 2 // lanes
+	default:
+		return false
+	}
+	if e.config.sweepFew && e.of.X.NNZ() < largeNoise {
+		return false
+	}
+	return e.config.Method.iterate() == nil && e.of.Condenses(folds)
 }
+
+// largeNoise is the size of data from which on a noise level is estimated on condensed rows, which moves its last digits: below, it is that of earlier
+// versions.
+const largeNoise = 1 << 20
 
 // withRidge gives a problem of two strengths one of the ridge alone, where that has fewer columns.
 func (e *engine) withRidge(call, ctx context.Context, problem inner.Outer, o SelectOptions) (inner.Outer, error) {

@@ -26,6 +26,8 @@ type Condensed struct {
 	// weights share out those of the rows of a fold.
 	weights []float64
 	shift   []float64 // of the columns, and of y
+	rows    int       // of X
+	along   []float64 // the direction of a [Risk]
 
 	// Norms are √Σw(x − shift)² of the columns and of y over all rows. Rounding times two of them is more than what rounding has moved a product
 	// of columns, or of one and y, by.
@@ -33,8 +35,14 @@ type Condensed struct {
 	Rounding float64
 }
 
-// Spec returns the spec of the problem on the condensed rows.
+// Spec returns the spec of the problem on the condensed rows. Those of a [Risk] have one weight, and need none.
 func (c *Condensed) Spec(spec Spec) Spec {
+	if spec.Risk != nil {
+		risk := *spec.Risk
+		risk.rows = c
+		spec.Risk = &risk
+		return spec
+	}
 	spec.Folds, spec.Weights = c.folds, c.weights
 	return spec
 }
@@ -59,14 +67,19 @@ const (
 func Condense(k *kernels.Set, helpers *team.Team, x *sparse.Dense, y []float64, spec *Spec) (*Condensed, error) {
 	n, p := x.Dims()
 	c := &condensing{
-		k: k, spec: spec, n: n, size: p + 1, folds: spec.Folds.Count(k) - TestOnly,
-		columns: make([][]float64, p+1), shift: make([]float64, p+1),
+		k: k, spec: spec, n: n, folds: spec.Folds.Count(k) - TestOnly,
 		stretches: make([][]portion, (n+condensedStretch-1)/condensedStretch),
 	}
 	for j := range p {
-		_, c.columns[j] = x.Column(j)
+		_, column := x.Column(j)
+		c.columns = append(c.columns, column)
 	}
-	c.columns[p] = y
+	if spec.Risk != nil {
+		c.columns = append(c.columns, normals(n, spec.Risk.Seed))
+	}
+	c.columns = append(c.columns, y)
+	c.size = len(c.columns)
+	c.shift = make([]float64, c.size)
 	if spec.Intercept {
 		c.place(min(n, condensedPiece))
 	}
@@ -84,7 +97,7 @@ type condensing struct {
 	k         *kernels.Set
 	spec      *Spec
 	n         int         // rows
-	size      int         // columns, and the target
+	size      int         // of columns, with the direction of a [Risk], and the target
 	folds     int         // and those of no fold
 	columns   [][]float64 // and the target
 	shift     []float64
@@ -291,6 +304,14 @@ func (c *condensing) condensed() (*Condensed, error) {
 	out.Rounding = c.rounding()
 	p := c.size - 1
 	out.Y = columns[p]
+	if c.spec.Risk != nil {
+		p--
+		out.along = columns[p]
+		for t := range out.along {
+			out.along[t] += c.shift[p]
+		}
+	}
+	out.rows = c.n
 	values := make([]float64, 0, p*len(out.Y))
 	for _, column := range columns[:p] {
 		values = append(values, column...)

@@ -41,6 +41,8 @@ type Risk struct {
 	Information
 	Sigma float64 // the noise level, which sets ε
 	Seed  uint64  // draws δ
+
+	rows *Condensed // that stand for more; nil: those at hand do not
 }
 
 const (
@@ -64,14 +66,22 @@ func newRisk(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Lanes, e
 	if err != nil {
 		return nil, err
 	}
-	epsilon := 2 * risk.Sigma / kernels.Exp(0.3*kernels.Log(float64(n)))
+	all, each := float64(n), 1.0 // rows, and how many of them one stands for
+	var delta []float64
+	if of := risk.rows; of != nil {
+		all, delta = float64(of.rows), of.along
+		each = all / float64(n)
+	} else {
+		delta = normals(n, risk.Seed)
+	}
+	epsilon := 2 * risk.Sigma / kernels.Exp(0.3*kernels.Log(all))
 	switch largest := k.MaxAbs(y); {
-	case math.IsInf(4*epsilon*epsilon*float64(n), 1) || risk.Sigma*risk.Sigma < leastVariance:
+	case math.IsInf(4*epsilon*epsilon*all, 1) || risk.Sigma*risk.Sigma < leastVariance:
 		return nil, outcome.At(outcome.BadParameter, "sigma", "the square of the noise level %g is too large or too small a number: scale the target", risk.Sigma)
 	case epsilon < leastStep*largest:
 		return nil, outcome.At(outcome.BadParameter, "sigma", "a noise level of %g is below the last digit of targets up to %g: subtract their mean, or judge by held-out rows", risk.Sigma, largest)
 	}
-	delta, weight := normals(n, risk.Seed), risk.Freedom/epsilon
+	weight := risk.Freedom / epsilon * each
 	moved, rows := make([]float64, n), make([]int32, n)
 	for i, t := range y {
 		moved[i], rows[i] = math.FMA(epsilon, delta[i], t), int32(i)
@@ -85,7 +95,7 @@ func newRisk(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Lanes, e
 		}
 		own := spec
 		if id.Fold == 0 {
-			own.Criterion = part{fit: risk.Fit, constant: risk.Constant, weight: -weight, along: delta}
+			own.Criterion = part{fit: risk.Fit * each, constant: risk.Constant, weight: -weight, along: delta}
 		} else {
 			own.Criterion = part{weight: weight, along: delta}
 		}

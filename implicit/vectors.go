@@ -80,7 +80,9 @@ func (s *Vectors) Solve(ctx context.Context, logLambda []float64, at VectorsPoin
 	switch {
 	case !moves:
 		out.Gradient = append(out.Gradient, make([]float64, len(logLambda))...)
-		out.Status = outcome.Flat
+		if out.Status = outcome.Flat; !opts.Rough && !s.stay(ctx, at, c, epsilon, opts) {
+			out.Status = outcome.SupportUncertified
+		}
 		return out, nil
 	case len(at.Free) == 0 && s.fit.Centred(), !s.system.take(at, opts.Rough):
 		out.Gradient = append(out.Gradient, make([]float64, len(logLambda))...)
@@ -90,7 +92,7 @@ func (s *Vectors) Solve(ctx context.Context, logLambda []float64, at VectorsPoin
 		return s.slopes(ctx, at, outer, epsilon, opts)
 	}
 	s.correct(ctx, at, epsilon, opts)
-	edges, right := s.place(at, c, epsilon)
+	edges, right := s.place(at, c, epsilon, false)
 	reach := s.reach(at, outer)
 	kinked := s.fit.Simplex() && s.leaves(at)
 	for i := range logLambda {
@@ -106,6 +108,22 @@ func (s *Vectors) Solve(ctx context.Context, logLambda []float64, at VectorsPoin
 	}
 	out.Status = s.status(ctx, kinked, right)
 	return out, nil
+}
+
+// stay reports that the free rows, beside which none is at a bound, are right.
+func (s *Vectors) stay(ctx context.Context, at VectorsPoint, c, epsilon float64, opts Options) bool {
+	if len(at.Free) == 0 {
+		return true
+	}
+	if !s.system.take(at, false) {
+		return false
+	}
+	s.correct(ctx, at, epsilon, opts)
+	if s.out.Iterations = s.system.iterations; s.system.iterative {
+		s.out.Work = s.system.bordered.Work()
+	}
+	_, right := s.place(at, c, epsilon, true)
+	return right
 }
 
 // slope returns the slope of the criterion along the movement of the predictions, and a bound of its error, that of the
@@ -225,21 +243,26 @@ func (s *Vectors) reach(at VectorsPoint, outer Outer) float64 {
 
 // place looks where rows are at the solution with these free rows. It returns those that are not free
 // and on the edge of the tube, to rounding, and whether the others are where they belong: the free
-// ones inside their intervals by more than rounding, and those that are not at the end that their prediction tells.
-func (s *Vectors) place(at VectorsPoint, c, epsilon float64) (edges []int32, right bool) {
+// ones inside their intervals by more than rounding, and those that are not at the end that their prediction tells. Where
+// nothing moves it makes no difference that a free one is at 0.
+func (s *Vectors) place(at VectorsPoint, c, epsilon float64, still bool) (edges []int32, right bool) {
 	clear(s.free)
 	s.scale, right = epsilon, true
 	for _, r := range at.Free {
 		s.free[r] = true
 		s.scale = max(s.scale, math.Abs(s.fit.Target()[r]), math.Abs(at.Predictions[r]))
 		lower, upper := s.fit.Interval(int(r), c)
-		if at.Dual[r] > 0 {
-			lower = 0
-		} else {
-			upper = 0
+		a, end := at.Dual[r]+s.a[r], upper
+		if at.Dual[r] <= 0 {
+			a, end = -a, -lower
 		}
-		a, slack := at.Dual[r]+s.a[r], s.system.slack(r)+float64(onEdge*(upper-lower))
-		right = right && a-lower > slack && upper-a > slack
+		slack := float64(onEdge * end)
+		least := -slack
+		if !still {
+			slack += s.system.slack(r)
+			least = slack
+		}
+		right = right && a > least && end-a > slack
 	}
 	for r, y := range kernels.Each(s.k, s.fit.Target()) {
 		lower, upper := s.fit.Interval(r, c)

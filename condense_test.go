@@ -3,11 +3,13 @@ package pare_test
 import (
 	"cmp"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/seed-45b9a24c/pare"
 	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
@@ -161,6 +163,27 @@ func TestGapsOnCondensedRowsHold(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestFitsOfManyRowsThatSayNothing: a constant target, and no row of positive weight, are as on few rows.
+func TestFitsOfManyRowsThatSayNothing(t *testing.T) {
+	const n, p = 1 << 17, 8
+	x, err := sparse.NewDense(n, p, slices.Repeat([]float64{1, 2, 4, 8}, n*p/4))
+	if err != nil {
+		t.Fatal(err)
+	}
+	y := slices.Repeat([]float64{7.3}, n)
+	f, err := pare.Fit(t.Context(), x, y, []float64{-1}, pare.Config{})
+	if err != nil || f.Status != outcome.Converged || f.RelativeGap != 0 || len(f.Support) > 0 || math.Abs(f.Intercept-7.3) > 1e-12 {
+		t.Errorf("%+v, %v", f, err)
+	}
+	if _, err := pare.Fit(t.Context(), x, y, []float64{-1}, pare.Config{Weights: make([]float64, n)}); outcome.KindOf(err) != outcome.Shape {
+		t.Error(err)
+	}
+	y[5] = math.NaN()
+	if _, err := pare.Fit(t.Context(), x, y, []float64{-1}, pare.Config{}); outcome.KindOf(err) != outcome.NonFinite {
+		t.Error(err)
 	}
 }
 

@@ -136,8 +136,8 @@ func (e *engine) condenses(v Validation) bool {
 	return e.config.Method.iterate() == nil && e.of.Condenses(folds)
 }
 
-// largeNoise is the size of data from which on a noise level is estimated on condensed rows, which moves its last digits: below, it is that of earlier
-// versions.
+// largeNoise is the size of data from which on a noise level is estimated on condensed rows, which moves its last
+// digits: below, it is that of earlier versions.
 const largeNoise = 1 << 20
 
 // withRidge gives a problem of two strengths one of the ridge alone, where that has fewer columns.

@@ -29,8 +29,8 @@ type Condensed struct {
 	rows    int       // of X
 	along   []float64 // the direction of a [Risk]
 
-	// Norms are √Σw(x − shift)² of the columns and of y over all rows. Rounding times two of them is more than what rounding has moved a product
-	// of columns, or of one and y, by.
+	// Norms are √Σw(x − shift)² of the columns and of y over all rows. Rounding times two of them is more than
+	// what rounding has moved a product of columns, or of one and y, by.
 	Norms    []float64
 	Rounding float64
 }
@@ -62,8 +62,9 @@ const (
 	condensedStretch = 1 << 16 // rows whose sums are taken apart from others, by one thread
 )
 
-// Condense returns the condensed rows of a problem, of all rows as one where there are no folds; nil where numbers leave no room for products, or columns that the
-// spec has free nearly depend on one another, which nothing would keep from large coefficients.
+// Condense returns the condensed rows of a problem, of all rows as one where there are no folds; nil where numbers
+// leave no room for products, no row has weight, or columns that the spec has free nearly depend on one another, which
+// nothing would keep from large coefficients.
 func Condense(k *kernels.Set, helpers *team.Team, x *sparse.Dense, y []float64, spec *Spec) (*Condensed, error) {
 	n, p := x.Dims()
 	c := &condensing{
@@ -270,8 +271,9 @@ func (c *condensing) moments(fold int) (m moments) {
 	return m
 }
 
-// rounding bounds what rounding does to products of columns, in units of their norms: as they are shifted, summed in a row, added up and centred, and
-// as they are factorised and turned; Higham, Accuracy and Stability of Numerical Algorithms, 2002, (3.5) and theorem 10.3.
+// rounding bounds what rounding does to products of columns, in units of their norms: as they are shifted, summed
+// in a row, added up and centred, and as they are factorised and turned; Higham, Accuracy and Stability of Numerical
+// Algorithms, 2002, (3.5) and theorem 10.3.
 func (c *condensing) rounding() float64 {
 	sums := condensedSum + (c.n+condensedSum-1)/condensedSum + len(c.stretches)
 	return float64(float64(4*sums+20*(c.size+8))*0x1p-53) + c.lost
@@ -303,7 +305,9 @@ func (c *condensing) condensed() (*Condensed, error) {
 	}
 	out.Rounding = c.rounding()
 	p := c.size - 1
-	out.Y = columns[p]
+	if out.Y = columns[p]; len(out.Y) == 0 {
+		return nil, nil
+	}
 	if c.spec.Risk != nil {
 		p--
 		out.along = columns[p]

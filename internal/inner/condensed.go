@@ -30,7 +30,8 @@ func (s *Statement) Condenses(folds int) bool {
 
 // condensable reports whether moments are all that the problem knows of the rows.
 func (s *Statement) condensable() bool {
-	return s.quadratic() && !s.Classes && s.Form.Hyperparameters != PerColumn && s.Offset == nil && s.ClassWeights == nil && !slices.Contains(s.GroupWeights, 0)
+	return s.quadratic() && !s.Classes && s.Form.Hyperparameters != PerColumn &&
+		s.Offset == nil && s.ClassWeights == nil && !slices.Contains(s.GroupWeights, 0)
 }
 
 // Condense returns the condensed rows of the folds, and the problem on them; nil where there are none, see [bilevel.Condense].

@@ -8,6 +8,7 @@ import (
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
+	"github.com/seed-45b9a24c/pare/support"
 )
 
 // onCondensed is the inner problem on condensed rows. Its duality gaps, at points that are solutions there, are those of the
@@ -40,7 +41,10 @@ func (s *Statement) FitsCondensed(many bool) bool {
 	if many {
 		most = condensedPath
 	}
-	return len(s.Y) == n && p <= most && n >= condensedFor*p && x.NNZ() >= condensedValues && sparse.CheckWeights(s.Kernels, s.Weights, n) == nil
+	if p > most || n < condensedFor*p || x.NNZ() < condensedValues {
+		return false
+	}
+	return len(s.Y) == n && sparse.CheckWeights(s.Kernels, s.Weights, n) == nil
 }
 
 // OnCondensed makes the inner problem of one predictor and a separable penalty on condensed rows; nil where there are none.
@@ -63,20 +67,24 @@ func (c *onCondensed) Solve(ctx context.Context, logLambda []float64) (*Solution
 		return s, err
 	}
 	s.Gap += c.uncertain(s, logLambda)
-	if s.RelativeGap = s.Gap / c.null; s.Status != outcome.Converged || s.RelativeGap > cmp.Or(c.of.Solver().Tol, usualTol) {
+	s.RelativeGap = s.Gap / c.null // not a number where the target is constant
+	if tol := cmp.Or(c.of.Solver().Tol, usualTol); s.Status != outcome.Converged || !(s.RelativeGap <= tol) {
 		return c.solveOnX(ctx, s, logLambda)
 	}
 	s.Intercept += c.rows.Shifted(s.Support, s.Coef)
 	if s.Passes = 0; !c.met {
-		s.Passes, c.met = 1, true
+		n, p := c.of.X.Dims()
+		cost := support.OuterCost(n, p+2)
+		s.Passes, s.Work, s.Shared, c.met = 1, s.Work+cost, s.Shared+cost, true
 	}
 	return s, nil
 }
 
-// uncertain bounds by how much the gap on the rows themselves may be larger. With δ what rounding makes of products, relative to the norms of
-// their columns, and S = ‖y‖ + Σ‖xⱼ‖|βⱼ|, both objectives are off by no more than δS²/N, and a correlation by δ‖xⱼ‖S/N: a dual point that
-// meets its bound αⱼ on condensed rows has to be scaled for that, by which its objective moves by four times as much
-// of P₀ at most, or, beside a ridge, leaves the square of it.
+// uncertain bounds by how much the gap on the rows themselves may be larger. With δ what rounding makes of
+// products, relative to the norms of their columns, and S = ‖y‖ + Σ‖xⱼ‖|βⱼ|, both objectives are off by no more than
+// δS²/N, and a correlation by δ‖xⱼ‖S/N: a dual point that meets its bound αⱼ on condensed rows has to be scaled
+// for that, by which its objective moves by four times as much of P₀ at most, or, beside a ridge, leaves the
+// square of it.
 func (c *onCondensed) uncertain(s *Solution, logLambda []float64) float64 {
 	norms, view := c.rows.Norms, c.fit.View()
 	size := norms[len(norms)-1]

@@ -122,7 +122,7 @@ func (s *Solver) solveRidge(ctx context.Context, opts Options) (*Solution, error
 func (s *Solver) advanceRidge(ctx context.Context, before float64, opts Options) (gains, done bool) {
 	r := &s.ridge
 	lasts := r.factorised && s.lasts(before, opts.Tol)
-	if s.curved != nil {
+	if s.curved != nil && (!lasts || s.prox.least == 0) { // a line along which the curvature jumps is judged by slopes alone
 		s.enter()
 	}
 	if s.curved != nil && !lasts {

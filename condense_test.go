@@ -93,13 +93,13 @@ func TestTallChoicesAreTheSameAnywhere(t *testing.T) {
 	})
 }
 
-// TestGapsOnCondensedRowsHold: fits and paths on many rows, which are made on condensed ones, end within their tolerance, and no further from
-// the least objective than they say; by a Fitter, which works on the rows themselves.
-func TestGapsOnCondensedRowsHold(t *testing.T) {
+// manyRows returns 2¹⁷ rows of 8 columns, one far from 0, one of a long tail, one that nearly copies another, one of zeros and ones.
+func manyRows(t *testing.T) (x *sparse.Dense, y, weights []float64) {
+	t.Helper()
 	const n, p = 1 << 17, 8
 	r := oracle.NewRandom(19)
 	columns := make([]float64, n*p)
-	y, weights := make([]float64, n), make([]float64, n)
+	y, weights = make([]float64, n), make([]float64, n)
 	for i := range n {
 		common := r.Normal()
 		for j := range p {
@@ -116,6 +116,13 @@ func TestGapsOnCondensedRowsHold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return x, y, weights
+}
+
+// TestGapsOnCondensedRowsHold: fits and paths on many rows, which are made on condensed ones, end within their tolerance, and no further from
+// the least objective than they say; by a Fitter, which works on the rows themselves.
+func TestGapsOnCondensedRowsHold(t *testing.T) {
+	x, y, weights := manyRows(t)
 	for name, c := range map[string]pare.Config{
 		"lasso":        {},
 		"no intercept": {NoIntercept: true, Weights: weights},
@@ -158,7 +165,7 @@ func TestGapsOnCondensedRowsHold(t *testing.T) {
 				if !got.Status.OK() || !(got.RelativeGap <= tol) || objective-want.Objective > got.Gap+1e-12*objective || math.Abs(got.Objective-objective) > got.Gap+1e-12*objective {
 					t.Errorf("at %v: %+v\nobjective %.16g, least %.16g", grid[at], got, objective, want.Objective)
 				}
-				if at++; got.Columns != p || len(got.LogLambdaMax) != len(top) || math.Abs(got.LogLambdaMax[0]-top[0]) > 1e-9 {
+				if at++; got.Columns != 8 || len(got.LogLambdaMax) != len(top) || math.Abs(got.LogLambdaMax[0]-top[0]) > 1e-9 {
 					t.Errorf("%+v", got)
 				}
 			}
@@ -241,17 +248,14 @@ func squaredObjective(x *sparse.Dense, y []float64, f *pare.Fitted, c pare.Confi
 	return loss + penalty
 }
 
-// TestRisksOnCondensedRows are those on the rows themselves: the residual sum of squares there, and the degrees of freedom by differences.
+// TestRisksOnCondensedRows are those on the rows themselves, where a gradient is made: the residual sum of squares, and the
+// degrees of freedom by differences.
 func TestRisksOnCondensedRows(t *testing.T) {
-	tallChoices(t, func(t *testing.T, x sparse.Matrix, y []float64, c pare.Config) {
-		if c.Model == pare.MCP || c.Model == pare.SparseGroup {
-			t.Skip("has no such criterion")
-		}
-		c.Weights = nil
-		grid := pare.SelectOptions{Search: pare.Grid, Points: 6, MinRatio: 1e-4}
+	x, y, _ := manyRows(t)
+	for name, c := range map[string]pare.Config{"lasso": {}, "no intercept": {NoIntercept: true, Standardize: true}, "ridge": {Model: pare.Ridge}} {
 		for _, v := range []pare.Validation{{Criterion: pare.SURE, Sigma: 3, Seed: 4}, {Criterion: pare.BIC, Sigma: 3}, {Criterion: pare.AIC}} {
-			grid.Validation = v
-			s, err := pare.Select(t.Context(), x, y, grid, c)
+			c.Tol = 1e-10
+			s, err := pare.Select(t.Context(), x, y, pare.SelectOptions{Search: pare.Grid, Points: 3, MinRatio: 1e-3, Validation: v}, c)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -262,10 +266,11 @@ func TestRisksOnCondensedRows(t *testing.T) {
 					t.Fatal(err)
 				}
 				if math.Abs(e.Value-want.Value) > 1e-8*math.Abs(s.NullValue) {
-					t.Errorf("%s at λ = %v %g, want %g", v.Criterion, e.LogLambda, e.Value, want.Value)
+					t.Errorf("%s, %s at λ = %v %g, want %g", name, v.Criterion, e.LogLambda, e.Value, want.Value)
 				}
 			}
 		}
-		sameBits(t, x, y, c, 1)
-	})
+	}
+	o := pare.SelectOptions{Validation: pare.Validation{Criterion: pare.SURE, Sigma: 3}, Evaluations: 3}
+	resumesAnywhere(t, "sure", x, y, o, pare.Config{}, false)
 }

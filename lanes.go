@@ -130,15 +130,15 @@ func (e *engine) condenses(v Validation) bool {
 	default:
 		return false
 	}
-	if e.config.sweepFew && e.of.X.NNZ() < largeNoise {
+	if (v.onAllRows() || e.config.sweepFew) && e.of.X.NNZ() < manyNumbers {
 		return false
 	}
 	return e.config.Method.iterate() == nil && e.of.Condenses(folds)
 }
 
-// largeNoise is the size of data from which on a noise level is estimated on condensed rows, which moves its last
-// digits: below, it is that of earlier versions.
-const largeNoise = 1 << 20
+// manyNumbers is the size of data from which on criteria on all rows, and noise levels, are of condensed rows, which
+// moves their last digits: below, they are those of earlier versions, whose logs searches go on by.
+const manyNumbers = 1 << 20
 
 // withRidge gives a problem of two strengths one of the ridge alone, where that has fewer columns.
 func (e *engine) withRidge(call, ctx context.Context, problem inner.Outer, o SelectOptions) (inner.Outer, error) {

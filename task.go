@@ -99,7 +99,7 @@ func (e *engine) traits(problem inner.Outer, spec bilevel.Spec, o SelectOptions)
 	}
 	p := choose.Problem{
 		Objective: problem, Top: e.Max(), Common: e.family.form.Common, Start: o.Start,
-		Pass: float64(x.NNZ()) * passCost(x) * float64(max(2, spec.Folds.Count(e.of.Kernels))),
+		Pass: float64(x.NNZ()) * inner.PassCost(x) * float64(max(2, spec.Folds.Count(e.of.Kernels))),
 	}
 	for _, r := range e.family.form.Ranges {
 		p.Ranges = append(p.Ranges, choose.Range(r))
@@ -129,14 +129,6 @@ func (e *engine) traits(problem inner.Outer, spec bilevel.Spec, o SelectOptions)
 func (e *engine) pairs(v Validation) bool {
 	return e.family.strengths == L1AndRidge && e.family.quadratic() && !e.config.Positive && e.of.Box == nil &&
 		e.leftOut == "" && criterion.Curved(v.Loss) && e.config.Method.iterate() == nil
-}
-
-// passCost is the work of one entry in a pass over X.
-func passCost(x sparse.Matrix) float64 {
-	if _, dense := x.(*sparse.Dense); dense {
-		return 0.1
-	}
-	return 0.6
 }
 
 // columns states the choice of one λ for each column.

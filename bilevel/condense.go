@@ -57,8 +57,8 @@ func (c *Condensed) Shifted(support []int32, coef []float64) float64 {
 }
 
 const (
-	condensedPiece   = 2048    // rows that are dealt out to their folds at a time, while they are in a cache
-	condensedSum     = 1 << 12 // rows in whose order products are summed, to bound what rounding does
+	condensedFirst   = 1 << 11 // rows by whose means columns are shifted
+	condensedPiece   = 1 << 12 // rows that are dealt out to their folds and summed at a time, while they are in a cache
 	condensedStretch = 1 << 16 // rows whose sums are taken apart from others, by one thread
 )
 
@@ -82,7 +82,7 @@ func Condense(k *kernels.Set, helpers *team.Team, x *sparse.Dense, y []float64, 
 	c.size = len(c.columns)
 	c.shift = make([]float64, c.size)
 	if spec.Intercept {
-		c.place(min(n, condensedPiece))
+		c.place(min(n, condensedFirst))
 	}
 	helpers.Do(helpers.Few(support.OuterCost(n, c.size+1)), c)
 	helpers.Rest()
@@ -117,10 +117,9 @@ func (c *condensing) fold(i int) int {
 // portion is what some rows of a fold come to.
 type portion struct {
 	rows  int
-	outer support.Outer // of the columns and 1, of the last rows
-	sums  []float64     // of those before, the lower triangle
-	first []float64     // of its rows
-	vary  []bool        // columns
+	sums  []float64 // of products of the columns and 1, the lower triangle
+	first []float64 // of its rows
+	vary  []bool    // columns
 }
 
 // place shifts columns to their means over the first rows.
@@ -148,18 +147,7 @@ func (c *condensing) Part(part, of int) {
 		for from := s * condensedStretch; from < end; from += condensedPiece {
 			to := min(end, from+condensedPiece)
 			d.deal(c.stretches[s], from, to)
-			if pace.Did((to - from) * c.size); to == end || to%condensedSum == 0 {
-				c.flush(c.stretches[s])
-			}
-		}
-	}
-}
-
-// flush adds what the last rows have come to.
-func (c *condensing) flush(portions []portion) {
-	for b := range portions {
-		if portions[b].rows > 0 {
-			portions[b].outer.Flush(c.k, portions[b].sums)
+			pace.Did((to - from) * c.size)
 		}
 	}
 }
@@ -172,6 +160,7 @@ type dealer struct {
 	columns     [][]float64 // less what they are shifted by
 	ones        []float64
 	weights     []float64
+	outer       support.Outer // of those of one fold
 }
 
 func (c *condensing) newDealer() *dealer {
@@ -185,6 +174,7 @@ func (c *condensing) newDealer() *dealer {
 		d.columns[j] = room[j*rows:][:rows]
 	}
 	c.k.Fill(d.ones, 1)
+	d.outer.Begin(c.size + 1)
 	return d
 }
 
@@ -228,54 +218,46 @@ func (b *portion) add(d *dealer, from, to int) {
 		for j := range b.first {
 			b.first[j] = d.columns[j][from]
 		}
-		b.outer.Begin(d.size + 1)
 		b.sums = make([]float64, (d.size+1)*(d.size+1))
 	}
 	b.rows += to - from
 	for j, first := range b.first {
 		b.vary[j] = b.vary[j] || slices.ContainsFunc(d.columns[j][from:to], func(v float64) bool { return v != first })
 	}
-	b.outer.AddColumns(d.k, d.weights[from:to], func(j int) []float64 {
+	d.outer.AddColumns(d.k, d.weights[from:to], func(j int) []float64 {
 		if j == d.size {
 			return d.ones[from:to]
 		}
 		return d.columns[j][from:to]
 	})
+	d.outer.Flush(d.k, b.sums)
 }
 
-// moments are the sums over all rows of a fold.
-type moments struct {
-	rows  int
-	sums  []float64 // of products of the columns and 1, the lower triangle
-	first []float64
-	vary  []bool
-}
-
-// moments puts the portions of a fold together.
-func (c *condensing) moments(fold int) (m moments) {
+// whole puts the portions of a fold together.
+func (c *condensing) whole(fold int) (all portion) {
 	for _, portions := range c.stretches {
 		b := &portions[fold]
 		switch {
 		case b.rows == 0:
 			continue
-		case m.rows == 0:
-			m = moments{rows: b.rows, sums: b.sums, first: b.first, vary: b.vary}
+		case all.rows == 0:
+			all = *b
 			continue
 		}
-		m.rows += b.rows
+		all.rows += b.rows
 		for j, v := range b.first {
-			m.vary[j] = m.vary[j] || b.vary[j] || v != m.first[j]
+			all.vary[j] = all.vary[j] || b.vary[j] || v != all.first[j]
 		}
-		c.k.Axpy(1, b.sums, m.sums)
+		c.k.Axpy(1, b.sums, all.sums)
 	}
-	return m
+	return all
 }
 
 // rounding bounds what rounding does to products of columns, in units of their norms: as they are shifted, summed
 // in a row, added up and centred, and as they are factorised and turned; Higham, Accuracy and Stability of Numerical
 // Algorithms, 2002, (3.5) and theorem 10.3.
 func (c *condensing) rounding() float64 {
-	sums := condensedSum + (c.n+condensedSum-1)/condensedSum + len(c.stretches)
+	sums := condensedPiece + (c.n+condensedPiece-1)/condensedPiece + len(c.stretches)
 	return float64(float64(4*sums+20*(c.size+8))*0x1p-53) + c.lost
 }
 
@@ -284,7 +266,7 @@ func (c *condensing) condensed() (*Condensed, error) {
 	out := &Condensed{shift: c.shift, Norms: make([]float64, c.size)}
 	columns := make([][]float64, c.size)
 	for b := range c.folds {
-		m := c.moments(b)
+		m := c.whole(b)
 		if m.rows == 0 {
 			continue
 		}

@@ -10,7 +10,7 @@ import (
 const leastSum = 0x1p-900
 
 // rows returns the condensed rows of a fold by columns, and their weight; nil where squares leave the range.
-func (c *condensing) rows(m moments) (rows [][]float64, weight float64) {
+func (c *condensing) rows(m portion) (rows [][]float64, weight float64) {
 	size, whole, sums := c.size, c.size+1, m.sums
 	total, mean := sums[size*whole+size], make([]float64, size)
 	for j := range size {

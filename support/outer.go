@@ -38,7 +38,7 @@ func (o *Outer) Sum(set *kernels.Set, count, size int, vector func(k int) (d flo
 		}
 		o.add(set, terms)
 	}
-	o.End(a)
+	o.end(a)
 }
 
 // SumColumns is [Outer.Sum], with its bits, of vectors that are rows of a matrix whose columns are at hand,
@@ -46,7 +46,7 @@ func (o *Outer) Sum(set *kernels.Set, count, size int, vector func(k int) (d flo
 func (o *Outer) SumColumns(set *kernels.Set, d []float64, size int, column func(j int) []float64, a []float64) {
 	o.Begin(size)
 	o.AddColumns(set, d, column)
-	o.End(a)
+	o.end(a)
 }
 
 // AddColumns adds to the sums since [Outer.Begin], as [Outer.SumColumns] does.
@@ -94,8 +94,8 @@ func (o *Outer) add(set *kernels.Set, terms int) {
 	}
 }
 
-// End copies the sums to the lower triangle of a, row by row.
-func (o *Outer) End(a []float64) {
+// end copies the sums to the lower triangle of a, row by row.
+func (o *Outer) end(a []float64) {
 	whole := panels(o.size) * kernels.Lanes
 	for i := range o.size {
 		copy(a[i*o.size:][:i+1], o.sum[i*whole:])

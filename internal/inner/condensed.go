@@ -11,11 +11,18 @@ import (
 )
 
 const (
-	condensedPays   = 2  // rows for each that they are condensed to, from which on that pays
-	condensedPasses = 50 // over X that it may cost for each fold, as a search takes them
-	passCost        = 0.1
+	condensedPays   = 2       // rows for each that they are condensed to, from which on that pays
+	condensedPasses = 50      // over X that it may cost for each fold, as a search takes them
 	factorCost      = 1. / 30 // of the cube of the columns
 )
+
+// PassCost is the work of one entry in a pass over X.
+func PassCost(x sparse.Matrix) float64 {
+	if _, dense := x.(*sparse.Dense); dense {
+		return 0.1
+	}
+	return 0.6
+}
 
 // Condenses reports whether so many folds had better be judged, by their mean squared error, on condensed rows.
 func (s *Statement) Condenses(folds int) bool {
@@ -25,7 +32,7 @@ func (s *Statement) Condenses(folds int) bool {
 	n, p := s.X.Dims()
 	rows, columns, lanes := float64(n), float64(p), float64(folds)
 	cost := support.OuterCost(n, p+2) + float64(lanes*factorCost*columns*columns*columns)
-	return n >= condensedPays*folds*(p+2) && cost <= float64(condensedPasses*lanes*passCost*rows*columns)
+	return n >= condensedPays*folds*(p+2) && cost <= float64(condensedPasses*lanes*PassCost(s.X)*rows*columns)
 }
 
 // condensable reports whether moments are all that the problem knows of the rows.

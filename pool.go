@@ -108,7 +108,7 @@ type purpose uint8
 const (
 	toFit           purpose = iota // one inner problem on all rows
 	toFitMany                      // the same at many λ's
-	toChoose                       //  evaluate a criterion, and choose by it
+	toChoose                       // evaluate a criterion, and choose by it
 	toDifferentiate                // make its hypergradient at one λ
 	toPredict                      // fit the folds anew, one on each thread
 )

@@ -228,7 +228,11 @@ func (e *engine) validating(ctx context.Context, v Validation) (problem inner.Ou
 	defer outcome.Caught(&err)
 	if spec, err = e.choice(ctx, v); err == nil {
 		spec.Given = true
-		problem, err = e.over(ctx, spec, SelectOptions{Validation: v})
+		if e.condenses(v) {
+			problem, err = e.over(ctx, spec, SelectOptions{Validation: v})
+		} else {
+			problem, err = e.outer(spec)
+		}
 	}
 	return problem, spec, err
 }

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"github.com/seed-45b9a24c/pare/internal/team"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/loss"
 )
@@ -43,18 +44,15 @@ func (f *Rowwise) respondByBlocks(s *State) {
 	s.signs, s.Loss = [2]float64{sums[0], sums[1]}, sums[2]/f.view.Total()
 }
 
-// blockTask is a loop over blocks of rows, which sets the sums of each.
-type blockTask interface{ Part(k, of int) }
-
-// byBlocks has the team of the view do a loop over blocks of rows, and adds the sums of all up.
-func (f *Rowwise) byBlocks(s *State, task blockTask) (sums [3]float64) {
+// byBlocks has the team of the view do a loop over blocks of rows, which sets the sums of each, and adds those of all up.
+func (f *Rowwise) byBlocks(s *State, task team.Task) (sums [3]float64) {
 	blocks := (len(f.y) + kernels.Block - 1) / kernels.Block
 	if len(s.sums) < blocks {
 		s.sums = make([][3]float64, blocks)
 	}
 	s.loop = rowLoop{f: f, s: s}
-	team := f.view.Team()
-	team.Do(max(1, min(team.Cuts(rowCost*float64(len(f.y))), blocks/blocksEach)), task)
+	helpers := f.view.Team()
+	helpers.Do(max(1, min(helpers.Cuts(rowCost*float64(len(f.y))), blocks/blocksEach)), task)
 	s.loop = rowLoop{}
 	for _, of := range s.sums[:blocks] {
 		for k, v := range of {

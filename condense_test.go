@@ -10,6 +10,7 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/search"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
@@ -28,7 +29,7 @@ func tallChoices(t *testing.T, check func(t *testing.T, x sparse.Matrix, y []flo
 		"sparse groups": {Model: pare.SparseGroup, Groups: []int{0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			q := oracle.NewRandom(41).Problem(oracle.Shape{N: 500, P: 12, Mean: 5, Correlation: 0.6, Weights: true, Active: 6, Noise: 4})
+			q := oracle.NewRandom(41).Problem(oracle.Shape{N: 700, P: 12, Mean: 5, Correlation: 0.6, Weights: true, Active: 6, Noise: 4})
 			c.Weights, c.Tol = q.Weights, 1e-12
 			check(t, fixture.Matrix(t, q, true), q.Y, c)
 		})
@@ -36,10 +37,10 @@ func tallChoices(t *testing.T, check func(t *testing.T, x sparse.Matrix, y []flo
 }
 
 // TestTallChoicesAreMadeAsOnX: values of a choice are the mean squared errors of models that are fitted to the rows
-// themselves, and so is the model.
+// themselves, of a hold-out with their standard error, and so is the model.
 func TestTallChoicesAreMadeAsOnX(t *testing.T) {
 	tallChoices(t, func(t *testing.T, x sparse.Matrix, y []float64, c pare.Config) {
-		for _, v := range []pare.Validation{{}, {Split: pare.Forward}} {
+		for _, v := range []pare.Validation{{}, {Split: pare.Forward}, {Criterion: pare.HoldOut}} {
 			s, err := pare.Select(t.Context(), x, y, pare.SelectOptions{Search: pare.Grid, Points: 8, MinRatio: 1e-5, Validation: v, Measures: true}, c)
 			if err != nil {
 				t.Fatal(err)
@@ -51,6 +52,9 @@ func TestTallChoicesAreMadeAsOnX(t *testing.T) {
 				}
 				if want := meanSquaredError(held, y, c.Weights); math.Abs(e.Value-want) > 1e-6*want {
 					t.Errorf("at λ = %v %g, want %g", e.LogLambda, e.Value, want)
+				}
+				if want := batchedError(held, y, c.Weights); v.Criterion == pare.HoldOut && math.Abs(e.StandardError-want) > 1e-5*want {
+					t.Errorf("at λ = %v ± %g, want %g", e.LogLambda, e.StandardError, want)
 				}
 			}
 			if m := s.Measures[0]; math.Abs(m.Value-s.Value) > 1e-6*s.Value {
@@ -83,6 +87,31 @@ func meanSquaredError(held *pare.HeldOut, y, weights []float64) (mean float64) {
 	return mean
 }
 
+// batchedError is the standard error of the weighted mean of the squared errors of twenty batches: of every row held out, the next.
+func batchedError(held *pare.HeldOut, y, weights []float64) float64 {
+	const batches = 20
+	var sum, weight [batches]float64
+	var all, total, square float64
+	next := 0
+	for i, fold := range held.Fold {
+		if fold == 0 && weights[i] > 0 {
+			d := y[i] - held.Scores[i][0]
+			sum[next%batches] += weights[i] * d * d
+			weight[next%batches] += weights[i]
+			next++
+		}
+	}
+	for b := range batches {
+		all += sum[b]
+		total += weight[b]
+	}
+	for b := range batches {
+		d := (sum[b] - weight[b]*all/total) / total
+		square += d * d
+	}
+	return math.Sqrt(square * batches / (batches - 1))
+}
+
 // TestTallChoicesAreTheSameAnywhere: by any number of threads, by lanes elsewhere, and from where a search was cut.
 func TestTallChoicesAreTheSameAnywhere(t *testing.T) {
 	tallChoices(t, func(t *testing.T, x sparse.Matrix, y []float64, c pare.Config) {
@@ -90,7 +119,54 @@ func TestTallChoicesAreTheSameAnywhere(t *testing.T) {
 			t.Skip("whose path takes long")
 		}
 		sameBits(t, x, y, c, 1)
+		for _, threads := range []int{1, 2} {
+			c.Threads = threads
+			o := pare.SelectOptions{Validation: pare.Validation{Criterion: pare.HoldOut}}
+			if resumesAnywhere(t, "hold-out", x, y, o, c, false) == 0 {
+				t.Error("nothing chosen")
+			}
+		}
 	})
+}
+
+// TestHoldOutsOfFewRows are as on a sparse matrix, which is not condensed: of one row there is no standard error, of a few it is that of each by
+// itself, and rows without weight, or for testing, have no part in it.
+func TestHoldOutsOfFewRows(t *testing.T) {
+	const n = 900
+	q := oracle.NewRandom(43).Problem(oracle.Shape{N: n, P: 5, Weights: true, Noise: 1})
+	for i := range q.Weights {
+		q.Weights[i] = float64(i % 4)
+	}
+	for _, held := range []int{1, 2, 3, 25} {
+		v := pare.Validation{Criterion: pare.HoldOut, FoldIDs: make([]int, n)}
+		for i := range v.FoldIDs {
+			switch {
+			case i < 4*held: // of four rows one is held out, and two are for testing
+				v.FoldIDs[i] = -2 * (i % 2)
+			default:
+				v.FoldIDs[i] = -1
+			}
+		}
+		c := pare.Config{Weights: q.Weights, Tol: 1e-12}
+		grid := [][]float64{{-2}, {-4}}
+		var want []search.Evaluation
+		for e, err := range pare.Validate(t.Context(), fixture.Matrix(t, q, false), q.Y, grid, v, c) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			want = append(want, e)
+		}
+		for e, err := range pare.Validate(t.Context(), fixture.Matrix(t, q, true), q.Y, grid, v, c) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := want[0]
+			want = want[1:]
+			if math.Abs(e.Value-w.Value) > 1e-6*w.Value || math.Abs(e.StandardError-w.StandardError) > 1e-6*w.StandardError || math.Abs(e.Test-w.Test) > 1e-6*w.Test || (w.StandardError > 0) != (held > 1) {
+				t.Errorf("%d rows: %g ± %g, tested %g, want %g ± %g, tested %g", held, e.Value, e.StandardError, e.Test, w.Value, w.StandardError, w.Test)
+			}
+		}
+	}
 }
 
 // manyRows returns 2¹⁷ rows of 8 columns, one far from 0, one of a long tail, one that nearly copies another, one of zeros and ones.

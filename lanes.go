@@ -117,12 +117,12 @@ func (e *engine) ground(ctx context.Context, x sparse.Matrix, spec bilevel.Spec,
 	return g, nil
 }
 
-// condenses reports whether λ is chosen on condensed rows. One fold alone has a standard error over its rows.
+// condenses reports whether λ is chosen on condensed rows.
 func (e *engine) condenses(v Validation) bool {
 	folds := v.count(len(e.of.Y))
 	switch v.Criterion {
-	case "", CV:
-		if squared := v.Loss == nil || v.Loss == criterion.Criterion(criterion.MeanSquaredError{}); !squared || folds < 2 {
+	case "", CV, HoldOut:
+		if squared := v.Loss == nil || v.Loss == criterion.Criterion(criterion.MeanSquaredError{}); !squared {
 			return false
 		}
 	case SURE, AIC, BIC:

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-45b9a24c/pare/support"
 )
 
-// Condensed has few rows in the place of many: for every fold as many as it has independent columns, with
+// Condensed has few rows in the place of many: for every fold, or batch of a hold-out, as many as it has independent columns, with
 // its sums, squares and products of columns and target. Squared losses, and mean squared errors, depend on
 // no more than these, so that solutions, values and gradients of all λ are those of the rows
 // themselves: with Z = [1 X y] of the rows of a fold, ZᵀSZ = LLᵀ by Cholesky's method, L's columns are the
@@ -23,6 +23,8 @@ type Condensed struct {
 	X     *sparse.Dense
 	Y     []float64
 	folds Folds
+	// batches are of the rows of a hold-out; nil: there is none.
+	batches Folds
 	// weights share out those of the rows of a fold.
 	weights []float64
 	shift   []float64 // of the columns, and of y
@@ -43,7 +45,7 @@ func (c *Condensed) Spec(spec Spec) Spec {
 		spec.Risk = &risk
 		return spec
 	}
-	spec.Folds, spec.Weights = c.folds, c.weights
+	spec.Folds, spec.Weights, spec.batches = c.folds, c.weights, c.batches
 	return spec
 }
 
@@ -68,9 +70,13 @@ const (
 func Condense(k *kernels.Set, helpers *team.Team, x *sparse.Dense, y []float64, spec *Spec) (*Condensed, error) {
 	n, p := x.Dims()
 	c := &condensing{
-		k: k, spec: spec, n: n, folds: spec.Folds.Count(k) - TestOnly,
+		k: k, spec: spec, n: n, of: spec.Folds, batches: spec.inBatches(k),
 		stretches: make([][]portion, (n+condensedStretch-1)/condensedStretch),
 	}
+	if c.batches != nil {
+		c.of = c.batches
+	}
+	c.folds = c.of.Count(k) - TestOnly
 	for j := range p {
 		_, column := x.Column(j)
 		c.columns = append(c.columns, column)
@@ -95,23 +101,24 @@ func Condense(k *kernels.Set, helpers *team.Team, x *sparse.Dense, y []float64, 
 
 // condensing are the sums over the rows of folds.
 type condensing struct {
-	k         *kernels.Set
-	spec      *Spec
-	n         int         // rows
-	size      int         // of columns, with the direction of a [Risk], and the target
-	folds     int         // and those of no fold
-	columns   [][]float64 // and the target
-	shift     []float64
-	stretches [][]portion // of rows: by fold, those of no fold first
-	lost      float64     // of products of columns, relative to their norms, where some depend on others
+	k           *kernels.Set
+	spec        *Spec
+	n           int         // rows
+	size        int         // of columns, with the direction of a [Risk], and the target
+	of, batches Folds       // what rows are in: folds, or batches in their place, where there are some
+	folds       int         // and those of no fold
+	columns     [][]float64 // and the target
+	shift       []float64
+	stretches   [][]portion // of rows: by fold, those of no fold first
+	lost        float64     // of products of columns, relative to their norms, where some depend on others
 }
 
 // fold returns the number of a row's fold.
 func (c *condensing) fold(i int) int {
-	if c.spec.Folds == nil {
+	if c.of == nil {
 		return AlwaysTrain - TestOnly
 	}
-	return c.spec.Folds[i] - TestOnly
+	return c.of[i] - TestOnly
 }
 
 // portion is what some rows of a fold come to.
@@ -280,6 +287,12 @@ func (c *condensing) condensed() (*Condensed, error) {
 		}
 		for range rows[0] {
 			out.folds, out.weights = append(out.folds, b+TestOnly), append(out.weights, weight)
+		}
+	}
+	if c.batches != nil {
+		out.batches = slices.Clone(out.folds)
+		for i, batch := range out.batches {
+			out.folds[i] = min(batch, 0)
 		}
 	}
 	for j, square := range out.Norms {

@@ -47,7 +47,7 @@ func TestEveryPassLooks(t *testing.T) {
 	spec := Spec{Folds: folds, Weights: weights, Intercept: true}
 	held := &heldOut{train: ones, rows: rows, class: label, weights: weights}
 	total := looksOf(func(k *kernels.Set) { held.criterion().Total(k, n) })
-	mean := judged{criterion: criterion.MeanSquaredError{}, y: y, rows: rows, holdOut: true}
+	mean := judged{criterion: criterion.MeanSquaredError{}, y: y, rows: rows, batches: (&Spec{Folds: make(Folds, n)}).inBatches(nil)}
 	curved := judged{criterion: criterion.Of(loss.Logistic{}), y: ones, rows: rows, prediction: y, curvature: weights}
 	evaluated := looksOf(func(k *kernels.Set) {
 		criterion.Eval(k, curved.criterion, rows, ones, y, make([]float64, n), make([]float64, n))
@@ -88,6 +88,7 @@ func TestEveryPassLooks(t *testing.T) {
 		"newHeldOut": {func(k *kernels.Set) { _, _ = newHeldOut(k, &spec, []float64{0, 1}, label, 0) }, pieces + split + paced((n+1)/3+n)},
 		"null":       {func(k *kernels.Set) { held.null(k, 2, label, spec) }, paced(n) + 2*total + 2*paced(n)},
 		"loss":       {func(k *kernels.Set) { held.loss(k, func(int, int32) float64 { return 1 }) }, 2*total + 2*paced(n)},
+		"inBatches":  {func(k *kernels.Set) { (&Spec{Folds: make(Folds, n)}).inBatches(k) }, pieces + paced(n)},
 		"errorOf":    {func(k *kernels.Set) { j := mean; j.k = k; j.errorOf(0, y) }, paced(n)},
 		"slightly":   {func(k *kernels.Set) { j := curved; j.k = k; j.curvatureWithin(1e-9) }, 0},
 		"within":     {func(k *kernels.Set) { j := curved; j.k = k; j.curvatureWithin(0.01) }, clone + paced(n)},

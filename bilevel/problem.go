@@ -61,6 +61,8 @@ type Spec struct {
 	Box *model.Box
 	// Datafit makes the inner datafit of a view. nil means the squared loss.
 	Datafit func(view *sparse.View, y []float64) (model.Datafit, error)
+	// batches are those of a hold-out's rows where these stand for others, see [Spec.inBatches].
+	batches Folds
 	// Criterion judges predictions on held-out rows. nil means the mean squared
 	// error.
 	Criterion criterion.Criterion

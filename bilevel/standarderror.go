@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/seed-45b9a24c/pare/criterion"
+	"github.com/seed-45b9a24c/pare/kernels"
 )
 
 // standardError is the standard error of the mean of a few values.
@@ -18,28 +19,55 @@ func standardError(values []float64, mean float64) float64 {
 	return math.Ldexp(math.Sqrt(square/(k-1))/math.Sqrt(k), unit)
 }
 
-// mostBatches is how many parts of a hold-out's rows its standard error is taken over.
+// mostBatches is how many batches of a hold-out's rows its standard error is taken over.
 const mostBatches = 20
 
+// Parts returns how many sets of rows so many folds are judged by: of a hold-out, its batches and the rows that train.
+func Parts(folds int) int {
+	if folds == 1 {
+		return mostBatches + 1
+	}
+	return folds
+}
+
+// inBatches returns the batch of each row that is held out by one fold alone, the next for every row; nil where there are others.
+func (s *Spec) inBatches(k *kernels.Set) Folds {
+	switch {
+	case s.batches != nil:
+		return s.batches
+	case s.Risk != nil || s.Folds.Count(k) != 1:
+		return nil
+	}
+	batches, held, pace := make(Folds, len(s.Folds)), 0, k.Pace()
+	for i, id := range s.Folds {
+		pace.Did(1)
+		if batches[i] = id; id == 0 && s.weight(i) > 0 {
+			batches[i] = held % mostBatches
+			held++
+		}
+	}
+	return batches
+}
+
 // errorOf returns the standard error of a value of the criterion on the rows of a hold-out, from
-// its values on interleaved batches of them, each with its share of the weight; 0 for one of
+// its values on batches of them, each with its share of the weight; 0 for one of
 // several folds, whose values have a spread of their own, for a single row, and where the
 // criterion is not a mean over rows.
 func (j *judged) errorOf(value float64, prediction []float64) float64 {
-	batches := min(mostBatches, len(j.rows))
-	if !j.holdOut || batches < 2 || !criterion.RowMean(j.criterion) {
+	batches := min(mostBatches, len(j.rows)) // each has rows
+	if j.batches == nil || batches < 2 || !criterion.RowMean(j.criterion) {
 		return 0
 	}
 	values, weight := make([]float64, batches), make([]float64, batches)
-	rows, pace := make([]int32, 0, len(j.rows)/batches+1), j.k.Pace()
-	for b := range batches {
-		rows = rows[:0]
-		for i := b; i < len(j.rows); i += batches {
-			pace.Did(1)
-			rows = append(rows, j.rows[i])
-			weight[b] += j.weight(j.rows[i])
-		}
-		values[b] = j.loss(rows, prediction, nil)
+	rows, pace := make([][]int32, batches), j.k.Pace()
+	for _, i := range j.rows {
+		pace.Did(1)
+		b := j.batches[i]
+		rows[b] = append(rows[b], i)
+		weight[b] += j.weight(i)
+	}
+	for b := range rows {
+		values[b] = j.loss(rows[b], prediction, nil)
 	}
 	return criterion.StandardError(j.k, values, weight, value)
 }

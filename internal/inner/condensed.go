@@ -30,9 +30,9 @@ func (s *Statement) Condenses(folds int) bool {
 		return false
 	}
 	n, p := s.X.Dims()
-	rows, columns, lanes := float64(n), float64(p), float64(folds)
-	cost := support.OuterCost(n, p+2) + float64(lanes*factorCost*columns*columns*columns)
-	return n >= condensedPays*folds*(p+2) && cost <= float64(condensedPasses*lanes*PassCost(s.X)*rows*columns)
+	rows, columns, lanes, parts := float64(n), float64(p), float64(folds), bilevel.Parts(folds)
+	cost := support.OuterCost(n, p+2) + float64(float64(parts)*factorCost*columns*columns*columns)
+	return n >= condensedPays*parts*(p+2) && cost <= float64(condensedPasses*lanes*PassCost(s.X)*rows*columns)
 }
 
 // condensable reports whether moments are all that the problem knows of the rows.

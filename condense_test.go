@@ -112,6 +112,39 @@ func batchedError(held *pare.HeldOut, y, weights []float64) float64 {
 	return math.Sqrt(square * batches / (batches - 1))
 }
 
+// TestTallChoicesWhereTheFirstRowsAreElsewhere: values are the mean squared errors of models that are fitted to the rows themselves, where
+// columns and target are far from where they began.
+func TestTallChoicesWhereTheFirstRowsAreElsewhere(t *testing.T) {
+	q := oracle.NewRandom(6).Problem(oracle.Shape{N: 9000, P: 3, Active: 3, Noise: 1})
+	c := pare.Config{Tol: 1e-9, Weights: slices.Repeat([]float64{1}, len(q.Y))}
+	for i, row := range q.X {
+		if i < 3000 {
+			c.Weights[i] = 0
+			continue
+		}
+		row[0] += 1e7
+		q.Y[i] += 1e8
+	}
+	x := fixture.Matrix(t, q, true)
+	top, err := pare.LogLambdaMax(x, q.Y, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := []float64{top[0] - 3}
+	for e, err := range pare.Validate(t.Context(), x, q.Y, [][]float64{at}, pare.Validation{}, c) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		held, err := pare.OutOfFold(t.Context(), x, q.Y, at, pare.Validation{}, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := meanSquaredError(held, q.Y, c.Weights); !(math.Abs(e.Value-want) <= 1e-6*want) {
+			t.Errorf("%g, want %g", e.Value, want)
+		}
+	}
+}
+
 // TestTallChoicesAreTheSameAnywhere: by any number of threads, by lanes elsewhere, and from where a search was cut.
 func TestTallChoicesAreTheSameAnywhere(t *testing.T) {
 	tallChoices(t, func(t *testing.T, x sparse.Matrix, y []float64, c pare.Config) {

@@ -90,8 +90,11 @@ func Condense(k *kernels.Set, helpers *team.Team, x *sparse.Dense, y []float64, 
 	if spec.Intercept {
 		c.place(min(n, condensedFirst))
 	}
-	helpers.Do(helpers.Few(support.OuterCost(n, c.size+1)), c)
-	helpers.Rest()
+	c.centre = slices.Repeat([][]float64{c.shift}, c.folds)
+	c.sum(helpers)
+	if spec.Intercept && c.recentre() {
+		c.sum(helpers)
+	}
 	out, err := c.condensed()
 	if out != nil && err == nil && !out.tellsApart(k, spec, spec.Free) {
 		return nil, nil
@@ -109,7 +112,9 @@ type condensing struct {
 	folds       int         // and those of no fold
 	columns     [][]float64 // and the target
 	shift       []float64
+	centre      [][]float64 // by fold: what columns are less where they are summed
 	stretches   [][]portion // of rows: by fold, those of no fold first
+	whole       []portion   // the folds
 	lost        float64     // of products of columns, relative to their norms, where some depend on others
 }
 
@@ -125,7 +130,7 @@ func (c *condensing) fold(i int) int {
 type portion struct {
 	rows  int
 	sums  []float64 // of products of the columns and 1, the lower triangle
-	first []float64 // of its rows
+	first []float64 // of its rows, as it is in X
 	vary  []bool    // columns
 }
 
@@ -142,6 +147,52 @@ func (c *condensing) place(rows int) {
 			c.shift[j] = sum / total
 		}
 	}
+}
+
+// sum sums over the rows of the folds.
+func (c *condensing) sum(helpers *team.Team) {
+	helpers.Do(helpers.Few(support.OuterCost(c.n, c.size+1)), c)
+	helpers.Rest()
+	c.whole = c.whole[:0]
+	for b := range c.folds {
+		c.whole = append(c.whole, c.together(b))
+	}
+}
+
+// farOff is how many times the variance of a column the square of its mean may be. Rounding would be seen in the difference of the
+// two beyond.
+const farOff = 1 << 10
+
+// recentre centres the columns of folds where a mean is far off by their means, and reports whether there is such a
+// fold. Columns are then shifted by their means over all rows.
+func (c *condensing) recentre() (far bool) {
+	all := make([]float64, c.size+1)
+	for b, m := range c.whole {
+		if m.rows == 0 {
+			continue
+		}
+		last := m.sums[c.size*(c.size+1):]
+		c.k.Axpy(1, last, all)
+		off, centre := false, slices.Clone(c.shift)
+		for j := range centre {
+			if !m.vary[j] {
+				centre[j] = m.first[j]
+				continue
+			}
+			mean := last[j] / last[c.size]
+			centre[j] += mean
+			square := float64(last[j] * mean)
+			off = off || square > farOff*(m.sums[j*(c.size+1)+j]-square)
+		}
+		if off {
+			c.centre[b], far = centre, true
+		}
+	}
+	if far {
+		c.shift = slices.Clone(c.shift)
+		c.k.Axpy(1/all[c.size], all[:c.size], c.shift)
+	}
+	return far
 }
 
 // Part sums over every so many stretches of rows.
@@ -204,33 +255,45 @@ func (d *dealer) deal(to []portion, first, end int) {
 			*at++
 		}
 	}
-	order := d.order[:d.begin[d.folds]]
 	for j, column := range d.condensing.columns {
-		values, out, shift := column[first:end], d.columns[j], d.shift[j]
-		for at, i := range order {
-			out[at] = values[i] - shift
+		values, out := column[first:end], d.columns[j]
+		for b := range to {
+			from, next := d.begin[b], d.begin[b+1]
+			if from == next {
+				continue
+			}
+			rows, centre := d.order[from:next], d.centre[b][j]
+			to[b].see(d.size, j, values, rows)
+			for t, i := range rows {
+				out[from+t] = values[i] - centre
+			}
 		}
 	}
 	for b := range to {
-		if d.begin[b] < d.begin[b+1] {
-			to[b].add(d, d.begin[b], d.begin[b+1])
+		if from, next := d.begin[b], d.begin[b+1]; from < next {
+			to[b].add(d, from, next)
 		}
 	}
+}
+
+// see finds out whether column j varies.
+func (b *portion) see(size, j int, values []float64, rows []int32) {
+	if b.first == nil {
+		b.first, b.vary = make([]float64, size), make([]bool, size)
+	}
+	if b.rows == 0 {
+		b.first[j] = values[rows[0]]
+	}
+	first := b.first[j]
+	b.vary[j] = b.vary[j] || slices.ContainsFunc(rows, func(i int32) bool { return values[i] != first })
 }
 
 // add adds rows that have been dealt.
 func (b *portion) add(d *dealer, from, to int) {
 	if b.rows == 0 {
-		b.first, b.vary = make([]float64, d.size), make([]bool, d.size)
-		for j := range b.first {
-			b.first[j] = d.columns[j][from]
-		}
 		b.sums = make([]float64, (d.size+1)*(d.size+1))
 	}
 	b.rows += to - from
-	for j, first := range b.first {
-		b.vary[j] = b.vary[j] || slices.ContainsFunc(d.columns[j][from:to], func(v float64) bool { return v != first })
-	}
 	d.outer.AddColumns(d.k, d.weights[from:to], func(j int) []float64 {
 		if j == d.size {
 			return d.ones[from:to]
@@ -240,8 +303,8 @@ func (b *portion) add(d *dealer, from, to int) {
 	d.outer.Flush(d.k, b.sums)
 }
 
-// whole puts the portions of a fold together.
-func (c *condensing) whole(fold int) (all portion) {
+// together puts the portions of a fold together.
+func (c *condensing) together(fold int) (all portion) {
 	for _, portions := range c.stretches {
 		b := &portions[fold]
 		switch {
@@ -272,12 +335,11 @@ func (c *condensing) rounding() float64 {
 func (c *condensing) condensed() (*Condensed, error) {
 	out := &Condensed{shift: c.shift, Norms: make([]float64, c.size)}
 	columns := make([][]float64, c.size)
-	for b := range c.folds {
-		m := c.whole(b)
+	for b, m := range c.whole {
 		if m.rows == 0 {
 			continue
 		}
-		rows, weight := c.rows(m)
+		rows, weight := c.rows(b)
 		if rows == nil {
 			return nil, nil
 		}

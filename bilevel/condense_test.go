@@ -105,6 +105,54 @@ func rowsOf(c *bilevel.Condensed, weights []float64) *oracle.Problem {
 	return q
 }
 
+// TestMeansFarFromThoseOfTheFirstRows: products are as exact where columns and target are elsewhere, in most folds, than in
+// the rows that they are shifted by, or where no such row has weight.
+func TestMeansFarFromThoseOfTheFirstRows(t *testing.T) {
+	for _, absent := range []bool{false, true} {
+		q := oracle.NewRandom(5).Problem(oracle.Shape{N: 9000, P: 4, Weights: true})
+		folds := make(bilevel.Folds, len(q.Y))
+		for i, row := range q.X {
+			folds[i] = i / 3000
+			if absent {
+				folds[i] = i % 3
+			}
+			if absent && i < 3000 {
+				q.Weights[i] = 0
+			}
+			if i >= 3000 {
+				row[0] += 1e8
+				row[1] -= 1e7
+				row[2] = 0.1
+				q.Y[i] += 1e8
+			}
+			row[3] = -row[0]
+		}
+		spec := bilevel.Spec{Folds: folds, Intercept: true, Weights: q.Weights}
+		c := condensed(t, q, &spec)
+		of := c.Spec(spec)
+		small := rowsOf(c, of.Weights)
+		for fold := range 3 {
+			want, got := momentsOf(q, folds, fold, true), momentsOf(small, of.Folds, fold, true)
+			for i := range want.products {
+				if constant := i == 2 && (absent || fold > 0); got.constant[i] != constant {
+					t.Errorf("no weight %t, fold %d: column %d is constant: %t", absent, fold, i, got.constant[i])
+				}
+				for j, w := range want.products[i] {
+					scale := math.Sqrt(want.products[i][i] * want.products[j][j])
+					if varies := !got.constant[i] && !got.constant[j]; varies && math.Abs(got.products[i][j]-w) > 1e-7*scale { // rows of X themselves have eight digits of what they differ by
+						t.Errorf("no weight %t, fold %d: columns %d and %d have %g, want %g", absent, fold, i, j, got.products[i][j], w)
+					}
+				}
+			}
+		}
+		for i, row := range small.X {
+			if row[3] != -row[0] {
+				t.Errorf("row %d: %g", i, row)
+			}
+		}
+	}
+}
+
 // TestRoundingOfCondensedRowsIsBounded: products of all rows as one are off by less than is said, also where what tells columns apart is lost.
 func TestRoundingOfCondensedRowsIsBounded(t *testing.T) {
 	for _, off := range []float64{1, 1e-7, 1e-8, 1e-9} {

@@ -10,19 +10,21 @@ import (
 const leastSum = 0x1p-900
 
 // rows returns the condensed rows of a fold by columns, and their weight; nil where squares leave the range.
-func (c *condensing) rows(m portion) (rows [][]float64, weight float64) {
+func (c *condensing) rows(fold int) (rows [][]float64, weight float64) {
+	m := c.whole[fold]
 	size, whole, sums := c.size, c.size+1, m.sums
-	total, mean := sums[size*whole+size], make([]float64, size)
+	total, mean, place := sums[size*whole+size], make([]float64, size), make([]float64, size) // the mean less the centre, and less the shift
 	for j := range size {
-		if square := sums[j*whole+j]; !(square <= math.MaxFloat64) || square < leastSum && (m.vary[j] || m.first[j] != 0) {
+		if square := sums[j*whole+j]; !(square <= math.MaxFloat64) || square < leastSum && (m.vary[j] || !c.spec.Intercept && m.first[j] != 0) {
 			return nil, 0
 		}
 		switch {
 		case !c.spec.Intercept:
 		case m.vary[j]:
 			mean[j] = sums[size*whole+j] / total
+			place[j] = c.centre[fold][j] - c.shift[j] + mean[j]
 		default:
-			mean[j] = m.first[j]
+			place[j] = m.first[j] - c.shift[j]
 		}
 	}
 	product := make([]float64, size*size)
@@ -35,7 +37,7 @@ func (c *condensing) rows(m portion) (rows [][]float64, weight float64) {
 	}
 	l, rank := factorised(c.k, product, size, independent)
 	c.lost = max(c.lost, lost(c.k, product, l, size, rank))
-	return spread(l, rank, mean, total, c.spec.Intercept)
+	return spread(l, rank, place, total, c.spec.Intercept)
 }
 
 // spread returns rows, by columns, whose weighted products are LLᵀ and whose means are as given, and the weight of each.

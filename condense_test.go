@@ -282,6 +282,107 @@ func TestGapsOnCondensedRowsHold(t *testing.T) {
 	}
 }
 
+// TestPathsUnderConcavePenaltiesOnManyRows: those of condensed rows lead to points that are stationary on the rows themselves, by the
+// derivatives of the penalties, and that the path on a sparse matrix, which is not condensed, leads to; a pass over X for each is all it takes, and one for the sums.
+func TestPathsUnderConcavePenaltiesOnManyRows(t *testing.T) {
+	x, y, weights := manyRows(t)
+	n, p := x.Dims()
+	pointers, rows, values := []int64{0}, make([]int32, 0, n*p), make([]float64, 0, n*p)
+	for j := range p {
+		_, column := x.Column(j)
+		for i, v := range column {
+			rows, values = append(rows, int32(i)), append(values, v)
+		}
+		pointers = append(pointers, int64(len(rows)))
+	}
+	alike, err := sparse.NewCSC(n, p, pointers, rows, values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for model, slope := range map[pare.Model]func(beta, alpha float64) float64{
+		pare.MCP: func(beta, alpha float64) float64 { return max(0, alpha-beta/3) },
+		pare.SCAD: func(beta, alpha float64) float64 {
+			if beta <= alpha {
+				return alpha
+			}
+			return max(0, (3.7*alpha-beta)/2.7)
+		},
+	} {
+		c := pare.Config{Model: model, Standardize: true, Weights: weights}
+		top, err := pare.LogLambdaMax(x, y, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		grid := [][]float64{{top[0] - 0.5}, {top[0] - 2}, {top[0] - 5}}
+		shared := c
+		c.Threads, shared.Threads = 1, 3
+		fitter, err := pare.NewFitter(x, y, shared)
+		if err != nil {
+			t.Fatal(err)
+		}
+		passes, at := 0, 0
+		for got, err := range pare.Path(t.Context(), x, y, grid, c) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := pare.Fit(t.Context(), alike, y, grid[at], c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Status != outcome.Stationary || !slices.Equal(got.Support, want.Support) || math.Abs(got.Objective-want.Objective) > 1e-9*want.Objective {
+				t.Errorf("%s: %+v\nwant %+v", model, got, want)
+			}
+			if lack := stationary(x, y, got, weights, slope); !(lack <= 1e-6*math.Exp(top[0])) {
+				t.Errorf("%s at %v: a column lacks %g, αmax is %g", model, grid[at], lack, math.Exp(top[0]))
+			}
+			passes += got.Passes
+			if again, err := fitter.Fit(t.Context(), grid[at]); err != nil || again.Objective != got.Objective || !slices.Equal(again.Coef, got.Coef) {
+				t.Errorf("%s at %v: a Fitter on three threads has %+v, %v\nwant %+v", model, grid[at], again, err, got)
+			}
+			at++
+		}
+		if passes != 1+len(grid) {
+			t.Errorf("%s: %d passes", model, passes)
+		}
+	}
+}
+
+// stationary returns the most that a column's correlation with the residual is off the slope of a penalty on standardised columns.
+func stationary(x *sparse.Dense, y []float64, f *pare.Fitted, weights []float64, slope func(beta, alpha float64) float64) (most float64) {
+	n, p := x.Dims()
+	residual, beta, total := make([]float64, n), make([]float64, p), 0.0
+	for i := range n {
+		residual[i] = y[i] - f.Intercept
+		total += weights[i]
+	}
+	for k, j := range f.Support {
+		_, column := x.Column(int(j))
+		for i, v := range column {
+			residual[i] -= f.Coef[k] * v
+		}
+		beta[j] = f.Coef[k]
+	}
+	alpha := math.Exp(f.LogLambda[0])
+	for j := range p {
+		_, column := x.Column(j)
+		var mean, square, z float64
+		for i, v := range column {
+			mean += weights[i] * v / total
+		}
+		for i, v := range column {
+			square += weights[i] * (v - mean) * (v - mean) / total
+			z += weights[i] * (v - mean) * residual[i] / total
+		}
+		scale := math.Sqrt(square)
+		lack := math.Abs(z/scale) - slope(math.Abs(beta[j]*scale), alpha)
+		if beta[j] != 0 {
+			lack = math.Abs(z/scale - math.Copysign(slope(math.Abs(beta[j]*scale), alpha), beta[j]))
+		}
+		most = max(most, lack)
+	}
+	return most
+}
+
 // TestFitsOfManyRowsThatSayNothing: a constant target, and no row of positive weight, are as on few rows.
 func TestFitsOfManyRowsThatSayNothing(t *testing.T) {
 	const n, p = 1 << 17, 8

@@ -52,9 +52,10 @@ type blocked struct {
 	classes []float64 // of a softmax, else nil
 	label   []int32
 	fit     model.Scores
-	solver  *cd.Blocks // nil before the first solve
-	descent *cd.Descent
-	top     []float64 // nil before it is asked for
+	solver  *cd.Blocks  // nil before the first solve
+	descent *cd.Descent // under a penalty that is not convex, nil before it is needed
+	near    approach    // in the place of that
+	top     []float64   // nil before it is asked for
 }
 
 // OnBlocks makes the inner problem of a penalty on blocks of coefficients.
@@ -156,13 +157,23 @@ func (b *blocked) begin() {
 	b.solver = cd.NewBlocks(b.fit, b.part)
 	_, z := b.solver.Null()
 	b.setMax(z)
-	if b.form.Shape.Concave {
+}
+
+// path is the descent to solutions under a penalty that is not convex.
+func (b *blocked) path() *cd.Descent {
+	if b.descent == nil {
 		b.descent = cd.NewDescent(b.solver, func(lambda float64) (model.Blocks, error) { return b.form.penalty(b, []float64{lambda}) }, b.top[0])
 	}
+	return b.descent
 }
 
 // Restart implements [Problem].
-func (b *blocked) Restart() { b.solver = nil }
+func (b *blocked) Restart() {
+	b.solver, b.descent = nil, nil
+	if b.near.few != nil {
+		b.near.few.Restart()
+	}
+}
 
 // Start implements [Problem].
 func (b *blocked) Start() float64 { return b.of.shareOfMax() }
@@ -180,16 +191,26 @@ func (b *blocked) Solve(ctx context.Context, logLambda []float64) (*Solution, er
 	if err != nil {
 		return nil, err
 	}
+	var near *Solution
+	if b.form.Shape.Concave {
+		if near, err = b.near.lead(ctx, b, logLambda); err != nil {
+			return nil, err
+		}
+	}
 	defer b.of.Turn(ctx)()
 	b.begin()
 	var s *cd.BlockSolution
-	if b.descent != nil {
-		s, err = b.descent.Solve(ctx, logLambda[0], b.of.Solver())
+	if b.form.Shape.Concave && near == nil {
+		s, err = b.path().Solve(ctx, logLambda[0], b.of.Solver())
 	} else {
 		s, err = b.solver.Solve(ctx, g, b.of.Solver())
 	}
 	if err != nil {
 		return nil, err
+	}
+	if near != nil {
+		s.Add(near.Effort)
+		s.Work += near.Work
 	}
 	return b.fitted(s, logLambda), nil
 }

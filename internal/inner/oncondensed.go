@@ -32,19 +32,21 @@ const (
 
 // FitsCondensed reports whether a problem is to be solved on condensed rows, at one λ or at many.
 func (s *Statement) FitsCondensed(many bool) bool {
-	x, dense := s.X.(*sparse.Dense)
-	if !dense || !s.condensable() || s.Form.Blocks != nil || s.unpenalised || s.Box != nil || s.Certify || s.Keep {
-		return false
-	}
-	n, p := x.Dims()
 	most := condensedFit
 	if many {
 		most = condensedPath
 	}
-	if p > most || n < condensedFor*p || x.NNZ() < condensedValues {
+	return s.Form.Blocks == nil && !s.unpenalised && s.Box == nil && !s.Certify && !s.Keep && s.tall(most)
+}
+
+// tall reports whether there are few columns, so many at most, and so many rows that a pass takes long.
+func (s *Statement) tall(most int) bool {
+	x, dense := s.X.(*sparse.Dense)
+	if !dense || !s.condensable() {
 		return false
 	}
-	return len(s.Y) == n && sparse.CheckWeights(s.Kernels, s.Weights, n) == nil
+	n, p := x.Dims()
+	return p <= most && n >= condensedFor*p && x.NNZ() >= condensedValues && len(s.Y) == n && sparse.CheckWeights(s.Kernels, s.Weights, n) == nil
 }
 
 // OnCondensed makes the inner problem of one predictor and a separable penalty on condensed rows; nil where there are none.

@@ -190,6 +190,7 @@ type penalisedLane struct {
 	last     *cd.Solution
 	met      []float64 // correlations of its support
 	curved   bool      // the loss is not quadratic
+	tall     bool      // there are many rows for every column
 	released bool      // the solver has begun with unpenalised columns
 	tangent  tangent
 	fit      model.Datafit
@@ -222,7 +223,8 @@ func newLane(spec Spec, fit model.Datafit, j judged) (lane, error) {
 		j.Top = kernels.Log(spec.AlphaMax(null.Within(box)))
 	}
 	_, curved := fit.(model.Curved)
-	return &penalisedLane{judged: j, fit: fit, curved: curved, released: spec.Free != nil, penalty: within(spec.Penalty, box), solver: solver, implicit: implicit.NewSharing(fit, solver.Cache()), certify: spec.Certify, null0: solver.Null(), most: largestSupport(fit.View()), view: fit.View()}, nil
+	_, columns := fit.View().Dims()
+	return &penalisedLane{judged: j, fit: fit, curved: curved, tall: fit.View().Positive() >= tallFor*columns, released: spec.Free != nil, penalty: within(spec.Penalty, box), solver: solver, implicit: implicit.NewSharing(fit, solver.Cache()), certify: spec.Certify, null0: solver.Null(), most: largestSupport(fit.View()), view: fit.View()}, nil
 }
 
 // solverAt returns a solver at the null model, which it moves to that with all unpenalised
@@ -254,8 +256,13 @@ func (l *penalisedLane) solve(ctx context.Context, r *LaneRequest, options cd.Op
 	if r.Anew {
 		l.renew()
 	}
+	certified := l.from == nil && !r.Anew // the solver is where its last pass was
 	l.from = nil
-	if l.curved {
+	switch {
+	case !l.curved:
+	case certified && l.tall:
+		l.tangent.forget()
+	default:
 		l.tangent.follow(l.solver, r.LogLambda[0])
 	}
 	solution, err := l.solver.Solve(ctx, penalty, sharpen(options))

@@ -17,7 +17,7 @@ func (l *penalisedLane) solution() *Solution {
 func (l *penalisedLane) moveTo(s *Solution) error {
 	l.from = s
 	l.solver.MoveTo(s.Support, s.Coef)
-	l.tangent.coef = l.tangent.coef[:0]
+	l.tangent.forget()
 	return nil
 }
 
@@ -31,7 +31,7 @@ func (l *classLane) over() *sparse.View { return l.fold.view }
 
 func (l *classLane) moveTo(s *Solution) error {
 	l.support, l.coef = append(l.support[:0], s.Support...), append(l.coef[:0], s.Coef...)
-	l.tangent.coef = l.tangent.coef[:0]
+	l.tangent.forget()
 	return nil
 }
 

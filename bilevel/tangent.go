@@ -12,13 +12,18 @@ import (
 // tangent is how a solution moves with its one λ, as its hypergradient has found it:
 // where the next solve begins. A loss that is not quadratic gains most: samples that are
 // easily told move by one unit of the linear predictor in a step.
+//
+// A solve has to pass over X there. At the last solution it need not, and where there are many rows for every
+// column, so that a model of the loss costs less than a pass, its first step is as good.
 type tangent struct {
 	lambda float64
 	coef   []float64 // ∂β/∂λ on the support; empty: not known
 }
 
-// farthest is how far in λ a tangent is followed.
-const farthest = 2
+const (
+	farthest = 2  // in λ, that a tangent is followed
+	tallFor  = 12 // rows for every column
+)
 
 // follow moves the solution that a solver is to start from to where it is at λ, to first
 // order, and forgets the tangent.
@@ -26,8 +31,11 @@ func (t *tangent) follow(solver *cd.Solver, lambda float64) {
 	if step, ok := t.step([]float64{lambda}); ok {
 		solver.Advance(step, t.coef)
 	}
-	t.coef = t.coef[:0]
+	t.forget()
 }
+
+// forget makes the next solve begin at the solution itself.
+func (t *tangent) forget() { t.coef = t.coef[:0] }
 
 // step returns how far it is to λ, and whether the tangent is worth following that far.
 func (t *tangent) step(logLambda []float64) (step float64, ok bool) {

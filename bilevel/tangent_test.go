@@ -15,15 +15,15 @@ import (
 )
 
 // After a gradient the next solve begins where that leads: it takes fewer passes than after
-// a value alone, and ends at the same value. So for a loss with one λ, and for classes.
+// a value alone, and ends at the same value. So for a loss with one λ, and for classes. With many rows for every column
+// a solve begins at the last solution, which is certified already, as it does after a value.
 func TestSolvesBeginWhereGradientsLead(t *testing.T) {
-	r := oracle.NewRandom(91)
-	labels := classes(r, 300, 12, 0.6)
-	two := labels.Clone()
-	two.Y = make([]float64, len(labels.Y))
-	for i, label := range labels.Y {
-		if two.Y[i] = -1; label > 0 {
-			two.Y[i] = 1
+	labels, few, many := classes(oracle.NewRandom(91), 300, 12, 0.6), classes(oracle.NewRandom(93), 300, 40, 0.6), classes(oracle.NewRandom(91), 300, 12, 0.6)
+	for _, q := range []*oracle.Problem{few, many} {
+		for i, label := range q.Y {
+			if q.Y[i] = -1; label > 0 {
+				q.Y[i] = 1
+			}
 		}
 	}
 	folds, err := bilevel.KFold(nil, 300, 3, true, 5)
@@ -37,21 +37,24 @@ func TestSolvesBeginWhereGradientsLead(t *testing.T) {
 	type evaluator interface {
 		Evaluate(ctx context.Context, r search.Request) (bilevel.Report, error)
 	}
-	for name, problem := range map[string]func() evaluator{
-		"one λ": func() evaluator {
-			p, err := bilevel.New(fixture.Kernels(t), fixture.Matrix(t, two, false), two.Y, spec)
+	one := func(q *oracle.Problem) func() evaluator {
+		return func() evaluator {
+			p, err := bilevel.New(fixture.Kernels(t), fixture.Matrix(t, q, false), q.Y, spec)
 			if err != nil {
 				t.Fatal(err)
 			}
 			return p
-		},
+		}
+	}
+	for name, problem := range map[string]func() evaluator{
+		"one λ": one(few), "many rows": one(many),
 		"classes": func() evaluator { return newMulticlass(t, labels, false, bilevel.Spec{Folds: folds}) },
 	} {
 		at := func(l float64) []float64 {
-			if name == "one λ" {
-				return []float64{l}
+			if name == "classes" {
+				return []float64{l, l + 0.1, l - 0.1}
 			}
-			return []float64{l, l + 0.1, l - 0.1}
+			return []float64{l}
 		}
 		evaluate := func(valueOnly bool) bilevel.Report {
 			p := problem()
@@ -65,6 +68,12 @@ func TestSolvesBeginWhereGradientsLead(t *testing.T) {
 			return report
 		}
 		value, gradient := evaluate(true), evaluate(false)
+		if name == "many rows" {
+			if gradient.Value != value.Value || gradient.Effort != value.Effort {
+				t.Errorf("many rows: %.12g after %v and a gradient, %.12g after %v and a value", gradient.Value, gradient.Effort, value.Value, value.Effort)
+			}
+			continue
+		}
 		if gradient.Passes >= value.Passes {
 			t.Errorf("%s: %d passes after a gradient, %d after a value", name, gradient.Passes, value.Passes)
 		}

@@ -87,6 +87,76 @@ func meanSquaredError(held *pare.HeldOut, y, weights []float64) (mean float64) {
 	return mean
 }
 
+// TestGeneralisedOnManyRows: generalised cross-validation on rows that are condensed is the mean squared error over the square of 1 − dof/n, of fits on a sparse
+// matrix, which is not condensed; its standard error is that of twenty batches.
+func TestGeneralisedOnManyRows(t *testing.T) {
+	x, y, weights := manyRows(t)
+	n, _ := x.Dims()
+	alike := sparsely(t, x)
+	present := 0
+	for _, w := range weights {
+		if w > 0 {
+			present++
+		}
+	}
+	for name, c := range map[string]pare.Config{"lasso": {Weights: weights}, "standardised": {Standardize: true}, "ridge": {Model: pare.Ridge, NoIntercept: true}} {
+		c.Tol = 1e-10
+		top, err := pare.LogLambdaMax(x, y, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := []float64{top[0] - 3}
+		one, err := pare.LeaveOneOut(t.Context(), alike, y, at, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fit, err := pare.Fit(t.Context(), alike, y, at, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		held := &pare.HeldOut{Fold: make([]int, n), Scores: make([][]float64, n)}
+		of, rows := c.Weights, n
+		if of == nil {
+			of = slices.Repeat([]float64{1}, n)
+		} else {
+			rows = present
+		}
+		for i := range n {
+			held.Scores[i] = []float64{fit.Intercept}
+		}
+		for k, j := range fit.Support {
+			_, column := x.Column(int(j))
+			for i, v := range column {
+				held.Scores[i][0] += fit.Coef[k] * v
+			}
+		}
+		held.Status = make([]outcome.Status, 1)
+		rest := 1 - one.Freedom/float64(rows)
+		want, spread := meanSquaredError(held, y, of)/(rest*rest), batchedError(held, y, of)/(rest*rest)
+		v := pare.Validation{Criterion: pare.GCV}
+		for got, err := range pare.Validate(t.Context(), x, y, [][]float64{at}, v, c) {
+			if err != nil || math.Abs(got.Value-want) > 1e-8*want || math.Abs(got.StandardError-spread) > 1e-6*spread {
+				t.Errorf("%s: %g ± %g, %v, want %g ± %g", name, got.Value, got.StandardError, err, want, spread)
+			}
+		}
+		got, err := pare.Gradient(t.Context(), x, y, at, v, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		onX, err := pare.Gradient(t.Context(), alike, y, at, v, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if math.Abs(got.Gradient[0]-onX.Gradient[0]) > 1e-6*math.Abs(onX.Gradient[0]) {
+			t.Errorf("%s: slope %g, want %g", name, got.Gradient[0], onX.Gradient[0])
+		}
+	}
+	for _, threads := range []int{1, 2} {
+		o := pare.SelectOptions{Validation: pare.Validation{Criterion: pare.GCV}, Evaluations: 3}
+		resumesAnywhere(t, "gcv", x, y, o, pare.Config{Threads: threads}, false)
+	}
+}
+
 // batchedError is the standard error of the weighted mean of the squared errors of twenty batches: of every row held out, the next.
 func batchedError(held *pare.HeldOut, y, weights []float64) float64 {
 	const batches = 20
@@ -286,19 +356,7 @@ func TestGapsOnCondensedRowsHold(t *testing.T) {
 // derivatives of the penalties, and that the path on a sparse matrix, which is not condensed, leads to; a pass over X for each is all it takes, and one for the sums.
 func TestPathsUnderConcavePenaltiesOnManyRows(t *testing.T) {
 	x, y, weights := manyRows(t)
-	n, p := x.Dims()
-	pointers, rows, values := []int64{0}, make([]int32, 0, n*p), make([]float64, 0, n*p)
-	for j := range p {
-		_, column := x.Column(j)
-		for i, v := range column {
-			rows, values = append(rows, int32(i)), append(values, v)
-		}
-		pointers = append(pointers, int64(len(rows)))
-	}
-	alike, err := sparse.NewCSC(n, p, pointers, rows, values)
-	if err != nil {
-		t.Fatal(err)
-	}
+	alike := sparsely(t, x)
 	for model, slope := range map[pare.Model]func(beta, alpha float64) float64{
 		pare.MCP: func(beta, alpha float64) float64 { return max(0, alpha-beta/3) },
 		pare.SCAD: func(beta, alpha float64) float64 {
@@ -345,6 +403,25 @@ func TestPathsUnderConcavePenaltiesOnManyRows(t *testing.T) {
 			t.Errorf("%s: %d passes", model, passes)
 		}
 	}
+}
+
+// sparsely returns a sparse matrix with the entries of a dense one.
+func sparsely(t *testing.T, x *sparse.Dense) *sparse.CSC {
+	t.Helper()
+	n, p := x.Dims()
+	pointers, rows, values := []int64{0}, make([]int32, 0, n*p), make([]float64, 0, n*p)
+	for j := range p {
+		_, column := x.Column(j)
+		for i, v := range column {
+			rows, values = append(rows, int32(i)), append(values, v)
+		}
+		pointers = append(pointers, int64(len(rows)))
+	}
+	out, err := sparse.NewCSC(n, p, pointers, rows, values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
 }
 
 // stationary returns the most that a column's correlation with the residual is off the slope of a penalty on standardised columns.

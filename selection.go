@@ -18,7 +18,8 @@ type Selection struct {
 	Value        float64   // the criterion at LogLambda; NaN if that is nil
 	LogLambdaMax []float64 // see [LogLambdaMax], of all rows
 	// StandardError is that of Value, over the folds, or over the rows of a hold-out or of [ALO]; that
-	// of [GCV] is of [ALO] at the same point, see [LeftOut]. 0 if the criterion has none.
+	// of [GCV] is of [ALO] at the same point, see [LeftOut], or by twenty batches of dense rows, of which there are
+	// many for each column. 0 if the criterion has none.
 	StandardError float64
 	// Gradient is the hypergradient at LogLambda, nil after a search by values alone. Where one
 	// share of αmax was chosen for all classes, it has one entry, the slope in its logarithm; of C and ε,

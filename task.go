@@ -94,7 +94,7 @@ func remember(ctx context.Context, problem inner.Outer, tag byte, log *search.Lo
 // traits says of a choice what its search has to know.
 func (e *engine) traits(problem inner.Outer, spec bilevel.Spec, o SelectOptions) choose.Problem {
 	x := e.of.X
-	if on, ok := problem.(*bilevel.OnCondensed); ok {
+	if on, ok := problem.(interface{ Matrix() sparse.Matrix }); ok {
 		x = on.Matrix()
 	}
 	p := choose.Problem{

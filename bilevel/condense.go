@@ -49,6 +49,9 @@ func (c *Condensed) Spec(spec Spec) Spec {
 	return spec
 }
 
+// Batches returns the batch of each row of a hold-out.
+func (c *Condensed) Batches() Folds { return c.batches }
+
 // Shifted returns what is to be added to an intercept on condensed rows.
 func (c *Condensed) Shifted(support []int32, coef []float64) float64 {
 	intercept := c.shift[len(c.shift)-1]

@@ -60,6 +60,10 @@ type Statement struct {
 	unpenalised bool      // some factor is 0
 	counted     int       // see scores; 0: not yet
 
+	// Of condensed rows: the batch of each, and how many rows they stand for; nil and 0 of others.
+	batches  bilevel.Folds
+	standFor int
+
 	kept kept
 }
 

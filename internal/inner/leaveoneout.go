@@ -89,7 +89,7 @@ func (s *separable) leaveOneOut(ctx context.Context, logLambda []float64, opts c
 		out.Add(from.solution.Effort)
 		out.Work += from.solution.Work
 	}
-	pace, determined := s.of.Kernels.Pace(), true
+	pace, determined := s.of.Kernels.Pace(), s.of.batches == nil // condensed rows are none to leave out
 	for i, h := range from.Leverage {
 		pace.Did(1)
 		weight := 1.0
@@ -123,7 +123,7 @@ func (s *separable) leaveOneOut(ctx context.Context, logLambda []float64, opts c
 
 // generalise fills in what a fit's own predictions say by its degrees of freedom.
 func (s *separable) generalise(out *LeftOut, prediction []float64, rows []int32) {
-	rest := 1 - out.Freedom/float64(len(rows))
+	rest := 1 - out.Freedom/float64(cmp.Or(s.of.standFor, len(rows)))
 	if rest < leastRest {
 		return
 	}
@@ -174,7 +174,7 @@ func (s *Statement) present() []int32 {
 	return rows
 }
 
-// errorOf returns the standard error of a value of a criterion, its weighted mean over rows.
+// errorOf returns the standard error of a value of a criterion, its weighted mean over rows, or over batches of those they stand for.
 func (s *Statement) errorOf(value float64, c criterion.Criterion, scores []float64, rows []int32) float64 {
 	losses := make([]float64, len(rows))
 	criterion.EachRow(s.Kernels, c, rows, s.Y, scores, losses)
@@ -187,5 +187,23 @@ func (s *Statement) errorOf(value float64, c criterion.Criterion, scores []float
 			}
 		}
 	}
+	if s.batches != nil {
+		losses, weight = s.batched(rows, losses, weight)
+	}
 	return criterion.StandardError(s.Kernels, losses, weight, value)
+}
+
+// batched returns the mean losses of batches, and their weights.
+func (s *Statement) batched(rows []int32, losses, weight []float64) (means, total []float64) {
+	count := s.batches.Count(s.Kernels)
+	means, total = make([]float64, count), make([]float64, count)
+	for at, i := range rows {
+		b := s.batches[i]
+		means[b] += float64(weight[at] * losses[at])
+		total[b] += weight[at]
+	}
+	for b, w := range total {
+		means[b] /= w
+	}
+	return means, total
 }

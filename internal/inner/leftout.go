@@ -13,12 +13,14 @@ import (
 	"github.com/seed-45b9a24c/pare/implicit"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
+	"github.com/seed-45b9a24c/pare/sparse"
 )
 
 // leftOut is the choice of λ by what one fit on all rows says of fits without a row. Its slopes
 // are central differences, of fits that begin where the one at λ would move to.
 type leftOut struct {
 	inner       *separable
+	x           sparse.Matrix // whose passes a search counts
 	generalised bool
 	zero        search.Evaluation // of the null model
 	most        float64           // size of a support
@@ -34,10 +36,15 @@ const (
 // ByLeftOut implements [LeavesOut].
 func (s *separable) ByLeftOut(generalised bool) (Outer, error) {
 	on, err := s.rotated(context.Background())
+	x := s.of.X
+	if err == nil && generalised && on == s {
+		on, err = s.summed()
+		x = on.of.X
+	}
 	if err != nil {
 		return nil, err
 	}
-	o := &leftOut{inner: on, generalised: generalised}
+	o := &leftOut{inner: on, x: x, generalised: generalised}
 	n, p := s.of.X.Dims()
 	o.most = float64(max(1, min(n, p)))
 	at, above := s.AppendMax(nil), leftOutNull
@@ -54,6 +61,29 @@ func (s *separable) ByLeftOut(generalised bool) (Outer, error) {
 	o.zero.LogLambda, o.zero.TrainLoss = nil, 1
 	return o, err
 }
+
+// summed returns the problem on condensed rows, whose residual sum and degrees of freedom are those of the rows they stand for; the problem
+// itself where there are none.
+func (s *separable) summed() (*separable, error) {
+	of := s.of
+	if !of.tall(condensedPath) || of.unpenalised {
+		return s, nil
+	}
+	inBatches := make(bilevel.Folds, len(of.Y)) // as a hold-out of all rows is
+	rows, few, err := of.Condense(of.Kernels.Context(), bilevel.Spec{Weights: of.Weights, Intercept: of.Intercept, Folds: inBatches})
+	if rows == nil || err != nil {
+		return s, err
+	}
+	few.batches, few.standFor = rows.Batches(), len(of.present())
+	problem, err := OnColumns(few)
+	if err != nil {
+		return s, err
+	}
+	return problem.(*separable), nil
+}
+
+// Matrix returns what a search counts passes over.
+func (o *leftOut) Matrix() sparse.Matrix { return o.x }
 
 // Evaluate implements [Outer]. The value is +Inf where rows have no leverage, since columns depend on
 // one another, or too many numbers are in it, and where a row alone determines its score; the status says so.

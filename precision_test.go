@@ -47,3 +47,53 @@ func TestPrecisionGoesToTheDigitsOfTheTolerance(t *testing.T) {
 		}
 	}
 }
+
+// TestChoicesWhereNextToNoNoiseIsLeft: the criterion where λ is chosen, solved to the last digits, is near the least of a fine grid, and is
+// the one that is told, where its standard error is a millionth of the null model's value, too.
+func TestChoicesWhereNextToNoNoiseIsLeft(t *testing.T) {
+	const n, p = 600, 12
+	for seed := range uint64(8) {
+		for _, noise := range []float64{0.03, 0.003} {
+			r := rand.New(rand.NewPCG(seed, 2))
+			values, y := make([]float64, n*p), make([]float64, n)
+			for i := range n {
+				common := 0.7 * r.NormFloat64()
+				for j := range p {
+					values[j*n+i] = r.NormFloat64() + common
+				}
+				for j := range 6 {
+					y[i] += values[j*n+i] * float64(j-2) / 3
+				}
+				y[i] += noise * r.NormFloat64()
+			}
+			x, err := sparse.NewDense(n, p, values)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range []pare.Config{{}, {Model: pare.SparseGroup, Groups: []int{0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3}}} {
+				s, err := pare.Select(t.Context(), x, y, pare.SelectOptions{}, c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				grid := [][]float64{s.LogLambda}
+				for depth := 3.0; depth < 12; depth += 0.2 {
+					grid = append(grid, []float64{s.LogLambdaMax[0] - depth})
+				}
+				c.Tol = 1e-12
+				least, here := math.Inf(1), math.NaN()
+				for e, err := range pare.Validate(t.Context(), x, y, grid, pare.Validation{}, c) {
+					if err != nil {
+						t.Fatal(err)
+					}
+					if math.IsNaN(here) {
+						here = e.Value
+					}
+					least = min(least, e.Value)
+				}
+				if !(here-least <= 0.2*s.StandardError && math.Abs(s.Value-here) <= 0.2*s.StandardError) {
+					t.Errorf("seed %d, noise %g, %s: %g at %g, told %g, least %g, standard error %g", seed, noise, s.Final.Model, here, s.LogLambda, s.Value, least, s.StandardError)
+				}
+			}
+		}
+	}
+}

@@ -75,7 +75,7 @@ func (p *Problem) pairAgain(ctx context.Context, s *stages, top []float64, o Opt
 		c.AskCurvature()
 	}
 	result, err = s.run(asIs, func(options search.Options) (*search.Result, error) {
-		options.Tol, options.Schedule = max(options.Tol, pairGap), search.Exact
+		options.Tol, options.Schedule = p.pairTol(options.Tol, o.From.Best), search.Exact
 		return search.Point(ctx, o.stepped(p), slices.Clone(from), options)
 	})
 	if result == nil || err != nil || !(result.Best.Value < p.Null().Value) {

@@ -11,16 +11,18 @@ import (
 )
 
 const (
-	pairGap      = 1e-4 // relative gap of the points compared, and of the descent
-	pairStop     = 0.01 // standard errors that are not worth a step of the descent
-	pairPlain    = 1e-5 // the same as a share of the value, where there is no standard error
-	pairDoubt    = 0.3  // standard errors above the best up to which a mixture is not the last
-	pairLead     = 0.1  // and where the descent begins
-	pairReach    = 9    // how far below the best of a strength alone it is looked for
-	pairAbove    = 4    // and how far above
-	vanishDepth  = 6    // below the Lasso's best, where an ℓ1 strength begins to vanish
-	pairDescents = 4    // of precision, each from the kink at which the last has ended
-	pairRefined  = 25   // evaluations of the descent, at most
+	pairGap      = 1e-4  // relative gap of the points compared, and of the descent
+	pairShare    = 0.3   // standard errors that a gap may be,
+	pairFinest   = 1e-15 // if that is more than rounding
+	pairStop     = 0.01  // standard errors that are not worth a step of the descent
+	pairPlain    = 1e-5  // the same as a share of the value, where there is no standard error
+	pairDoubt    = 0.3   // standard errors above the best up to which a mixture is not the last
+	pairLead     = 0.1   // and where the descent begins
+	pairReach    = 9     // how far below the best of a strength alone it is looked for
+	pairAbove    = 4     // and how far above
+	vanishDepth  = 6     // below the Lasso's best, where an ℓ1 strength begins to vanish
+	pairDescents = 4     // of precision, each from the kink at which the last has ended
+	pairRefined  = 25    // evaluations of the descent, at most
 )
 
 var noStrength = math.Inf(-1)
@@ -109,6 +111,15 @@ func (o Options) worth(at search.Evaluation) float64 {
 	return pairStop * at.StandardError
 }
 
+// pairTol returns the relative gap of points that are compared with the best, tol or more where a share of its standard error is.
+func (p *Problem) pairTol(tol float64, best search.Evaluation) float64 {
+	tol = max(tol, pairGap)
+	if null := p.Null().Value; best.StandardError > 0 && null > 0 {
+		tol = min(tol, max(pairFinest, pairShare*best.StandardError/null))
+	}
+	return tol
+}
+
 // mixtures compares the best of the Lasso and the ridge with mixtures of both, shares a and
 // 1 − a of their strengths, from its own side on for as long as they gain, or are hardly above the
 // best. A descent in both λ's begins at from: at the best mixture if it is hardly above the best
@@ -135,7 +146,7 @@ func (p *Problem) mixtures(ctx context.Context, s *stages, best *search.Result, 
 			first = at
 		}
 		mixed, err := s.run(asIs, func(options search.Options) (*search.Result, error) {
-			options.Tol, options.Schedule = max(options.Tol, pairGap), search.Exact
+			options.Tol, options.Schedule = p.pairTol(options.Tol, best.Best), search.Exact
 			return search.Point(ctx, startingAt{stepping{p}, first, []float64{l, noStrength}}, at, options) // the Lasso's solutions are sparse
 		})
 		if mixed == nil || err != nil {
@@ -187,7 +198,7 @@ func (p *Problem) descendBoth(ctx context.Context, s *stages, best *search.Resul
 	result, err := s.run(v.lift, func(options search.Options) (*search.Result, error) {
 		if options.Stop = pairPlain; !o.Precision {
 			options.Stop = max(pairPlain, pairStop*best.Best.StandardError/math.Abs(best.Best.Value))
-			options.Tol, options.Schedule = max(options.Tol, pairGap), search.Exact
+			options.Tol, options.Schedule = p.pairTol(options.Tol, best.Best), search.Exact
 			options.Evaluations = min(options.Evaluations, pairRefined)
 		}
 		within := search.Box{Lower: v.coordinates(box.Lower), Upper: box.Upper}

@@ -84,6 +84,7 @@ type ScanOptions struct {
 const (
 	scanGap    = 1e-3  // relative gap of the path's points: a value within 0.02 standard errors
 	denseGap   = 1e-5  // the least that is asked for of dense solutions by the standard error
+	looseShare = 0.3   // standard errors that any gap may be, which matters where they are next to nothing of the null model's value
 	scanFinest = 1e-15 // and the least that is asked for where next to no training loss is left: what is less is rounding
 
 	firstDepth  = 1.25
@@ -193,8 +194,13 @@ func (l *scan) visit(ctx context.Context, depth, gap float64, from *Evaluation) 
 		if l.o.Relative && l.here.Evaluation != nil && l.here.TrainLoss > 0 {
 			tol = max(scanFinest, tol*min(1, l.here.TrainLoss))
 		}
-		if null := l.o.Null.Value; !l.o.Sparse && l.best != nil && l.best.StandardError > 0 && null > 0 {
-			tol = min(tol, max(denseGap, enough*l.best.StandardError/null))
+		if null := l.o.Null.Value; l.best != nil && l.best.StandardError > 0 && null > 0 {
+			within := l.best.StandardError / null
+			most := looseShare * within
+			if !l.o.Sparse {
+				most = min(most, max(denseGap, enough*within))
+			}
+			tol = min(tol, max(scanFinest, most))
 		}
 	}
 	request := Request{LogLambda: []float64{l.lambda(depth)}, Tol: tol, Rough: !l.o.Precision, Expected: l.expected && !l.o.Precision}

@@ -50,13 +50,17 @@ func (e *engine) open(ctx context.Context) (err error) {
 	return err
 }
 
-// condensed makes the inner problem, to be solved at one λ or at many, on condensed rows, nil where it had better be on X.
-func (e *engine) condensed(ctx context.Context, many bool) (_ inner.Problem, err error) {
+// openTo is open for a purpose: for fits on condensed rows, unless that had better be on X.
+func (e *engine) openTo(ctx context.Context, to purpose) (err error) {
 	defer outcome.Caught(&err)
-	if !e.of.FitsCondensed(many) {
-		return nil, nil
+	e.Problem = nil
+	if many := to == toFitMany; (many || to == toFit) && e.of.FitsCondensed(many) {
+		e.Problem, err = inner.OnCondensed(ctx, e.of)
 	}
-	return inner.OnCondensed(ctx, e.of)
+	if e.Problem == nil && err == nil {
+		err = e.open(ctx)
+	}
+	return err
 }
 
 // stated makes an engine without its inner problem, of which nothing is allocated yet.

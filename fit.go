@@ -133,12 +133,15 @@ type Fitter struct {
 // NewFitter makes a Fitter. It keeps x, y and the slices of c, which must not change. The errors
 // are those of [Fit].
 func NewFitter(x sparse.Matrix, y []float64, c Config) (*Fitter, error) {
-	e, err := newEngine(context.Background(), x, y, c)
+	e, err := stated(context.Background(), x, y, c)
 	if err != nil {
 		return nil, err
 	}
 	if !e.family.classes {
 		e.of.Keep, e.reused = true, &Fitted{}
+	}
+	if err := e.openTo(context.Background(), toFit); err != nil {
+		return nil, err
 	}
 	return &Fitter{engine: e}, nil
 }
@@ -158,7 +161,7 @@ func (f *Fitter) Fit(ctx context.Context, logLambda []float64) (_ *Fitted, err e
 		defer leave()
 	}
 	if f.broken {
-		if err := e.open(ctx); err != nil {
+		if err := e.openTo(ctx, toFit); err != nil {
 			return nil, err
 		}
 		f.broken = false

@@ -59,6 +59,38 @@ func TestFitterIsFit(t *testing.T) {
 	}
 }
 
+// TestFittersOfManyRowsAreFit: where fits are made on condensed rows, or begin there, and allocate nothing where others do not.
+func TestFittersOfManyRowsAreFit(t *testing.T) {
+	x, y, weights := manyRows(t)
+	for _, c := range []pare.Config{{}, {Tol: 1e-13}, {Model: pare.Ridge, Weights: weights}, {Model: pare.ElasticNet}, {Model: pare.MCP, Standardize: true}} {
+		fitter, err := pare.NewFitter(x, y, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, by := range []float64{2, 4, 0.5, 2} {
+			lambda := shifted(fitter.LogLambdaMax(), by)
+			got, err := fitter.Fit(t.Context(), lambda)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := pare.Fit(t.Context(), x, y, lambda, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !sameFit(got, want) {
+				t.Errorf("%s: %+v, want %+v", c.Model, got, want)
+			}
+		}
+		if c.Model == pare.MCP {
+			continue
+		}
+		lambda := shifted(fitter.LogLambdaMax(), 3)
+		if n := testing.AllocsPerRun(3, func() { _, _ = fitter.Fit(t.Context(), lambda) }); n != 0 {
+			t.Errorf("%s: %g allocations", c.Model, n)
+		}
+	}
+}
+
 // sameFit compares all fields; NaN is NaN, and an empty slice nil.
 func sameFit(a, b *pare.Fitted) bool {
 	for _, f := range []*pare.Fitted{a, b} {

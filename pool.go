@@ -129,13 +129,7 @@ func admitted(ctx context.Context, x sparse.Matrix, y []float64, c Config, v *Va
 			return nil, nil, err
 		}
 	}
-	if to == toFit || to == toFitMany {
-		e.Problem, err = e.condensed(ctx, to == toFitMany)
-	}
-	if err == nil && e.Problem == nil {
-		err = e.open(ctx)
-	}
-	if err != nil {
+	if err := e.openTo(ctx, to); err != nil {
 		leave()
 		return nil, nil, err
 	}

@@ -13,7 +13,7 @@ import (
 type approach struct {
 	sought bool
 	few    *blocked // nil: there is none
-	sums   float64  // work of the pass that made it, until a solution has counted that
+	met    bool     // a solution has counted the pass that made it
 }
 
 // startTol is the tolerance of solutions that others begin at.
@@ -28,8 +28,9 @@ func (a *approach) lead(ctx context.Context, b *blocked, logLambda []float64) (*
 	if err != nil {
 		return nil, err
 	}
-	if s.Passes = 0; a.sums > 0 {
-		s.Passes, s.Work, a.sums = 1, s.Work+a.sums, 0
+	if s.Passes = 0; !a.met {
+		n, p := b.of.X.Dims()
+		s.Passes, s.Work, a.met = 1, s.Work+support.OuterCost(n, p+2), true
 	}
 	coef := make([]float64, len(s.Coef))
 	for k, j := range s.Support {
@@ -39,6 +40,13 @@ func (a *approach) lead(ctx context.Context, b *blocked, logLambda []float64) (*
 	b.begin()
 	b.solver.Start(s.Support, coef)
 	return s, nil
+}
+
+// restart forgets the path, see [Problem].
+func (a *approach) restart() {
+	if a.met = false; a.few != nil {
+		a.few.Restart()
+	}
 }
 
 // seek makes the problem, the first time.
@@ -62,7 +70,6 @@ func (a *approach) seek(ctx context.Context, of *Statement) error {
 	if err != nil {
 		return err
 	}
-	n, p := of.X.Dims()
-	a.few, a.sums = problem.(*blocked), support.OuterCost(n, p+2)
+	a.few = problem.(*blocked)
 	return nil
 }

@@ -170,9 +170,7 @@ func (b *blocked) path() *cd.Descent {
 // Restart implements [Problem].
 func (b *blocked) Restart() {
 	b.solver, b.descent = nil, nil
-	if b.near.few != nil {
-		b.near.few.Restart()
-	}
+	b.near.restart()
 }
 
 // Start implements [Problem].

@@ -232,7 +232,11 @@ func (s *separable) StartAt(columns []int32, coef []float64) {
 
 // StartNear makes the next solve begin at a solution of another choice of the rows.
 func (s *separable) StartNear(support []int32, coefficients []float64) {
-	columns, coef := slices.Clone(support), slices.Clone(coefficients)
+	s.startNear(slices.Clone(support), slices.Clone(coefficients))
+}
+
+// startNear is StartNear with coefficients that may be changed.
+func (s *separable) startNear(columns []int32, coef []float64) {
 	for k, j := range columns {
 		if scale := s.fit.View().Scale(int(j)); scale > 0 {
 			coef[k] /= scale

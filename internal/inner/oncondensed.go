@@ -36,7 +36,7 @@ func (s *Statement) FitsCondensed(many bool) bool {
 	if many {
 		most = condensedPath
 	}
-	return s.Form.Blocks == nil && !s.unpenalised && s.Box == nil && !s.Certify && !s.Keep && s.tall(most)
+	return s.Form.Blocks == nil && !s.unpenalised && s.Box == nil && !s.Certify && s.tall(most)
 }
 
 // tall reports whether there are few columns, so many at most, and so many rows that a pass takes long.
@@ -55,6 +55,7 @@ func OnCondensed(ctx context.Context, of *Statement) (Problem, error) {
 	if rows == nil || err != nil {
 		return nil, err
 	}
+	few.Keep = of.Keep
 	problem, err := OnColumns(few)
 	if err != nil {
 		return nil, err
@@ -122,13 +123,14 @@ func (c *onCondensed) solveOnX(ctx context.Context, from *Solution, logLambda []
 		}
 		c.onX = onX
 	}
-	c.onX.(*separable).StartNear(from.Support, from.Coef)
+	c.onX.(*separable).startNear(from.Support, from.Coef)
 	return c.onX.Solve(ctx, logLambda)
 }
 
 // Restart implements [Problem].
 func (c *onCondensed) Restart() {
 	c.separable.Restart()
+	c.met = false
 	if c.onX != nil {
 		c.onX.Restart()
 	}

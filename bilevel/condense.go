@@ -69,7 +69,7 @@ const (
 
 // Condense returns the condensed rows of a problem, of all rows as one where there are no folds; nil where numbers
 // leave no room for products, no row has weight, or columns that the spec has free nearly depend on one another, which
-// nothing would keep from large coefficients.
+// nothing would keep from large coefficients, or leave next to nothing of other columns or the target.
 func Condense(k *kernels.Set, helpers *team.Team, x *sparse.Dense, y []float64, spec *Spec) (*Condensed, error) {
 	n, p := x.Dims()
 	c := &condensing{

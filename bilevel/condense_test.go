@@ -227,8 +227,8 @@ func momentsOf(q *oracle.Problem, folds bilevel.Folds, fold int, centre bool) (m
 	return m
 }
 
-// TestNothingIsCondensed where squares are no numbers, and where columns without a penalty nearly depend on one another
-// in what a fold trains on.
+// TestNothingIsCondensed where squares are no numbers, and where columns without a penalty, or these and others or the target, nearly depend on
+// one another in what a fold trains on.
 func TestNothingIsCondensed(t *testing.T) {
 	for _, off := range []float64{1, 1e-6} {
 		q, spec := tall(300, true, false)
@@ -240,6 +240,21 @@ func TestNothingIsCondensed(t *testing.T) {
 		}
 		if c := condensed(t, q, &spec); (c == nil) != (off < 1) {
 			t.Errorf("columns %g apart: %v", off, c)
+		}
+	}
+	for _, of := range []string{"a target", "a column"} { // that a free column leaves next to nothing of, as one of ones does of what is far from 0
+		q, spec := tall(300, false, false)
+		spec.Free = []float64{1, 1, 1, 1, 1, 1, 1, 0}
+		for i, row := range q.X {
+			row[7] = 1
+			if of == "a target" {
+				q.Y[i] += 1e6
+			} else {
+				row[6] += 1e6
+			}
+		}
+		if c := condensed(t, q, &spec); c != nil {
+			t.Errorf("%s that is nearly a multiple of a free column: %d rows", of, len(c.Y))
 		}
 	}
 	for _, scale := range []float64{0x1p-530, 0x1p520} {

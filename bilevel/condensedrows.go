@@ -136,45 +136,62 @@ func lost(k *kernels.Set, a, l []float64, size, rank int) (most float64) {
 	return most
 }
 
-// unlike is the share of its square that columns without a penalty have to leave of one another, so that condensed rows know
-// what they differ by to some digits.
+// unlike is the share of its square that columns without a penalty have to leave of one another, of other columns and of the
+// target, so that condensed rows know what is left to some digits.
 const unlike = 1e-8
 
-// tellsApart reports whether the columns whose entry is 0 are far from depending on one another in all that folds train on.
+// tellsApart reports whether, in all that folds train on, columns and target are far from depending on the columns whose entry is 0.
 func (c *Condensed) tellsApart(k *kernels.Set, spec *Spec, penalised []float64) bool {
-	var free [][]float64
+	var columns, others [][]float64
 	for j, times := range penalised {
-		if times == 0 {
-			_, column := c.X.Column(j)
-			free = append(free, column)
+		if _, column := c.X.Column(j); times == 0 {
+			columns = append(columns, column)
+		} else {
+			others = append(others, column)
 		}
 	}
+	free := len(columns)
+	if free == 0 {
+		return true
+	}
+	columns = append(append(columns, others...), c.Y)
 	of := c.Spec(*spec)
 	for fold := range c.folds.Count(k) {
 		weights, _ := of.Split(k, fold)
-		columns, total := make([][]float64, 0, len(free)), k.Sum(weights)
-		for _, column := range free {
-			own, mean := make([]float64, len(column)), 0.0
-			if spec.Intercept {
-				mean = k.Dot(weights, column) / total
+		var units [][]float64 // of the space of the free columns
+		for j, column := range columns {
+			own := scaled(k, column, weights, spec.Intercept)
+			square := k.Dot(own, own)
+			if square == 0 {
+				continue
 			}
-			for i, v := range column {
-				own[i] = math.Sqrt(weights[i]) * (v - mean)
+			for _, unit := range units {
+				k.Axpy(-k.Dot(unit, own), unit, own)
 			}
-			if k.MaxAbs(own) > 0 {
-				columns = append(columns, own)
+			left := k.Dot(own, own)
+			if left < unlike*square {
+				return false
 			}
-		}
-		size := len(columns)
-		product := make([]float64, size*size)
-		for i := range size {
-			for j := range i + 1 {
-				product[i*size+j] = k.Dot(columns[i], columns[j])
+			if j < free {
+				for i := range own {
+					own[i] /= math.Sqrt(left)
+				}
+				units = append(units, own)
 			}
-		}
-		if _, rank := factorised(k, product, size, unlike); rank < size {
-			return false
 		}
 	}
 	return true
+}
+
+// scaled returns the entries of a column less their mean, if asked for, times the roots of weights.
+func scaled(k *kernels.Set, column, weights []float64, centred bool) []float64 {
+	mean := 0.0
+	if centred {
+		mean = k.Dot(weights, column) / k.Sum(weights)
+	}
+	own := make([]float64, len(column))
+	for i, v := range column {
+		own[i] = math.Sqrt(weights[i]) * (v - mean)
+	}
+	return own
 }

@@ -39,7 +39,7 @@ type round struct {
 	Improvement float64 `json:"seconds_improvement,omitempty"`
 }
 
-var errNoAnatomy = errors.New("only lasso, enet, wlasso and logreg without intercept or with, unscaled, are taken apart")
+var errNoAnatomy = errors.New("only models with an ℓ1 penalty of single columns, unscaled, are taken apart")
 
 // dissect solves once more, from cold, watching the solver.
 func (c *solveCommand) dissect(ctx context.Context, x sparse.Matrix, y, logLambda []float64) (*anatomy, error) {
@@ -49,6 +49,9 @@ func (c *solveCommand) dissect(ctx context.Context, x sparse.Matrix, y, logLambd
 	}
 	if err != nil {
 		return nil, err
+	}
+	if c.Standardize {
+		return nil, errNoAnatomy
 	}
 	a := &anatomy{}
 	began := time.Now()
@@ -106,7 +109,7 @@ func (c *solveCommand) dissect(ctx context.Context, x sparse.Matrix, y, logLambd
 func problemOf(m pare.Model, view *sparse.View, y, logLambda []float64) (fit model.Datafit, penalty model.Penalty, err error) {
 	traits := m.Traits()
 	switch {
-	case traits.Dense:
+	case traits.Dense, traits.Grouped, traits.Classes, !traits.Convex:
 		err = errNoAnatomy
 	case traits.Strengths == pare.OneStrength:
 		penalty, err = model.Lasso(logLambda[0])

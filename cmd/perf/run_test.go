@@ -36,6 +36,12 @@ func TestHelpAndUsage(t *testing.T) {
 	if _, errs := perf(t, 2, "solve", "fit", "--ratio", "much"); !strings.Contains(errs, `must be a number, not "much"`) {
 		t.Errorf("%s", errs)
 	}
+	if _, errs := perf(t, 2, "solve", "fit", "--model", "svm", "../../docs/data/high.svm"); !strings.Contains(errs, "no αmax") {
+		t.Errorf("%s", errs)
+	}
+	if _, errs := perf(t, 2, "solve", "fit", "../../docs/data/diabetes.csv"); !strings.Contains(errs, "--target") {
+		t.Errorf("%s", errs)
+	}
 	if _, errs := perf(t, 2, "solve", "select", "--model", "lasoo"); !strings.Contains(errs, "lasoo") {
 		t.Errorf("%s", errs)
 	}
@@ -89,7 +95,7 @@ func TestSolveAccountsForItsPhases(t *testing.T) {
 			}
 			if what == "fit" {
 				a := r.Anatomy
-				if a == nil || len(a.Rounds) != r.Passes || a.Rounds[len(a.Rounds)-1].RelativeGap != r.GapRelative || !(a.Explained > 0.5*a.Seconds && a.Explained <= a.Seconds) {
+				if a == nil || len(a.Rounds) != r.Passes || a.Rounds[len(a.Rounds)-1].RelativeGap != *r.GapRelative || !(a.Explained > 0.5*a.Seconds && a.Explained <= a.Seconds) {
 					t.Errorf("taken apart: %+v", a)
 				}
 			}
@@ -102,6 +108,38 @@ func TestSolveAccountsForItsPhases(t *testing.T) {
 				t.Errorf("%s", out)
 			}
 		})
+	}
+}
+
+// TestSolveReadsWhatPareReads: tables of any kind, with labels in words, for any model; taken apart is what was solved, or nothing.
+func TestSolveReadsWhatPareReads(t *testing.T) {
+	for _, c := range []struct {
+		args  string
+		n, p  int
+		apart bool
+	}{
+		{"fit --model logreg --target progression --one-hot --missing mean ../../docs/data/patients.csv", 436, 10, true},
+		{"fit --model logreg --target progression --one-hot --missing drop-rows --standardize ../../docs/data/patients.csv", 402, 10, false},
+		{"fit --model poisson --target progression ../../docs/data/diabetes.csv", 442, 10, true},
+		{"fit --model mcp --standardize --target 1 ../../docs/data/diabetes.csv", 442, 10, false},
+		{"fit --model ridge --target progression ../../docs/data/diabetes.csv", 442, 10, false},
+		{"fit --model svm --log-lambda=-1 ../../docs/data/high.svm", 250, 10, false},
+		{"select --model multinomial ../../docs/data/high.svm", 250, 10, false},
+	} {
+		var r solveReport
+		out, _ := perf(t, 0, append([]string{"solve", "--json"}, strings.Fields(c.args)...)...)
+		if err := json.Unmarshal([]byte(out), &r); err != nil {
+			t.Fatal(err)
+		}
+		if r.N != c.n || r.P != c.p || r.Status != "converged" && r.Status != "stationary" || (r.Anatomy != nil) != c.apart {
+			t.Errorf("%s: %d × %d, %s, taken apart %t; want %d × %d, %t", c.args, r.N, r.P, r.Status, r.Anatomy != nil, c.n, c.p, c.apart)
+		}
+		if (r.GapRelative == nil) != strings.Contains(c.args, "mcp") {
+			t.Errorf("%s: a gap of %v", c.args, r.GapRelative)
+		}
+		if c.apart && r.Anatomy.Rounds[len(r.Anatomy.Rounds)-1].Support != r.Support {
+			t.Errorf("%s: a support of %d, taken apart %+v", c.args, r.Support, r.Anatomy.Rounds)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"runtime"
 	"runtime/pprof"
@@ -18,30 +19,36 @@ import (
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
+	"github.com/seed-45b9a24c/pare/table"
+	"github.com/seed-45b9a24c/pare/table/parquet"
 )
 
 // solveCommand takes the flags of pare that state the same problem.
 type solveCommand struct {
 	What string `arg:"" enum:"fit,grad,select" help:"fit, grad or select."`
-	File string `arg:"" optional:"" help:"svmlight text, also compressed; without it the diabetes data."`
+	File string `arg:"" optional:"" help:"A file of any kind that pare reads; without it the diabetes data."`
 
-	Features    int  `placeholder:"P" help:"Number of columns, where the largest index is not the last."`
-	MinNNZ      int  `name:"min-nnz" placeholder:"K" help:"Drop columns with fewer than K nonzeros."`
-	UnitRows    bool `help:"Scale rows to unit l2 norm."`
-	UnitColumns bool `help:"Scale columns to unit l2 norm."`
+	Target      string        `placeholder:"COLUMN" help:"The target: a column, by name or number, or a file with a value for each row."`
+	OneHot      bool          `help:"Make a column of each category of a column of words."`
+	Missing     table.Missing `placeholder:"HOW" help:"What replaces missing cells: mean, zero or drop-rows."`
+	Features    int           `placeholder:"P" help:"Number of columns, where the largest index is not the last."`
+	MinNNZ      int           `name:"min-nnz" placeholder:"K" help:"Drop columns with fewer than K nonzeros."`
+	UnitRows    bool          `help:"Scale rows to unit l2 norm."`
+	UnitColumns bool          `help:"Scale columns to unit l2 norm."`
 
-	Model     string  `default:"lasso" help:"lasso, enet, wlasso or logreg (default: lasso)."`
-	Intercept bool    `default:"true" negatable:"" help:"An unpenalised intercept (default: true)."`
-	Ratio     string  `placeholder:"R,..." default:"0.01" help:"α/αmax for fit and grad, one or one per hyperparameter (default: 0.01)."`
-	LogLambda string  `placeholder:"λ,..." help:"λ = ln α instead."`
-	Tol       float64 `default:"1e-6" help:"Relative duality gap (default: 1e-6)."`
-	Criterion string  `default:"cv" enum:"cv,holdout" help:"cv or holdout (default: cv)."`
-	Folds     int     `default:"5" help:"Number of folds (default: 5)."`
-	Shuffle   bool    `default:"true" negatable:"" help:"Shuffle the rows before dealing them into folds (default: true)."`
-	Seed      uint64  `help:"Seed of the shuffle."`
-	Search    string  `default:"auto" help:"auto, gradient or grid (default: auto)."`
-	Threads   int     `help:"Threads at work at once (default: all cores)."`
-	Kernels   string  `help:"Kernel set (default: the best)."`
+	Model       string  `default:"lasso" help:"A model, of those that pare help models lists (default: lasso)."`
+	Intercept   bool    `default:"true" negatable:"" help:"An unpenalised intercept (default: true)."`
+	Standardize bool    `help:"Columns of unit variance."`
+	Ratio       string  `placeholder:"R,..." default:"0.01" help:"α/αmax for fit and grad, one or one per hyperparameter (default: 0.01)."`
+	LogLambda   string  `placeholder:"λ,..." help:"λ = ln α instead."`
+	Tol         float64 `default:"1e-6" help:"Relative duality gap (default: 1e-6)."`
+	Criterion   string  `default:"cv" enum:"cv,holdout" help:"cv or holdout (default: cv)."`
+	Folds       int     `default:"5" help:"Number of folds (default: 5)."`
+	Shuffle     bool    `default:"true" negatable:"" help:"Shuffle the rows before dealing them into folds (default: true)."`
+	Seed        uint64  `help:"Seed of the shuffle."`
+	Search      string  `default:"auto" help:"auto, gradient or grid (default: auto)."`
+	Threads     int     `help:"Threads at work at once (default: all cores)."`
+	Kernels     string  `help:"Kernel set (default: the best)."`
 
 	Repeat     int    `default:"1" help:"Solve this often, from cold; figures are of the last (default: 1)."`
 	CPUProfile string `name:"cpuprofile" placeholder:"FILE" help:"Write a CPU profile of the solves."`
@@ -67,7 +74,7 @@ type solveReport struct {
 	MatrixBytes int64           `json:"matrix_bytes"`
 	Phases      []phase         `json:"phases"`
 	Status      string          `json:"status"`
-	GapRelative float64         `json:"gap_relative"`
+	GapRelative *float64        `json:"gap_relative"` // nil: there is none
 	Support     int             `json:"support"`
 	Epochs      int             `json:"epochs"`
 	Passes      int             `json:"passes"`
@@ -146,24 +153,25 @@ func (r *solveReport) phase(name string, f func() error) error {
 	return err
 }
 
-func (c *solveCommand) load(ctx context.Context) (sparse.Matrix, []float64, error) {
-	opt := sparse.ReadOptions{Features: c.Features}
-	var x *sparse.CSC
-	var y []float64
-	var err error
+func (c *solveCommand) load(ctx context.Context) (x sparse.Matrix, y []float64, err error) {
+	o := table.Options{
+		Target: c.Target, OneHot: c.OneHot, Missing: c.Missing, Features: c.Features, Threads: c.Threads,
+		Formats: []table.Format{parquet.Format()},
+	}
+	var d *table.Data
 	if c.File == "" {
-		x, y, err = embedded.Diabetes(ctx, opt)
+		d, err = table.Read(ctx, embedded.DiabetesFile(), o)
 	} else {
-		x, y, err = sparse.OpenSVMLight(ctx, c.File, opt)
+		d, err = table.Open(ctx, c.File, o)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	x, _, err = sparse.Preparation{MinNNZ: c.MinNNZ, UnitRows: c.UnitRows, UnitColumns: c.UnitColumns}.Apply(x)
-	if err != nil {
-		return nil, nil, err
+	x, _, err = sparse.Preparation{Columns: d.Features, MinNNZ: c.MinNNZ, UnitRows: c.UnitRows, UnitColumns: c.UnitColumns}.Prepare(d.X)
+	if err == nil {
+		y, _, err = pare.Model(c.Model).Target(d.Y, d.Labels)
 	}
-	return sparse.Compact(x), y, nil
+	return x, y, err
 }
 
 // matrixBytes is what a pass reads: 8 bytes a value and, where the matrix is
@@ -176,7 +184,7 @@ func matrixBytes(x sparse.Matrix) int64 {
 }
 
 func (c *solveCommand) config() pare.Config {
-	return pare.Config{Model: pare.Model(c.Model), NoIntercept: !c.Intercept, Tol: c.Tol, Threads: c.Threads, Kernels: c.Kernels}
+	return pare.Config{Model: pare.Model(c.Model), NoIntercept: !c.Intercept, Standardize: c.Standardize, Tol: c.Tol, Threads: c.Threads, Kernels: c.Kernels}
 }
 
 func (c *solveCommand) solve(ctx context.Context, r *solveReport, x sparse.Matrix, y []float64) error {
@@ -221,7 +229,7 @@ func (c *solveCommand) solve(ctx context.Context, r *solveReport, x sparse.Matri
 	if err != nil {
 		return err
 	}
-	r.Status, r.GapRelative, r.Support, r.Epochs, r.Passes, r.Iterations = string(h.Status), h.RelativeGap, h.Support, h.Epochs, h.Passes, h.Iterations
+	r.Status, r.GapRelative, r.Support, r.Epochs, r.Passes, r.Iterations = string(h.Status), finite(h.RelativeGap), h.Support, h.Epochs, h.Passes, h.Iterations
 	r.Phases[len(r.Phases)-1].Streamed = int64(h.Passes) * r.MatrixBytes
 	r.Phases = append(r.Phases, phase{Name: "solve, summed over folds", Seconds: h.SecondsSolve}, phase{Name: "gradient, summed over folds", Seconds: h.SecondsGradient})
 	return nil
@@ -250,7 +258,15 @@ func (c *solveCommand) choose(ctx context.Context, r *solveReport, x sparse.Matr
 }
 
 func (r *solveReport) fit(f *pare.Fitted) {
-	r.GapRelative, r.Support, r.Epochs, r.Passes = f.RelativeGap, len(f.Support), f.Epochs, f.Passes
+	r.GapRelative, r.Support, r.Epochs, r.Passes = finite(f.RelativeGap), len(f.Support), f.Epochs, f.Passes
+}
+
+// finite returns a number for JSON, nil for one that is not finite, as the gap of what is not convex.
+func finite(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
 }
 
 // logLambda reads --ratio or --log-lambda.
@@ -260,8 +276,11 @@ func (c *solveCommand) logLambda(x sparse.Matrix, y []float64) ([]float64, error
 		return nil, err
 	}
 	flag, text, absolute := "ratio", c.Ratio, c.LogLambda != ""
-	if absolute {
+	switch {
+	case absolute:
 		flag, text = "log-lambda", c.LogLambda
+	case pare.Model(c.Model).Traits().Samples:
+		return nil, outcome.At(outcome.Usage, flag, "%s has no αmax: give --log-lambda, ln C", c.Model)
 	}
 	fields := strings.Split(text, ",")
 	if len(fields) != 1 && len(fields) != len(l) {
@@ -318,8 +337,12 @@ func (r *solveReport) text(env environment) {
 	}
 	fmt.Fprintln(env.stdout)
 	row("problem", "%s %s, %d × %d, %d stored entries; a pass reads %s", r.Model, r.What, r.N, r.P, r.NNZ, size(int(r.MatrixBytes)))
-	row("result", "%s: relative gap %.2g, support %d, %d epochs, %d passes, %d iterations of conjugate gradients",
-		r.Status, r.GapRelative, r.Support, r.Epochs, r.Passes, r.Iterations)
+	gap := "no gap"
+	if r.GapRelative != nil {
+		gap = fmt.Sprintf("relative gap %.2g", *r.GapRelative)
+	}
+	row("result", "%s: %s, support %d, %d epochs, %d passes, %d iterations of conjugate gradients",
+		r.Status, gap, r.Support, r.Epochs, r.Passes, r.Iterations)
 	for _, p := range r.Phases {
 		row(p.Name, "%.6f s, %s allocated, %s read by passes", p.Seconds, size(int(p.Allocated)), size(int(p.Streamed)))
 	}

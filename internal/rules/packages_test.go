@@ -65,7 +65,7 @@ var layers = []pkg{
 	{path: "internal/fixture", on: []string{"model", "internal/random", "internal/oracle", "internal/embedded"}, outside: true},
 	{path: "internal/rules", outside: true},
 	{path: "cmd/pare", on: []string{".", "table/parquet", "report", "internal/embedded"}, outside: true},
-	{path: "cmd/perf", on: []string{".", "bench/synthetic", "bench/loops", "bench/goals", "internal/embedded"}, outside: true},
+	{path: "cmd/perf", on: []string{".", "table/parquet", "bench/synthetic", "bench/loops", "bench/goals", "internal/embedded"}, outside: true},
 	{path: "tools/samebits", outside: true},
 	{path: "tools/mutate", outside: true},
 }

@@ -535,10 +535,41 @@ func squaredObjective(x *sparse.Dense, y []float64, f *pare.Fitted, c pare.Confi
 	return loss + penalty
 }
 
-// TestRisksOnCondensedRows are those on the rows themselves, where a gradient is made: the residual sum of squares, and the
+// TestGradientsOnCondensedRowsAreWithinTheirBounds of those on a sparse matrix, which is not condensed, and its bounds.
+func TestGradientsOnCondensedRowsAreWithinTheirBounds(t *testing.T) {
+	x, y, weights := manyRows(t)
+	alike := sparsely(t, x)
+	for name, c := range map[string]pare.Config{"lasso": {Weights: weights}, "standardised": {Standardize: true}, "ridge": {Model: pare.Ridge, NoIntercept: true}} {
+		for _, v := range []pare.Validation{{}, {Criterion: pare.HoldOut}} {
+			for _, tol := range []float64{1e-6, 1e-13} {
+				c.Tol = tol
+				top, err := pare.LogLambdaMax(x, y, c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				at := []float64{top[0] - 4}
+				got, err := pare.Gradient(t.Context(), x, y, at, v, c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want, err := pare.Gradient(t.Context(), alike, y, at, v, c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				off := math.Abs(got.Gradient[0] - want.Gradient[0])
+				if !got.Status.OK() || !(off <= got.ErrorBound+want.ErrorBound) || math.Abs(got.Value-want.Value) > 1e-6*want.Value {
+					t.Errorf("%s, %q, tolerance %g: %g, slope %g ± %g (%s), want %g, %g ± %g", name, v.Criterion, tol, got.Value, got.Gradient[0], got.ErrorBound, got.Status, want.Value, want.Gradient[0], want.ErrorBound)
+				}
+			}
+		}
+	}
+}
+
+// TestRisksOnCondensedRows are those on a sparse matrix, which is not condensed: the residual sum of squares, and the
 // degrees of freedom by differences.
 func TestRisksOnCondensedRows(t *testing.T) {
 	x, y, _ := manyRows(t)
+	alike := sparsely(t, x)
 	for name, c := range map[string]pare.Config{"lasso": {}, "no intercept": {NoIntercept: true, Standardize: true}, "ridge": {Model: pare.Ridge}} {
 		for _, v := range []pare.Validation{{Criterion: pare.SURE, Sigma: 3, Seed: 4}, {Criterion: pare.BIC, Sigma: 3}, {Criterion: pare.AIC}} {
 			c.Tol = 1e-10
@@ -548,7 +579,7 @@ func TestRisksOnCondensedRows(t *testing.T) {
 			}
 			for _, e := range s.Evaluations {
 				v.Sigma = s.Sigma
-				want, err := pare.Gradient(t.Context(), x, y, e.LogLambda, v, c)
+				want, err := pare.Gradient(t.Context(), alike, y, e.LogLambda, v, c)
 				if err != nil {
 					t.Fatal(err)
 				}

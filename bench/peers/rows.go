@@ -77,23 +77,28 @@ func (r Row) File(dir string) (string, error) {
 	return path, err
 }
 
-// Load reads a file and states the problem: no intercept, no scaling, the ridge
-// of an elastic net as strong as its ℓ1 part. Where labels are classes the
-// first is told from the others, unless the model is one of all together; where
-// the model is of counts or amounts they are drawn ([Problem.Draw]).
+// Load reads svmlight text and states the problem; see [Row.On].
 func (r Row) Load(ctx context.Context, path string) (*Problem, error) {
 	x, y, err := sparse.OpenSVMLight(ctx, path, sparse.ReadOptions{})
 	if err != nil {
 		return nil, err
 	}
+	return r.On(sparse.Compact(x), y)
+}
+
+// On states the problem on data: no intercept, no scaling, the ridge
+// of an elastic net as strong as its ℓ1 part. Where labels are classes the
+// first is told from the others, unless the model is one of all together; where
+// the model is of counts or amounts they are drawn ([Problem.Draw]). y is the problem's from then on.
+func (r Row) On(x sparse.Matrix, y []float64) (*Problem, error) {
 	of := r.Model.family()
-	p := &Problem{X: sparse.Compact(x), Y: y, Model: r.Model}
+	p := &Problem{X: x, Y: y, Model: r.Model}
 	switch labels := sparse.Summarise(x, y).Labels; {
 	case of.draw != nil:
 		p.Draw(of.draw)
 	case of.together:
 		if labels.Kind != sparse.Classes && labels.Kind != sparse.TwoClasses {
-			return nil, fmt.Errorf("%s: labels are not those of classes", path)
+			return nil, fmt.Errorf("%s: labels are not those of classes", r.Data)
 		}
 		for i, v := range y {
 			y[i] = float64(slices.IndexFunc(labels.Classes, func(c sparse.ClassCount) bool { return c.Value == v }))

@@ -13,10 +13,12 @@ import (
 	"github.com/seed-45b9a24c/pare/bench/machine"
 	"github.com/seed-45b9a24c/pare/bench/peers"
 	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
 )
 
 type peersCommand struct {
-	File string `arg:"" optional:"" help:"svmlight text to compare on, instead of the standing rows."`
+	File string `arg:"" optional:"" help:"A file of any kind that pare reads, to compare on instead of the standing rows."`
+	reading
 
 	Rows    string    `placeholder:"WORDS" help:"Standing rows: suites (lasso, enet, wlasso, logreg, svm, deep, families, check) or parts of names, separated by commas (default: all)."`
 	Data    string    `default:"../shared/data" placeholder:"DIR" help:"Where the files of the standing rows are (default: ../shared/data). A row without its file is left out."`
@@ -88,7 +90,7 @@ func (c *peersCommand) run(ctx context.Context, env environment) error {
 			return err
 		}
 		env.status("%s: reading", row.Name())
-		problem, err := row.Load(ctx, path)
+		problem, err := c.problem(ctx, row, path)
 		if err != nil {
 			return err
 		}
@@ -109,6 +111,22 @@ func (c *peersCommand) run(ctx context.Context, env environment) error {
 		}
 	}
 	return c.report(env, store, rows, m, began)
+}
+
+// problem reads the file of a row.
+func (c *peersCommand) problem(ctx context.Context, row peers.Row, path string) (*peers.Problem, error) {
+	if c.File == "" {
+		return row.Load(ctx, path)
+	}
+	d, err := c.open(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	x, _, err := sparse.Preparation{Columns: d.Features}.Prepare(d.X)
+	if err != nil {
+		return nil, err
+	}
+	return row.On(x, slices.Clone(d.Y))
 }
 
 // report prints, and keeps where asked to, what has been compared of the rows.

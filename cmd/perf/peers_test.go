@@ -35,6 +35,17 @@ func TestPeersComparesAnyFileAndGoesOn(t *testing.T) {
 	}
 }
 
+// TestPeersMeetOnATable: of any kind that pare reads, with a target in words.
+func TestPeersMeetOnATable(t *testing.T) {
+	out, _ := perf(t, 0, "peers", "../../docs/data/patients.csv", "--target", "progression", "--one-hot", "--missing", "mean", "--model", "logreg", "--quick", "--only", "nobody")
+	if !strings.Contains(out, "logreg patients.csv 0.01: 436 × 10, 3052 nonzeros") {
+		t.Errorf("%s", out)
+	}
+	if _, errs := perf(t, 2, "peers", "../../docs/data/patients.csv", "--quick", "--only", "nobody"); !strings.Contains(errs, "--target") {
+		t.Errorf("%s", errs)
+	}
+}
+
 func TestPeersLeavesOutRowsWithoutFiles(t *testing.T) {
 	out, errs := perf(t, 0, "peers", "--rows", "rcv1_dev 0.1", "--data", t.TempDir())
 	if !strings.Contains(errs, "left out") || !strings.Contains(out, "no row was compared") {

@@ -15,12 +15,9 @@ import (
 
 	"github.com/seed-45b9a24c/pare"
 	"github.com/seed-45b9a24c/pare/bench/machine"
-	"github.com/seed-45b9a24c/pare/internal/embedded"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
-	"github.com/seed-45b9a24c/pare/table"
-	"github.com/seed-45b9a24c/pare/table/parquet"
 )
 
 // solveCommand takes the flags of pare that state the same problem.
@@ -28,13 +25,10 @@ type solveCommand struct {
 	What string `arg:"" enum:"fit,grad,select" help:"fit, grad or select."`
 	File string `arg:"" optional:"" help:"A file of any kind that pare reads; without it the diabetes data."`
 
-	Target      string        `placeholder:"COLUMN" help:"The target: a column, by name or number, or a file with a value for each row."`
-	OneHot      bool          `help:"Make a column of each category of a column of words."`
-	Missing     table.Missing `placeholder:"HOW" help:"What replaces missing cells: mean, zero or drop-rows."`
-	Features    int           `placeholder:"P" help:"Number of columns, where the largest index is not the last."`
-	MinNNZ      int           `name:"min-nnz" placeholder:"K" help:"Drop columns with fewer than K nonzeros."`
-	UnitRows    bool          `help:"Scale rows to unit l2 norm."`
-	UnitColumns bool          `help:"Scale columns to unit l2 norm."`
+	reading
+	MinNNZ      int  `name:"min-nnz" placeholder:"K" help:"Drop columns with fewer than K nonzeros."`
+	UnitRows    bool `help:"Scale rows to unit l2 norm."`
+	UnitColumns bool `help:"Scale columns to unit l2 norm."`
 
 	Model       string  `default:"lasso" help:"A model, of those that pare help models lists (default: lasso)."`
 	Intercept   bool    `default:"true" negatable:"" help:"An unpenalised intercept (default: true)."`
@@ -154,16 +148,7 @@ func (r *solveReport) phase(name string, f func() error) error {
 }
 
 func (c *solveCommand) load(ctx context.Context) (x sparse.Matrix, y []float64, err error) {
-	o := table.Options{
-		Target: c.Target, OneHot: c.OneHot, Missing: c.Missing, Features: c.Features, Threads: c.Threads,
-		Formats: []table.Format{parquet.Format()},
-	}
-	var d *table.Data
-	if c.File == "" {
-		d, err = table.Read(ctx, embedded.DiabetesFile(), o)
-	} else {
-		d, err = table.Open(ctx, c.File, o)
-	}
+	d, err := c.open(ctx, c.File)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -41,8 +41,8 @@ type csvRows struct {
 	line  int
 }
 
-func newCSVRows(name string, text io.Reader, separator byte, o Options) (*csvRows, error) {
-	c := &csvRows{name: name, separator: separator, comma: o.DecimalComma}
+func newCSVRows(name string, text io.Reader, separator byte, before int, o Options) (*csvRows, error) {
+	c := &csvRows{name: name, separator: separator, before: before, comma: o.DecimalComma}
 	set, err := kernels.Active()
 	if err != nil {
 		return nil, &outcome.Error{Kind: outcome.BadParameter, Flag: "kernels", Message: "cannot use this set", Err: err}
@@ -65,6 +65,9 @@ func newCSVRows(name string, text io.Reader, separator byte, o Options) (*csvRow
 	if !isHeader(record, o.Header) {
 		c.again = true
 		return c, nil
+	}
+	if name, ok := strings.CutPrefix(record[0], "# "); ok { // as NumPy begins a line of names
+		record[0] = strings.TrimSpace(name)
 	}
 	c.names = record
 	return c, c.labelled(c.r != nil || c.block.Text[c.block.Got.starts[c.row]] == '"')
@@ -133,7 +136,7 @@ func isHeader(record []string, said *bool) bool {
 }
 
 func (c *csvRows) format() string {
-	format := map[byte]string{',': "CSV", '\t': "TSV", ';': "CSV with semicolons"}[c.separator]
+	format := map[byte]string{',': "CSV", '\t': "TSV", ';': "CSV with semicolons", '|': "CSV with bars"}[c.separator]
 	if c.names == nil {
 		return format + " without a header"
 	}

@@ -86,7 +86,7 @@ func FuzzRecords(f *testing.F) {
 
 func allRecords(r io.Reader, threads int) ([][]Cell, error) {
 	said := false
-	c, err := newCSVRows("text", r, ',', Options{Header: &said})
+	c, err := newCSVRows("text", r, ',', 0, Options{Header: &said})
 	if err != nil {
 		return nil, err
 	}
@@ -151,6 +151,16 @@ func TestThreadsReadTheSame(t *testing.T) {
 		_, wanted := want.X.Arrays()
 		if !slices.Equal(values, wanted) || !slices.Equal(got.Y, want.Y) || !slices.Equal(got.Kept, want.Kept) || fmt.Sprint(got.Schema) != fmt.Sprint(want.Schema) {
 			t.Errorf("%s: other data", name)
+		}
+	}
+}
+
+// TestLinesBeforeATableCount: in errors.
+func TestLinesBeforeATableCount(t *testing.T) {
+	for _, before := range []string{"sep=;\n", "# a remark\n"} {
+		_, err := Read(t.Context(), strings.NewReader(before+"a;y\n1;2\n3;word\n"), Options{Target: "y", Name: "text"})
+		if e, ok := errors.AsType[*outcome.Error](err); !ok || e.Line != 4 {
+			t.Errorf("%q: %v, want line 4", before, err)
 		}
 	}
 }

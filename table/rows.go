@@ -78,7 +78,7 @@ func (s *Schema) readRows(in *input.Input, p int, o Options) iter.Seq2[Row, erro
 		}
 		src, err := recognise(in, o)
 		if err == nil && src.labels && s != nil && s.Inputs != nil {
-			src, err = separated(in, src.text, ',', o) // the model's own kind of file
+			src, err = separated(in, src.text, ',', 0, o) // the model's own kind of file
 		}
 		if err != nil {
 			yield(Row{}, err)

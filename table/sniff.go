@@ -65,22 +65,31 @@ func recognise(in *input.Input, o Options) (recognised, error) {
 	if marked { // UTF-8, as some editors write it
 		_, _ = text.Discard(3)
 	}
-	switch form := formOf(rest); form {
+	if m := declared.FindSubmatch(rest); m != nil {
+		_, _ = text.Discard(len(m[0]))
+		return separated(in, text, m[1][0], 1, o)
+	}
+	length, before := remarks(rest)
+	_, _ = text.Discard(length)
+	switch form := formOf(rest[length:]); form {
 	case svmlightText, labelsAlone:
 		return recognised{format: "svmlight text", svmlight: true, labels: form == labelsAlone, text: text}, nil
 	case 0:
-		return recognised{}, refused(in.Name, "text that is neither svmlight, \"label index:value ...\", nor a table: cells with commas, semicolons or tabs between, or as many numbers or words in quotes in each line with blanks between")
+		return recognised{}, refused(in.Name, "text that is neither svmlight, \"label index:value ...\", nor a table: cells with commas, semicolons, tabs or bars between, or as many numbers or words in quotes in each line with blanks between")
 	case ' ':
 		r, err := newBlankRows(in.Name, text, o.Header)
 		return recognised{format: "a table with blanks between", rows: r}, err
 	default:
-		return separated(in, text, form, o)
+		return separated(in, text, form, before, o)
 	}
 }
 
-// separated takes a text for a table with a byte between cells.
-func separated(in *input.Input, text *bufio.Reader, separator byte, o Options) (recognised, error) {
-	r, err := newCSVRows(in.Name, text, separator, o)
+// declared is a first line that says what is between cells, as Excel understands it.
+var declared = regexp.MustCompile(`^(?i:"?sep=)([,;\t|])"?\r?\n`)
+
+// separated takes a text, after so many lines of it, for a table with a byte between cells.
+func separated(in *input.Input, text *bufio.Reader, separator byte, before int, o Options) (recognised, error) {
+	r, err := newCSVRows(in.Name, text, separator, before, o)
 	if err != nil {
 		return recognised{}, err
 	}
@@ -130,7 +139,7 @@ func firstLine(r *bufio.Reader) ([]byte, error) {
 // column of a table, such as PAR1.
 func beginsWith(head []byte, mark string) bool {
 	rest, ok := bytes.CutPrefix(head, []byte(mark))
-	return ok && (len(rest) == 0 || bytes.IndexByte([]byte(",;\t"), rest[0]) < 0)
+	return ok && (len(rest) == 0 || strings.IndexByte(separators, rest[0]) < 0)
 }
 
 // How JSON and markup begin; names of columns such as [Ca], {x} and <18 do not, nor do [1], [0, 1) and what else
@@ -189,6 +198,32 @@ func foreign(head []byte) string {
 	return ""
 }
 
+// separators are the bytes that may be between cells.
+const separators = ",;\t|"
+
+// remarks returns the length and number of the lines that a text begins with and that begin with #, where a table with a
+// separator follows. The last of them may have its names, as NumPy writes them, and is none then.
+func remarks(head []byte) (length, lines int) {
+	last := 0
+	for length < len(head) && head[length] == '#' {
+		end := bytes.IndexByte(head[length:], '\n')
+		if end < 0 {
+			return 0, 0
+		}
+		last, length = length, length+end+1
+		lines++
+	}
+	below, form := sample(head[length:]), formOf(head[length:])
+	switch {
+	case lines == 0 || len(below) == 0 || strings.IndexByte(separators, form) < 0:
+		return 0, 0
+	case bytes.Count(head[last:length], []byte{form}) == strings.Count(below[0], string(form)):
+		return last, lines - 1
+	default:
+		return length, lines
+	}
+}
+
 // svmlightText and labelsAlone are forms of svmlight text; other forms are the byte between cells.
 const (
 	svmlightText byte = ':'
@@ -221,7 +256,7 @@ func formOf(head []byte) byte {
 	default:
 		return svmlightText // comments
 	}
-	for _, separator := range []byte{'\t', ';', ','} {
+	for _, separator := range []byte{'\t', ';', ',', '|'} {
 		if n := strings.Count(lines[0], string(separator)); n > 0 && separates(lines, separator) {
 			return separator
 		}

@@ -51,7 +51,7 @@ func ReadColumn(ctx context.Context, path string) (values []float64, labels []st
 		return nil, nil, refused(in.Name, "no column: give one value a line, a table of one column or an .npy array")
 	}
 	if src.svmlight {
-		if src.rows, err = newCSVRows(in.Name, src.text, ',', Options{}); err != nil {
+		if src.rows, err = newCSVRows(in.Name, src.text, ',', 0, Options{}); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -216,7 +216,7 @@ func (c *collector) takeCells() error {
 
 // takeTable adds the row and some behind it if all their cells are numbers, as row would.
 func (c *collector) takeTable() (taken bool, err error) {
-	if c.o.Limits != (sparse.Limits{}) { // an error says in which row it is
+	if c.width == 0 || c.o.Limits != (sparse.Limits{}) { // an error says in which row it is
 		return false, nil
 	}
 	cells, ok := c.numbers.table()

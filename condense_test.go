@@ -311,6 +311,9 @@ func TestGapsOnCondensedRowsHold(t *testing.T) {
 		"ridge":        {Model: pare.Ridge},
 		"loose":        {Tol: 1e-3},
 		"tight":        {Tol: 1e-13}, // beyond what is known of sums
+		"groups":       {Model: pare.GroupLasso, Groups: []int{0, 0, 1, 1, 1, 2, 2, 3}, Weights: weights},
+		"group net":    {Model: pare.GroupNet, Groups: []int{0, 0, 1, 1, 1, 2, 2, 3}, Standardize: true},
+		"sparse group": {Model: pare.SparseGroup, Groups: []int{0, 0, 1, 1, 1, 2, 2, 3}, Standardize: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			top, err := pare.LogLambdaMax(x, y, c)
@@ -503,6 +506,10 @@ func squaredObjective(x *sparse.Dense, y []float64, f *pare.Fitted, c pare.Confi
 		strength[i] = math.Exp(l)
 	}
 	var penalty, loss float64
+	groups, members := make([]float64, n), make([]float64, n)
+	for _, g := range c.Groups {
+		members[g]++
+	}
 	for k, j := range f.Support {
 		_, column := x.Column(int(j))
 		var mean, square float64
@@ -520,7 +527,15 @@ func squaredObjective(x *sparse.Dense, y []float64, f *pare.Fitted, c pare.Confi
 		if c.PenaltyFactors != nil {
 			beta *= c.PenaltyFactors[j]
 		}
+		if c.Groups != nil {
+			groups[c.Groups[j]] += beta * beta
+		}
 		switch c.Model {
+		case pare.GroupLasso:
+		case pare.GroupNet:
+			penalty += strength[1] / 2 * beta * beta
+		case pare.SparseGroup:
+			penalty += strength[0] / 2 * math.Abs(beta)
 		case pare.Ridge:
 			penalty += strength[0] / 2 * beta * beta
 		case pare.ElasticNet:
@@ -528,6 +543,13 @@ func squaredObjective(x *sparse.Dense, y []float64, f *pare.Fitted, c pare.Confi
 		default:
 			penalty += strength[0] * math.Abs(beta)
 		}
+	}
+	for g, square := range groups {
+		share := 1.0
+		if c.Model == pare.SparseGroup {
+			share = 0.5
+		}
+		penalty += strength[0] * share * math.Sqrt(members[g]*square)
 	}
 	for i, v := range residual {
 		loss += weight(i) * v * v / (2 * total)

@@ -32,13 +32,8 @@ func (a *approach) lead(ctx context.Context, b *blocked, logLambda []float64) (*
 		n, p := b.of.X.Dims()
 		s.Passes, s.Work, a.met = 1, s.Work+support.OuterCost(n, p+2), true
 	}
-	coef := make([]float64, len(s.Coef))
-	for k, j := range s.Support {
-		coef[k] = s.Coef[k] / b.fit.View().Scale(int(j))
-	}
 	defer b.of.Turn(ctx)()
-	b.begin()
-	b.solver.Start(s.Support, coef)
+	b.startNear(s.Support, s.Coef)
 	return s, nil
 }
 

@@ -280,6 +280,39 @@ func (b *blocked) targets() []float64 {
 	return y
 }
 
+func (b *blocked) view() *sparse.View { return b.fit.View() }
+
+func (b *blocked) startNear(columns []int32, coef []float64) {
+	for k, j := range columns {
+		coef[k] /= b.view().Scale(int(j))
+	}
+	b.begin()
+	b.solver.Start(columns, coef)
+}
+
+// loosened: beside a ridge what the conjugate has more where a block's correlations are off by e, ‖e‖‖β‖ + ‖e‖²/2α₂ at most.
+func (b *blocked) loosened(s *Solution, logLambda, off []float64) (share, objective float64, err error) {
+	g, err := b.form.penalty(b, logLambda)
+	if err != nil {
+		return 0, 0, err
+	}
+	convex, beta := g.(model.ConvexBlocks), make([]float64, len(off))
+	for k, j := range s.Support {
+		beta[j] = s.Coef[k] / b.view().Scale(int(j))
+	}
+	k, room := b.of.Kernels, make([]float64, 2*b.part.Largest())
+	for block := range b.part.Count() {
+		e := model.Entries(b.part, block, 1, off, room)
+		if ridge := convex.Ridge(); ridge > 0 {
+			size := k.Nrm2(e)
+			objective += float64(size*k.Nrm2(model.Entries(b.part, block, 1, beta, room[len(room)/2:]))) + float64(size*size/(2*ridge))
+		} else {
+			share = max(share, 1/convex.Reach(block, e))
+		}
+	}
+	return share, objective, nil
+}
+
 // Judged is what judges held-out rows.
 func (b *blocked) Judged() criterion.Criterion { return b.judge }
 

@@ -247,6 +247,24 @@ func (s *separable) startNear(columns []int32, coef []float64) {
 	s.StartAt(columns, coef)
 }
 
+func (s *separable) view() *sparse.View { return s.fit.View() }
+
+func (s *separable) loosened(_ *Solution, logLambda, off []float64) (share, objective float64, err error) {
+	g, err := s.strengths(logLambda)
+	if err != nil {
+		return 0, 0, err
+	}
+	for j, v := range off {
+		switch alpha := g.Alpha(j); {
+		case g.Ridge() > 0:
+			objective += v * v / (2 * g.Ridge())
+		case v > 0:
+			share = max(share, v/alpha)
+		}
+	}
+	return share, objective, nil
+}
+
 // Judged returns the criterion on held-out rows.
 func (s *separable) Judged() criterion.Criterion { return s.judge }
 

@@ -15,11 +15,37 @@ import (
 // rows themselves but for what rounding has done to sums of these, a bound of which they include. Where that is more than the
 // tolerance, the problem is solved on the rows themselves.
 type onCondensed struct {
-	*separable
+	summable
 	of   *Statement // on the rows themselves
 	rows *bilevel.Condensed
-	onX  Problem // nil before it is needed
-	met  bool    // a solve has counted the pass over X
+	onX  summable // nil before it is needed
+	met  bool     // a solve has counted the pass over X
+	off  []float64
+}
+
+// summable is a problem whose duality gaps are known from sums over the rows.
+type summable interface {
+	Problem
+	Anchored
+	view() *sparse.View
+	// startNear makes the next solve begin at coefficients of X, which it may change.
+	startNear(columns []int32, coef []float64)
+	// loosened returns what a dual point at a solution costs more where correlations are off by as much as that: the share by which it has
+	// to be scaled, or beside a ridge its objective.
+	loosened(s *Solution, logLambda, off []float64) (share, objective float64, err error)
+}
+
+// onSums makes a problem.
+func onSums(of *Statement) (summable, error) {
+	on := OnColumns
+	if of.Form.Blocks != nil {
+		on = OnBlocks
+	}
+	problem, err := on(of)
+	if err != nil {
+		return nil, err
+	}
+	return problem.(summable), nil
 }
 
 const (
@@ -36,7 +62,7 @@ func (s *Statement) FitsCondensed(many bool) bool {
 	if many {
 		most = condensedPath
 	}
-	return s.Form.Blocks == nil && !s.unpenalised && s.Box == nil && !s.Certify && s.tall(most)
+	return (s.Form.Blocks == nil || !s.Form.Blocks.Shape.Concave) && !s.unpenalised && s.Box == nil && !s.Certify && s.tall(most)
 }
 
 // tall reports whether there are few columns, so many at most, and so many rows that a pass takes long.
@@ -49,28 +75,28 @@ func (s *Statement) tall(most int) bool {
 	return p <= most && n >= condensedFor*p && x.NNZ() >= condensedValues && len(s.Y) == n && sparse.CheckWeights(s.Kernels, s.Weights, n) == nil
 }
 
-// OnCondensed makes the inner problem of one predictor and a separable penalty on condensed rows; nil where there are none.
+// OnCondensed makes the inner problem of one predictor and a convex penalty on condensed rows; nil where there are none.
 func OnCondensed(ctx context.Context, of *Statement) (Problem, error) {
 	rows, few, err := of.Condense(ctx, bilevel.Spec{Weights: of.Weights, Intercept: of.Intercept})
 	if rows == nil || err != nil {
 		return nil, err
 	}
 	few.Keep = of.Keep
-	problem, err := OnColumns(few)
+	problem, err := onSums(few)
 	if err != nil {
 		return nil, err
 	}
-	return &onCondensed{separable: problem.(*separable), of: of, rows: rows}, nil
+	return &onCondensed{summable: problem, of: of, rows: rows, off: make([]float64, len(rows.Norms)-1)}, nil
 }
 
 // Solve implements [Problem].
 func (c *onCondensed) Solve(ctx context.Context, logLambda []float64) (*Solution, error) {
-	s, err := c.separable.Solve(ctx, logLambda)
+	s, err := c.summable.Solve(ctx, logLambda)
 	if err != nil || s.Status == outcome.Cancelled {
 		return s, err
 	}
 	s.Gap += c.uncertain(s, logLambda)
-	s.RelativeGap = s.Gap / c.null // not a number where the target is constant
+	s.RelativeGap = s.Gap / c.Null() // not a number where the target is constant
 	if tol := cmp.Or(c.of.Solver().Tol, usualTol); s.Status != outcome.Converged || !(s.RelativeGap <= tol) {
 		return c.solveOnX(ctx, s, logLambda)
 	}
@@ -89,47 +115,40 @@ func (c *onCondensed) Solve(ctx context.Context, logLambda []float64) (*Solution
 // for that, by which its objective moves by four times as much of P₀ at most, or, beside a ridge, leaves the
 // square of it.
 func (c *onCondensed) uncertain(s *Solution, logLambda []float64) float64 {
-	norms, view := c.rows.Norms, c.fit.View()
+	norms, view := c.rows.Norms, c.view()
 	size := norms[len(norms)-1]
 	for k, j := range s.Support {
 		size += float64(norms[j] * math.Abs(s.Coef[k]))
 	}
 	off := c.rows.Rounding * size / view.Total()
-	g, err := c.strengths(logLambda)
+	for j, norm := range norms[:len(norms)-1] {
+		c.off[j] = off * norm * view.Scale(j)
+	}
+	share, objective, err := c.loosened(s, logLambda, c.off)
 	if err != nil {
 		return math.Inf(1)
 	}
-	gap, scaling := float64(3*off*size), 0.0
-	for j, norm := range norms[:len(norms)-1] {
-		correlation := float64(off * norm * view.Scale(j))
-		switch alpha := g.Alpha(j); {
-		case g.Ridge() > 0:
-			gap += correlation * correlation / (2 * g.Ridge())
-		case correlation > 0:
-			scaling = max(scaling, correlation/alpha)
-		}
-	}
-	return gap + float64(4*scaling*c.null)
+	return float64(3*off*size) + objective + float64(4*share*c.Null())
 }
 
 // solveOnX solves on the rows themselves, from a solution on condensed rows.
 func (c *onCondensed) solveOnX(ctx context.Context, from *Solution, logLambda []float64) (*Solution, error) {
 	if c.onX == nil {
 		end := c.of.Turn(ctx)
-		onX, err := OnColumns(c.of)
+		onX, err := onSums(c.of)
 		end()
 		if err != nil {
 			return nil, err
 		}
 		c.onX = onX
 	}
-	c.onX.(*separable).startNear(from.Support, from.Coef)
+	c.onX.startNear(from.Support, from.Coef)
 	return c.onX.Solve(ctx, logLambda)
 }
 
 // Restart implements [Problem].
 func (c *onCondensed) Restart() {
-	c.separable.Restart()
+	c.summable.Restart()
 	c.met = false
 	if c.onX != nil {
 		c.onX.Restart()

@@ -31,29 +31,36 @@ type VectorsPoint struct {
 //
 // Every call starts cold. A Vectors is not safe for concurrent use.
 type Vectors struct {
-	fit    *model.Vectors
-	k      *kernels.Set
-	system vectorsSystem
-	square []float64
-	a      []float64 // n: J
-	w      []float64 // p
-	m      []float64 // n: ∂m
-	off    []float64 // n: how far predictions are off
-	beyond float64   // how much further for a row of length 1, by the residual of that
-	scale  float64   // of predictions
-	long   float64   // √ of the largest ‖x̃ᵢ‖² of the free rows
-	free   []bool    // n
-	out    Hypergradient
+	fit     *model.Vectors
+	k       *kernels.Set
+	system  vectorsSystem
+	square  []float64 // n: ‖x̃ᵢ‖²
+	reached []float64 // n: of that, what counts as w moves, see [model.Vectors.Spreads]
+	a       []float64 // n: J
+	w       []float64 // p
+	m       []float64 // n: ∂m
+	off     []float64 // n: how far predictions are off
+	beyond  float64   // how much further for a row of length 1, by the residual of that
+	point   rounded   // and by rounding
+	motion  rounded   // how far ∂m is, by rounding
+	scale   float64   // of predictions
+	long    float64   // √ of the largest of these of the free rows
+	free    []bool    // n
+	out     Hypergradient
 }
 
 // NewVectors returns a solver.
 func NewVectors(fit *model.Vectors) *Vectors {
 	n, p := fit.Dims()
 	square := fit.Squares()
-	return &Vectors{
-		fit: fit, k: fit.Kernels(), a: make([]float64, n), w: make([]float64, p), m: make([]float64, n), off: make([]float64, n), free: make([]bool, n), square: square,
+	s := &Vectors{
+		fit: fit, k: fit.Kernels(), a: make([]float64, n), w: make([]float64, p), m: make([]float64, n), off: make([]float64, n), free: make([]bool, n), square: square, reached: square,
 		system: vectorsSystem{fit: fit, square: square, most: largestFactor, factor: support.Semidefinite{Kernels: fit.Kernels()}},
 	}
+	if fit.Simplex() {
+		s.reached = fit.Spreads()
+	}
+	return s
 }
 
 // Solve returns the hypergradient at a point of the strengths logLambda, with one entry for
@@ -130,15 +137,40 @@ func (s *Vectors) stay(ctx context.Context, at VectorsPoint, c, epsilon float64,
 // system among it.
 func (s *Vectors) slope(outer Outer, solved float64) (value, bound float64) {
 	bound = solved
-	rounding := float64(inSum(len(outer.Slope))*unit) / max(s.system.margin, unit)
+	sum := float64(inSum(len(outer.Slope)) * unit)
 	for r, slope := range outer.Slope {
 		value = math.FMA(slope, s.m[r], value)
 		if curvature := math.Abs(outer.Curvature[r] * s.m[r]); curvature > 0 {
-			bound = math.FMA(curvature, math.Abs(s.off[r])+float64(s.beyond*(math.Sqrt(s.square[r])+s.long)), bound)
+			bound = math.FMA(curvature, math.Abs(s.off[r])+float64(s.beyond*s.length(r))+s.blur(s.point, r), bound)
 		}
-		bound = math.FMA(rounding*math.Abs(slope), math.Abs(s.m[r]), bound)
+		bound = math.FMA(math.Abs(slope), float64(sum*math.Abs(s.m[r]))+s.blur(s.motion, r), bound)
 	}
 	return value, bound
+}
+
+// length is how much the prediction of row r moves at most, with the intercept, as w does by 1.
+func (s *Vectors) length(r int) float64 { return math.Sqrt(s.reached[r]) + s.long }
+
+// rounded is how far w may be off by rounding, and products with it for a row of length 1.
+type rounded struct{ w, products float64 }
+
+// blur bounds how far the prediction of row r is off.
+func (s *Vectors) blur(by rounded, r int) float64 {
+	return float64(by.w*s.length(r)) + float64(by.products*math.Sqrt(s.square[r]))
+}
+
+// rounding bounds that of w = X̃ᵀa, which may be much where its terms cancel, with what that and products make of the
+// last solution of the system, whose right-hand side is that of a w as long as moved.
+func (s *Vectors) rounding(a, w []float64, moved float64) rounded {
+	n, p := s.fit.Dims()
+	var sum float64
+	for r, v := range kernels.Each(s.k, a) {
+		if v != 0 {
+			sum = math.FMA(math.Abs(v), math.Sqrt(s.square[r])+s.long, sum)
+		}
+	}
+	width := unit * float64(p+len(s.system.rhs)+constant)
+	return rounded{float64(2*unit*inSum(n)*sum) + float64(width*s.system.rounding(moved)), width * s.k.Nrm2(w)}
 }
 
 // status says what the gradient is worth, given whether a row is on a kink, and whether the free rows are right.
@@ -179,7 +211,7 @@ func (s *Vectors) slopes(ctx context.Context, at VectorsPoint, outer Outer, epsi
 // move sets m to the movement of the predictions with hyperparameter i.
 func (s *Vectors) move(ctx context.Context, at VectorsPoint, i int, epsilon float64, opts Options) {
 	s.k.Clear(s.a)
-	rhs, total := s.system.rhs, 0.0
+	rhs, total, moved := s.system.rhs, 0.0, 0.0
 	if i == 0 {
 		for _, r := range kernels.Each(s.k, at.Bound) {
 			s.a[r] = at.Dual[r]
@@ -187,6 +219,7 @@ func (s *Vectors) move(ctx context.Context, at VectorsPoint, i int, epsilon floa
 		}
 		s.fit.SetMotion(s.a, at.W, s.w)
 		s.fit.Predict(s.w, 0, s.m)
+		moved = s.k.Nrm2(s.w)
 		for k, r := range at.Free {
 			rhs[k] = -s.m[r]
 		}
@@ -196,6 +229,7 @@ func (s *Vectors) move(ctx context.Context, at VectorsPoint, i int, epsilon floa
 		}
 	}
 	s.spread(at, s.system.solve(ctx, -total, opts), s.m)
+	s.motion = s.rounding(s.a, s.w, moved)
 }
 
 // spread sets out to the movement of all predictions, given those of the free rows in rhs and
@@ -215,10 +249,11 @@ func (s *Vectors) correct(ctx context.Context, at VectorsPoint, epsilon float64,
 	s.long = 0
 	for k, r := range at.Free {
 		s.system.rhs[k] = s.fit.Target()[r] - at.Predictions[r] - math.Copysign(epsilon, at.Dual[r])
-		s.long = max(s.long, math.Sqrt(s.square[r]))
+		s.long = max(s.long, math.Sqrt(s.reached[r]))
 	}
 	s.spread(at, s.system.solve(ctx, 0, opts), s.off)
 	s.beyond, s.system.converged = s.system.left, true // of rounding nothing is solved
+	s.point = s.rounding(at.Dual, at.W, s.k.Nrm2(at.W))
 }
 
 // reach is how far the slope of the criterion may be off by a residual of 1 in the norm of A⁻¹: the
@@ -275,7 +310,7 @@ func (s *Vectors) place(at VectorsPoint, c, epsilon float64, still bool) (edges 
 			continue
 		}
 		off -= s.off[r]
-		slack := float64(s.beyond * (math.Sqrt(s.square[r]) + s.long))
+		slack := float64(s.beyond * s.length(r))
 		for side, bound := range [2]float64{upper, -lower} {
 			over := off - epsilon
 			end := at.Dual[r]

@@ -18,6 +18,7 @@ type vectorsSystem struct {
 	iterative bool
 
 	rhs      []float64 // r, then J_S
+	length   []float64 // √ of the diagonal of A, or of A_SS + τ11ᵀ
 	bordered support.Bordered
 	x, q     []float64
 	factor   support.Semidefinite
@@ -26,6 +27,8 @@ type vectorsSystem struct {
 
 	margin     float64 // from singular, see [Hypergradient]
 	least      float64 // ηD ≼ A on rows that sum to 0, D its diagonal, estimated; where iterative
+	wide       float64 // Σ over the free rows of length² before their means are subtracted, and after
+	size       float64 // Σ length·|J_S| of the last solution, of both parts of it where there is an intercept
 	left       float64 // √(ρᵀA⁻¹ρ) of the residual of the last solution, estimated; 0 where factorised
 	exact      bool    // no system had a right-hand side outside its range
 	converged  bool    // all systems
@@ -44,8 +47,12 @@ const largestFactor = 1000
 func (y *vectorsSystem) take(at VectorsPoint, rough bool) bool {
 	size := len(at.Free)
 	y.rhs, y.x = resize(y.rhs, size), resize(y.x, size)
-	y.margin, y.least, y.lift, y.left, y.iterations = 1, 1, 0, 0, 0
+	y.margin, y.least, y.lift, y.wide, y.size, y.left, y.iterations = 1, 1, 0, float64(size), 0, 0, 0
 	y.exact, y.converged = true, true
+	y.length = resize(y.length, size)
+	for k, i := range at.Free {
+		y.length[k] = math.Sqrt(y.square[i])
+	}
 	if y.iterative = (rough || size > y.most) && !y.fit.Simplex(); size == 0 {
 		return true
 	}
@@ -86,8 +93,12 @@ func (y *vectorsSystem) factorise(at VectorsPoint) bool {
 		}
 	}
 	diagonal := make([]float64, size)
-	for a := range diagonal {
-		diagonal[a] = y.q[a*size+a]
+	y.wide = 0
+	for a, i := range at.Free {
+		d := y.q[a*size+a]
+		if diagonal[a], y.length[a] = d, math.Sqrt(d); d > 0 {
+			y.wide += (y.square[i] + y.lift) / d
+		}
 	}
 	if !y.factor.Factorise(y.q, size) {
 		return false
@@ -111,11 +122,16 @@ func (y *vectorsSystem) factorise(at VectorsPoint) bool {
 // solve turns rhs into the movement of the free rows, whose sum is to be total, and returns that
 // of b.
 func (y *vectorsSystem) solve(ctx context.Context, total float64, opts Options) (shift float64) {
+	y.size = 0
 	switch {
 	case len(y.rhs) == 0:
 		return 0
 	case y.iterative:
-		return y.iterate(ctx, total, opts)
+		shift = y.iterate(ctx, total, opts)
+		for k, v := range y.rhs {
+			y.size = math.FMA(y.length[k], math.Abs(v), y.size)
+		}
+		return shift
 	case y.fit.Centred():
 		for k := range y.rhs {
 			y.rhs[k] += float64(y.lift * total)
@@ -124,6 +140,9 @@ func (y *vectorsSystem) solve(ctx context.Context, total float64, opts Options) 
 		y.exact = y.factor.Solve(y.ones) && y.exact
 	}
 	y.exact = y.factor.Solve(y.rhs) && y.exact
+	for k, v := range y.rhs {
+		y.size = math.FMA(y.length[k], math.Abs(v), y.size)
+	}
 	if !y.fit.Centred() {
 		return 0
 	}
@@ -133,7 +152,20 @@ func (y *vectorsSystem) solve(ctx context.Context, total float64, opts Options) 
 	}
 	shift = (own - total) / ones
 	y.fit.Kernels().Axpy(-shift, y.ones, y.rhs)
+	for k, v := range y.ones {
+		y.size = math.FMA(y.length[k], math.Abs(shift*v), y.size)
+	}
 	return shift
+}
+
+// rounding is how far X̃ᵀJ of the last solution is off where products of rows with a w of length 1 are off by the length of
+// the row; the right-hand side is that of a w as long as moved.
+func (y *vectorsSystem) rounding(moved float64) float64 {
+	least := y.margin
+	if y.iterative {
+		least = y.least
+	}
+	return (moved + y.size) * math.Sqrt(y.wide/least)
 }
 
 func (y *vectorsSystem) iterate(ctx context.Context, total float64, opts Options) (shift float64) {

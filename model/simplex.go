@@ -73,15 +73,19 @@ func SimplexLack(v, w []float64) (lack float64) {
 
 // alongFace sets w to its part in the directions in which the entries where at > 0 keep their sum.
 func alongFace(at, w []float64) {
-	var sum, count float64
+	var first, sum, count float64
 	for j, v := range at {
-		if v > 0 {
-			sum, count = sum+w[j], count+1
+		switch {
+		case v <= 0:
+		case count == 0:
+			first, count = w[j], 1
+		default:
+			sum, count = sum+(w[j]-first), count+1
 		}
 	}
 	for j, v := range at {
 		if v > 0 {
-			w[j] -= sum / count
+			w[j] = w[j] - first - sum/count // the first difference is exact where entries are alike
 		} else {
 			w[j] = 0
 		}

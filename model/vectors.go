@@ -242,6 +242,30 @@ func (f *Vectors) addDense(x *sparse.Dense, w, m []float64) {
 func (f *Vectors) Squares() []float64 {
 	n, _ := f.x.Dims()
 	out := make([]float64, n)
+	f.entries(func(i int, v float64) { out[i] = math.FMA(v, v, out[i]) })
+	return out
+}
+
+// Spreads returns the sums of squares of all rows about their own means: as w moves along the simplex, a row of equal entries
+// moves no prediction.
+func (f *Vectors) Spreads() []float64 {
+	n, p := f.x.Dims()
+	means, absent, out := make([]float64, n), make([]float64, n), make([]float64, n)
+	f.Predict(slices.Repeat([]float64{1 / float64(p)}, p), 0, means)
+	f.k.Fill(absent, float64(p))
+	f.entries(func(i int, v float64) {
+		v -= means[i]
+		out[i] = math.FMA(v, v, out[i])
+		absent[i]--
+	})
+	for i, mean := range kernels.Each(f.k, means) {
+		out[i] = math.FMA(absent[i]*mean, mean, out[i])
+	}
+	return out
+}
+
+// entries calls do with the row and the value of every scaled entry, column by column.
+func (f *Vectors) entries(do func(i int, v float64)) {
 	for _, j := range f.x.Order() {
 		rows, values := f.x.Column(int(j))
 		for k, v := range kernels.Each(f.k, values) {
@@ -249,11 +273,9 @@ func (f *Vectors) Squares() []float64 {
 			if rows != nil {
 				i = int(rows[k])
 			}
-			v *= f.Scale(int(j))
-			out[i] = math.FMA(v, v, out[i])
+			do(i, float64(v*f.Scale(int(j))))
 		}
 	}
-	return out
 }
 
 // Lack is what row i adds to the duality gap at aᵢ and the prediction m:

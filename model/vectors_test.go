@@ -270,3 +270,19 @@ func TestMachinesOfOneClassAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestSpreadsAreAboutTheMeansOfRows, entries that a sparse matrix leaves out among them: by hand, of columns that are not scaled.
+func TestSpreadsAreAboutTheMeansOfRows(t *testing.T) {
+	q := &oracle.Problem{Alpha: make([]float64, 3), X: [][]float64{{1e6 + 1, 1e6, 1e6 - 1}, {3, 0, 0}, {0, 0, 0}}, Y: []float64{1, 2, 3}}
+	for _, dense := range []bool{true, false} {
+		f, err := model.NewVectors(fixture.Kernels(t), fixture.Matrix(t, q, dense), q.Y, model.VectorsOptions{Simplex: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range []float64{2, 6, 0} {
+			if got := f.Spreads()[i]; math.Abs(got-want) > 1e-8 {
+				t.Errorf("dense %t, row %d: %g, want %g", dense, i, got, want)
+			}
+		}
+	}
+}

@@ -3,11 +3,15 @@ package pare_test
 import (
 	"context"
 	"math"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/seed-45b9a24c/pare"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
 )
 
 // TestUniqueness: proved where columns are independent or there is a ridge, disproved
@@ -108,5 +112,43 @@ func TestGradientsSettleTheSupport(t *testing.T) {
 	}
 	if !g.SupportCertified || g.Status != outcome.Converged || g.RelativeGap > 1e-2*c.Tol {
 		t.Errorf("certified %t, %s, gap %.1e", g.SupportCertified, g.Status, g.RelativeGap)
+	}
+}
+
+// TestCopiesStayOneWhereAStepOverflows: where e^m of a step is no number, columns that others stand for, and columns of zeros, stay out.
+func TestCopiesStayOneWhereAStepOverflows(t *testing.T) {
+	const n = 697
+	for seed := range uint64(20) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		x, y := make([]float64, n), make([]float64, n)
+		for i := range x {
+			x[i] = r.NormFloat64()
+			y[i] = math.Floor(math.Exp(min(2*x[i]+2*r.NormFloat64(), 12)) * 3 * r.Float64())
+		}
+		c := pare.Config{Loss: loss.Poisson{}, NoIntercept: true}
+		one, err := sparse.NewDense(n, 1, x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		three, err := sparse.NewDense(n, 3, slices.Concat(x, make([]float64, n), x))
+		if err != nil {
+			t.Fatal(err)
+		}
+		top, err := pare.LogLambdaMax(one, y, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := []float64{top[0] - 3}
+		want, err := pare.Fit(t.Context(), one, y, at, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := pare.Fit(t.Context(), three, y, at, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Status != outcome.Converged || !slices.Equal(got.Support, []int32{0, 2}) || math.Abs(got.Coef[0]+got.Coef[1]-want.Coef[0]) > 1e-6 {
+			t.Errorf("seed %d: %s, %v %g, want %g", seed, got.Status, got.Support, got.Coef, want.Coef)
+		}
 	}
 }

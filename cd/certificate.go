@@ -113,11 +113,23 @@ func (c *certificate) updateResidual(view *sparse.View, residual []float64) {
 			k.Copy(c.previous, residual)
 			return
 		}
-		c.screening.step(view.SizeOf(c.previous))
+		if !c.screening.step(view.SizeOf(c.previous)) {
+			c.lose()
+		}
 	}
 	c.met = true
 	c.k.Copy(c.previous, residual)
 	clear(c.known)
+}
+
+// lose makes the next pass compute every column that is not left out.
+func (c *certificate) lose() {
+	c.screening.restart()
+	for k, bound := range c.bound {
+		if !math.IsInf(bound, -1) {
+			c.bound[k] = unbounded
+		}
+	}
 }
 
 // setPenalty makes g the penalty that points are certified for.

@@ -76,10 +76,17 @@ func (w screening) restart() {
 	}
 }
 
-// step goes on by a change of the residual, given ‖Δ‖ₛ² and max sᵢΔᵢ².
-func (w screening) step(square, largest float64) {
+// farthest is the longest path whose product with a norm is a number.
+const farthest = 1e150
+
+// step goes on by a change of the residual, given ‖Δ‖ₛ² and max sᵢΔᵢ², and reports whether the path is one that tells anything: a step
+// that was far too long has residuals that are no numbers.
+func (w screening) step(square, largest float64) (tells bool) {
 	norm, highest := math.Sqrt(square), math.Sqrt(largest)
+	tells = true
 	for i := range w {
 		w[i].length += min(norm, w[i].root*highest)
+		tells = tells && w[i].length <= farthest
 	}
+	return tells
 }

@@ -32,3 +32,33 @@ func TestSolvesThatBeginAstray(t *testing.T) {
 		}
 	}
 }
+
+// TestGapsHoldAfterALongWay: the gap at a point is no less than what it leaves, wherever the solver has been before: what far points say of
+// correlations is lost in the rounding of how far they are.
+func TestGapsHoldAfterALongWay(t *testing.T) {
+	for seed := range uint64(8) {
+		r := oracle.NewRandom(seed)
+		q := r.Problem(oracle.Shape{N: 20, P: 4, Active: 4})
+		q.Intercept = seed%2 == 0
+		g, fit := fixture.Penalty(t, q.Uniform(1e-6)), fixture.Squared(t, q, true)
+		want, err := cd.New(fit).Solve(t.Context(), g, cd.Options{Tol: 1e-9})
+		if err != nil {
+			t.Fatal(err)
+		}
+		objective := want.Objective
+		for _, size := range []float64{1, 1e10, 1e20, 1e25, 1e30} {
+			s := cd.New(fit)
+			s.MoveTo([]int32{0, 1, 2, 3}, []float64{size, -size, size, size})
+			for range 3 {
+				if _, err := s.Solve(t.Context(), g, cd.Options{Tol: 1e-9, MaxEpochs: 1}); err != nil {
+					t.Fatal(err)
+				}
+				s.MoveTo(nil, nil)
+				got, err := s.Solve(t.Context(), g, cd.Options{Tol: 0.999, MaxEpochs: 1})
+				if err != nil || !(got.Gap >= got.Objective-objective-1e-9) {
+					t.Errorf("seed %d, from %g: %v, %s at %g with a gap of %g, least %g", seed, size, err, got.Status, got.Objective, got.Gap, objective)
+				}
+			}
+		}
+	}
+}

@@ -109,9 +109,9 @@ func (c *certificate) screen(run columnRange) {
 			end = whole
 		}
 		if from%64 == 0 && end%64 == 0 {
-			c.reaching(c.k.Reach, from, end, c.bound, run.length, lazy, c.fresh[from/64:end/64])
+			c.reaching(c.k.Reach, from, end, c.bound, float64(run.length*beyondRounding), lazy, c.fresh[from/64:end/64])
 		} else {
-			c.reaching(c.k.Reach, from, end, c.bound, run.length, lazy, c.near[:1])
+			c.reaching(c.k.Reach, from, end, c.bound, float64(run.length*beyondRounding), lazy, c.near[:1])
 			c.fresh[from/64] |= c.near[0] << (from % 64)
 		}
 		from = end

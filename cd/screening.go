@@ -76,6 +76,9 @@ func (w screening) restart() {
 	}
 }
 
+// beyondRounding times a path bounds what rounding has made of bounds: they are correlations less, and plus, its products with norms.
+const beyondRounding = 1 + 0x1p-49
+
 // farthest is the longest path whose product with a norm is a number.
 const farthest = 1e150
 

@@ -86,7 +86,7 @@ func Gradient(ctx context.Context, x sparse.Matrix, y, logLambda []float64, v Va
 	if err := checkSmooth(v.Loss, "a gradient"); err != nil {
 		return nil, err
 	}
-	problem, spec, err := e.validating(ctx, v)
+	problem, spec, err := e.validating(ctx, v, true)
 	if err != nil {
 		return nil, err
 	}

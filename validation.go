@@ -199,7 +199,7 @@ func Validate(ctx context.Context, x sparse.Matrix, y []float64, grid [][]float6
 			return
 		}
 		defer leave()
-		problem, _, err := e.validating(ctx, v)
+		problem, _, err := e.validating(ctx, v, false)
 		if err != nil {
 			yield(search.Evaluation{}, err)
 			return
@@ -223,16 +223,17 @@ func Validate(ctx context.Context, x sparse.Matrix, y []float64, grid [][]float6
 	}
 }
 
-// validating states the criterion of v at λ that are given.
-func (e *engine) validating(ctx context.Context, v Validation) (problem inner.Outer, spec bilevel.Spec, err error) {
+// validating states the criterion of v at λ that are given: of values alone on condensed rows where λ would be chosen on
+// these; the bounds of slopes are of X.
+func (e *engine) validating(ctx context.Context, v Validation, slopes bool) (problem inner.Outer, spec bilevel.Spec, err error) {
 	defer outcome.Caught(&err)
-	if spec, err = e.choice(ctx, v); err == nil {
-		spec.Given = true
-		if e.condenses(v) {
-			problem, err = e.over(ctx, spec, SelectOptions{Validation: v})
-		} else {
-			problem, err = e.outer(spec)
-		}
+	if spec, err = e.choice(ctx, v); err != nil {
+		return nil, spec, err
+	}
+	if spec.Given = true; !slopes && e.condenses(v) {
+		problem, err = e.over(ctx, spec, SelectOptions{Validation: v})
+	} else {
+		problem, err = e.outer(spec)
 	}
 	return problem, spec, err
 }

@@ -65,9 +65,9 @@ func recognise(in *input.Input, o Options) (recognised, error) {
 	if marked { // UTF-8, as some editors write it
 		_, _ = text.Discard(3)
 	}
-	if m := declared.FindSubmatch(rest); m != nil {
-		_, _ = text.Discard(len(m[0]))
-		return separated(in, text, m[1][0], 1, o)
+	if separator, length := declared(rest); length > 0 {
+		_, _ = text.Discard(length)
+		return separated(in, text, separator, 1, o)
 	}
 	length, before := remarks(rest)
 	_, _ = text.Discard(length)
@@ -84,8 +84,16 @@ func recognise(in *input.Input, o Options) (recognised, error) {
 	}
 }
 
-// declared is a first line that says what is between cells, as Excel understands it.
-var declared = regexp.MustCompile(`^(?i:"?sep=)([,;\t|])"?\r?\n`)
+// declared returns what a first line such as sep=; says is between cells, as Excel understands it, and its length; 0 where there
+// is no such line.
+func declared(head []byte) (separator byte, length int) {
+	line, _, whole := bytes.Cut(head, []byte{'\n'})
+	text := strings.Trim(strings.TrimSuffix(string(line), "\r"), `"`)
+	if name, sep, ok := strings.Cut(text, "="); whole && ok && strings.EqualFold(name, "sep") && len(sep) == 1 && strings.Contains(separators, sep) {
+		return sep[0], len(line) + 1
+	}
+	return 0, 0
+}
 
 // separated takes a text, after so many lines of it, for a table with a byte between cells.
 func separated(in *input.Input, text *bufio.Reader, separator byte, before int, o Options) (recognised, error) {

@@ -31,8 +31,8 @@ type judged struct {
 	slope, curvature []float64 // n, written at rows only
 	prediction       []float64 // n, the solver's
 
-	batches Folds // see [Spec.inBatches]
-	given   bool  // see [Spec].Given
+	batches [][]int32 // of the rows, see [Spec.inBatches]
+	given   bool      // see [Spec].Given
 	LaneResult
 }
 
@@ -43,7 +43,7 @@ func newJudged(k *kernels.Set, spec *Spec, y []float64, rows []int32) judged {
 	}
 	return judged{
 		k: k, criterion: c, name: c.Name(), foreign: criterion.Foreign(c), y: y, weights: spec.Weights, rows: rows, test: spec.test(k), LaneResult: LaneResult{Top: math.Inf(-1)},
-		batches: spec.inBatches(k), given: spec.Given,
+		batches: byBatch(k, spec.inBatches(k), rows), given: spec.Given,
 		slope: spec.Memory.Floats(k, len(y)), curvature: spec.Memory.Floats(k, len(y)),
 	}
 }

@@ -47,7 +47,7 @@ func TestEveryPassLooks(t *testing.T) {
 	spec := Spec{Folds: folds, Weights: weights, Intercept: true}
 	held := &heldOut{train: ones, rows: rows, class: label, weights: weights}
 	total := looksOf(func(k *kernels.Set) { held.criterion().Total(k, n) })
-	mean := judged{criterion: criterion.MeanSquaredError{}, y: y, rows: rows, batches: (&Spec{Folds: make(Folds, n)}).inBatches(nil)}
+	mean := judged{criterion: criterion.MeanSquaredError{}, y: y, rows: rows, batches: byBatch(nil, (&Spec{Folds: make(Folds, n)}).inBatches(nil), rows)}
 	curved := judged{criterion: criterion.Of(loss.Logistic{}), y: ones, rows: rows, prediction: y, curvature: weights}
 	evaluated := looksOf(func(k *kernels.Set) {
 		criterion.Eval(k, curved.criterion, rows, ones, y, make([]float64, n), make([]float64, n))

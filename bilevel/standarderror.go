@@ -49,25 +49,35 @@ func (s *Spec) inBatches(k *kernels.Set) Folds {
 	return batches
 }
 
+// byBatch lists the rows held out of each batch; nil where there are none.
+func byBatch(k *kernels.Set, batches Folds, held []int32) [][]int32 {
+	if batches == nil {
+		return nil
+	}
+	rows, pace := make([][]int32, min(mostBatches, len(held))), k.Pace() // each has some
+	for _, i := range held {
+		pace.Did(1)
+		rows[batches[i]] = append(rows[batches[i]], i)
+	}
+	return rows
+}
+
 // errorOf returns the standard error of a value of the criterion on the rows of a hold-out, from
 // its values on batches of them, each with its share of the weight; 0 for one of
 // several folds, whose values have a spread of their own, for a single row, and where the
 // criterion is not a mean over rows.
 func (j *judged) errorOf(value float64, prediction []float64) float64 {
-	batches := min(mostBatches, len(j.rows)) // each has rows
-	if j.batches == nil || batches < 2 || !criterion.RowMean(j.criterion) {
+	batches := len(j.batches)
+	if batches < 2 || !criterion.RowMean(j.criterion) {
 		return 0
 	}
-	values, weight := make([]float64, batches), make([]float64, batches)
-	rows, pace := make([][]int32, batches), j.k.Pace()
-	for _, i := range j.rows {
-		pace.Did(1)
-		b := j.batches[i]
-		rows[b] = append(rows[b], i)
-		weight[b] += j.weight(i)
-	}
-	for b := range rows {
-		values[b] = j.loss(rows[b], prediction, nil)
+	values, weight, pace := make([]float64, batches), make([]float64, batches), j.k.Pace()
+	for b, rows := range j.batches {
+		for _, i := range rows {
+			pace.Did(1)
+			weight[b] += j.weight(i)
+		}
+		values[b] = j.loss(rows, prediction, nil)
 	}
 	return criterion.StandardError(j.k, values, weight, value)
 }

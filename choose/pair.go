@@ -11,18 +11,16 @@ import (
 )
 
 const (
-	pairGap      = 1e-4  // relative gap of the points compared, and of the descent
-	pairShare    = 0.3   // standard errors that a gap may be,
-	pairFinest   = 1e-15 // if that is more than rounding
-	pairStop     = 0.01  // standard errors that are not worth a step of the descent
-	pairPlain    = 1e-5  // the same as a share of the value, where there is no standard error
-	pairDoubt    = 0.3   // standard errors above the best up to which a mixture is not the last
-	pairLead     = 0.1   // and where the descent begins
-	pairReach    = 9     // how far below the best of a strength alone it is looked for
-	pairAbove    = 4     // and how far above
-	vanishDepth  = 6     // below the Lasso's best, where an ℓ1 strength begins to vanish
-	pairDescents = 4     // of precision, each from the kink at which the last has ended
-	pairRefined  = 25    // evaluations of the descent, at most
+	pairGap      = 1e-4 // relative gap of the points compared, and of the descent
+	pairStop     = 0.01 // standard errors that are not worth a step of the descent
+	pairPlain    = 1e-5 // the same as a share of the value, where there is no standard error
+	pairDoubt    = 0.3  // standard errors above the best up to which a mixture is not the last
+	pairLead     = 0.1  // and where the descent begins
+	pairReach    = 9    // how far below the best of a strength alone it is looked for
+	pairAbove    = 4    // and how far above
+	vanishDepth  = 6    // below the Lasso's best, where an ℓ1 strength begins to vanish
+	pairDescents = 4    // of precision, each from the kink at which the last has ended
+	pairRefined  = 25   // evaluations of the descent, at most
 )
 
 var noStrength = math.Inf(-1)
@@ -115,7 +113,7 @@ func (o Options) worth(at search.Evaluation) float64 {
 func (p *Problem) pairTol(tol float64, best search.Evaluation) float64 {
 	tol = max(tol, pairGap)
 	if null := p.Null().Value; best.StandardError > 0 && null > 0 {
-		tol = min(tol, max(pairFinest, pairShare*best.StandardError/null))
+		tol = min(tol, search.LargestGap(best.StandardError, null))
 	}
 	return tol
 }

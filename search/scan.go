@@ -186,6 +186,12 @@ func (l *scan) lambda(depth float64) float64 {
 	return l.o.Origin - depth
 }
 
+// LargestGap returns how large the relative gaps of points may be that are judged by a standard error, both that and the null
+// model's value positive: they say nothing where it is next to nothing beside that.
+func LargestGap(standardError, null float64) float64 {
+	return max(scanFinest, float64(looseShare*(standardError/null)))
+}
+
 // visit evaluates the point at a depth, from the solutions of the point at from.
 func (l *scan) visit(ctx context.Context, depth, gap float64, from *Evaluation) error {
 	tol := l.options.Tol
@@ -195,12 +201,9 @@ func (l *scan) visit(ctx context.Context, depth, gap float64, from *Evaluation) 
 			tol = max(scanFinest, tol*min(1, l.here.TrainLoss))
 		}
 		if null := l.o.Null.Value; l.best != nil && l.best.StandardError > 0 && null > 0 {
-			within := l.best.StandardError / null
-			most := looseShare * within
-			if !l.o.Sparse {
-				most = min(most, max(denseGap, enough*within))
+			if tol = min(tol, LargestGap(l.best.StandardError, null)); !l.o.Sparse {
+				tol = min(tol, max(denseGap, float64(enough*(l.best.StandardError/null))))
 			}
-			tol = min(tol, max(scanFinest, most))
 		}
 	}
 	request := Request{LogLambda: []float64{l.lambda(depth)}, Tol: tol, Rough: !l.o.Precision, Expected: l.expected && !l.o.Precision}

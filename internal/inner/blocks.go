@@ -283,9 +283,7 @@ func (b *blocked) targets() []float64 {
 func (b *blocked) view() *sparse.View { return b.fit.View() }
 
 func (b *blocked) startNear(columns []int32, coef []float64) {
-	for k, j := range columns {
-		coef[k] /= b.view().Scale(int(j))
-	}
+	inView(b.view(), columns, coef)
 	b.begin()
 	b.solver.Start(columns, coef)
 }
@@ -296,9 +294,10 @@ func (b *blocked) loosened(s *Solution, logLambda, off []float64) (share, object
 	if err != nil {
 		return 0, 0, err
 	}
-	convex, beta := g.(model.ConvexBlocks), make([]float64, len(off))
+	convex, beta, coef := g.(model.ConvexBlocks), make([]float64, len(off)), slices.Clone(s.Coef)
+	inView(b.view(), s.Support, coef)
 	for k, j := range s.Support {
-		beta[j] = s.Coef[k] / b.view().Scale(int(j))
+		beta[j] = coef[k]
 	}
 	k, room := b.of.Kernels, make([]float64, 2*b.part.Largest())
 	for block := range b.part.Count() {

@@ -237,14 +237,19 @@ func (s *separable) StartNear(support []int32, coefficients []float64) {
 
 // startNear is StartNear with coefficients that may be changed.
 func (s *separable) startNear(columns []int32, coef []float64) {
+	inView(s.view(), columns, coef)
+	s.StartAt(columns, coef)
+}
+
+// inView turns coefficients of X into those of a view.
+func inView(view *sparse.View, columns []int32, coef []float64) {
 	for k, j := range columns {
-		if scale := s.fit.View().Scale(int(j)); scale > 0 {
+		if scale := view.Scale(int(j)); scale > 0 {
 			coef[k] /= scale
 		} else {
 			coef[k] = 0
 		}
 	}
-	s.StartAt(columns, coef)
 }
 
 func (s *separable) view() *sparse.View { return s.fit.View() }

@@ -369,10 +369,14 @@ func isBareWord(cell string) bool {
 	return !isNumber(cell) && !missingWord(cell) && unquoted(cell) == cell
 }
 
-// oneColumn reports whether lines are a name with one number or word below it each.
+// oneColumn reports whether lines are a name with one number or word below it each. A name of several words is in quotes, or above
+// numbers alone.
 func oneColumn(lines []string) bool {
-	for _, line := range lines {
-		if len(strings.Fields(line)) != 1 {
+	name := strings.TrimSpace(lines[0])
+	words := len(strings.Fields(name)) == 1 || unquoted(name) != name
+	for _, line := range lines[1:] {
+		cell := strings.TrimSpace(line)
+		if len(strings.Fields(cell)) != 1 && unquoted(cell) == cell || !words && isBareWord(cell) {
 			return false
 		}
 	}

@@ -936,6 +936,32 @@ func TestRowsOfOneColumnAreNoLabels(t *testing.T) {
 	}
 }
 
+// TestNameOfSeveralWordsAboveOneColumn: what pandas writes of the one feature of a model has a name alone in its line.
+func TestNameOfSeveralWordsAboveOneColumn(t *testing.T) {
+	for _, c := range []struct{ fitted, rows, want string }{
+		{"its size,y\n1,10\n2,20\n", "its size\n3\n4\n", "[3][4]"},
+		{"its size,y\n1,10\n2,20\n", "\"its size\"\n3\n4\n", "[3][4]"},
+		{"its size,y\nsmall,10\nso so,20\n", "\"its size\"\nsmall\n\"so so\"\n", "[1 0][0 1]"},
+		{"its size,y\nsmall,10\nlarge,20\n", "its size\nsmall\n", "neither svmlight"},
+	} {
+		d, err := read(c.fitted, table.Options{Target: "y", OneHot: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for row, err := range d.Schema.ReadRows(t.Context(), strings.NewReader(c.rows), len(d.Names), table.Options{Name: "data", OneHot: true}) {
+			if err != nil {
+				got = err.Error()
+				break
+			}
+			got += fmt.Sprint(row.Values)
+		}
+		if !strings.Contains(got, c.want) {
+			t.Errorf("%q after %q: %q, want %q", c.rows, c.fitted, got, c.want)
+		}
+	}
+}
+
 // A target that is called as a feature is told from it by its place, where columns are where they were.
 func TestRowsOfATargetCalledAsAFeature(t *testing.T) {
 	const text = "a,a\n1,2\n3,4\n"

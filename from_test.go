@@ -416,3 +416,27 @@ func TestStoppedBeforeTheFirstEvaluation(t *testing.T) {
 		}
 	}
 }
+
+// A choice with all of a few columns of many rows, which explains nearly all of the target, is not one that follows
+// single rows: what goes on from it begins there, and is as good.
+func TestSelectFromNearlyExactFitsOfManyRows(t *testing.T) {
+	const n, p = 600, 4
+	for seed := range oracle.Cases(10) {
+		q := oracle.NewRandom(seed + 1).Problem(oracle.Shape{N: n, P: p, Density: 1, Active: p, Noise: 1e-3})
+		x, ctx := matrixOf(t, q.X, p, true), t.Context()
+		for _, model := range []pare.Model{pare.Lasso, pare.GroupLasso} {
+			c := pare.Config{Model: model}
+			cold, err := pare.Select(ctx, x, q.Y, pare.SelectOptions{}, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			warm, err := pare.Select(ctx, x, q.Y, pare.SelectOptions{From: cold}, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if apart := (warm.Value - cold.Value) / cold.StandardError; !(apart <= 0.03) {
+				t.Errorf("draw %d, %s: %g standard errors above at %g, where it was %g", seed, model, apart, warm.LogLambda, cold.LogLambda)
+			}
+		}
+	}
+}

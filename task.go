@@ -91,6 +91,9 @@ func remember(ctx context.Context, problem inner.Outer, tag byte, log *search.Lo
 	return problem.Remember(ctx, tag, log.Memories())
 }
 
+// interpolating is how many times as many rows as columns there are at most where solutions may follow single rows.
+const interpolating = 2
+
 // traits says of a choice what its search has to know.
 func (e *engine) traits(problem inner.Outer, spec bilevel.Spec, o SelectOptions) choose.Problem {
 	x := e.of.X
@@ -101,6 +104,8 @@ func (e *engine) traits(problem inner.Outer, spec bilevel.Spec, o SelectOptions)
 		Objective: problem, Top: e.Max(), Common: e.family.form.Common, Start: o.Start,
 		Pass: float64(x.NNZ()) * inner.PassCost(x) * float64(max(2, spec.Folds.Count(e.of.Kernels))),
 	}
+	rows, columns := e.of.X.Dims()
+	p.Interpolates = interpolating*columns >= rows
 	for _, r := range e.family.form.Ranges {
 		p.Ranges = append(p.Ranges, choose.Range(r))
 	}

@@ -70,6 +70,8 @@ type Problem struct {
 	Jumps bool
 	// Wide says that columns differ by far in scale, see [search.ScanOptions].
 	Wide bool
+	// Interpolates says that there are enough columns for solutions to follow single rows, see [search.ScanOptions].
+	Interpolates bool
 	// Common says that one share of αmax serves all hyperparameters unless more is asked
 	// for.
 	Common bool

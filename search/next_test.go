@@ -150,14 +150,14 @@ func TestWhatAPointHasToPromise(t *testing.T) {
 }
 
 // TestResumedScanBeginsWhereSolutionsAreNoStart: at the sparsest of what was nearly as good, where those at the earlier choice
-// are dense and fit nearly all; else at that choice.
+// are dense and fit nearly all, and there are enough columns for that to be single rows; else at that choice.
 func TestResumedScanBeginsWhereSolutionsAreNoStart(t *testing.T) {
 	f := func(x float64) (value, slope float64) { return 1 + 0.001*(x+9)*(x+9), 0.002 * (x + 9) }
 	for _, c := range []struct {
-		sparse                 bool
+		sparse, interpolates   bool
 		saturation, loss, want float64
-	}{{true, 0.9, 0.01, 4}, {true, 0.7, 0.01, 9}, {true, 0.9, 0.05, 9}, {false, 0.9, 0.01, 9}} {
-		o := ScanOptions{Null: Evaluation{Value: 3, StandardError: 0.2}, Sparse: c.sparse, Fresh: 0.05}
+	}{{true, true, 0.9, 0.01, 4}, {true, true, 0.7, 0.01, 9}, {true, true, 0.9, 0.05, 9}, {false, true, 0.9, 0.01, 9}, {true, false, 0.9, 0.01, 9}} {
+		o := ScanOptions{Null: Evaluation{Value: 3, StandardError: 0.2}, Sparse: c.sparse, Interpolates: c.interpolates, Fresh: 0.05}
 		for _, depth := range []float64{9, 1, 4, 9} {
 			v, s := f(-depth)
 			o.Earlier = append(o.Earlier, Evaluation{LogLambda: []float64{-depth}, Value: v, Gradient: []float64{s}, Trusted: true, StandardError: 0.2, Work: 1})
@@ -166,6 +166,37 @@ func TestResumedScanBeginsWhereSolutionsAreNoStart(t *testing.T) {
 		a := judged(scalar(f), 0.2, 0)
 		scanned(t, a, o)
 		near9(t, fmt.Sprint("first of ", c), -a.seen[0].LogLambda[0], c.want)
+	}
+}
+
+// TestResumedScansThatLeadNowhereBeginAnew: the path is gone as far as if nothing had been seen, although it is above
+// what has been tried from its beginning.
+func TestResumedScansThatLeadNowhereBeginAnew(t *testing.T) {
+	f := func(x float64) (value, slope float64) { // falls up to −9
+		far := math.Hypot(x+9, 0.2)
+		return 0.2 + 0.1*far, 0.1 * (x + 9) / far
+	}
+	o := ScanOptions{Null: Evaluation{Value: 3, StandardError: 0.01}, Free: 1e12}
+	for _, depth := range []float64{3, 1, 3} {
+		o.Earlier = append(o.Earlier, Evaluation{LogLambda: []float64{-depth}, Value: 1, Gradient: []float64{0.1}, Trusted: true, StandardError: 0.01, Work: 1e9})
+	}
+	if r := scanned(t, judged(scalar(f), 0.01, 0), o); !(math.Abs(r.Best.Value-0.22) < 1e-4) {
+		t.Errorf("%v at %v after %d evaluations", r.Best.Value, r.Best.LogLambda, len(r.Evaluations))
+	}
+}
+
+// TestFirstGapOfAResumedScan is as small as the standard error of the earlier choice asks for.
+func TestFirstGapOfAResumedScan(t *testing.T) {
+	f := func(x float64) (value, slope float64) { return 1 + 0.001*(x+9)*(x+9), 0.002 * (x + 9) }
+	for _, c := range []struct {
+		sparse bool
+		want   float64
+	}{{true, 1.5e-4}, {false, 1e-5}} {
+		o := ScanOptions{Null: Evaluation{Value: 4, StandardError: 0.2}, Sparse: c.sparse}
+		o.Earlier = []Evaluation{{LogLambda: []float64{-9}, Value: 1, Trusted: true, StandardError: 2e-3}}
+		a := judged(scalar(f), 2e-3, 0)
+		scanned(t, a, o)
+		near9(t, fmt.Sprint("tolerance, sparse ", c.sparse), a.seen[0].Tol, c.want)
 	}
 }
 

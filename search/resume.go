@@ -112,7 +112,7 @@ func (l *scan) onwards(earlier []point, curvature *float64) (depth float64, done
 // choiceFits reports whether solutions at the earlier choice are dense and fit nearly every row: with
 // others they are others, and it is as far to there as from nothing.
 func (l *scan) choiceFits() bool {
-	return l.o.Sparse && slices.ContainsFunc(l.o.Earlier, func(e Evaluation) bool {
+	return l.o.Sparse && l.o.Interpolates && slices.ContainsFunc(l.o.Earlier, func(e Evaluation) bool {
 		return slices.Equal(e.LogLambda, l.o.Earlier[0].LogLambda) && e.Saturation >= crowded && e.TrainLoss < nearlyAll
 	})
 }

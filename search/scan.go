@@ -36,6 +36,8 @@ type ScanOptions struct {
 	// Wide says that columns differ by far in scale, so that the last ones come in long after the
 	// others.
 	Wide bool
+	// Interpolates says that there are enough columns for dense solutions to follow single rows.
+	Interpolates bool
 	// Jumps says that the criterion jumps now and then, with stretches between on which nothing
 	// moves: these do not end the path.
 	Jumps bool
@@ -132,12 +134,10 @@ func Scan(ctx context.Context, f Objective, o ScanOptions) (*Result, error) {
 
 // run goes on from an earlier scan or down a path, and then looks into what has been seen.
 func (l *scan) run(ctx context.Context) (outcome.Status, error) {
-	for i := range l.o.Known {
-		l.add(l.pointOf(l.depth(&l.o.Known[i]), &l.o.Known[i]))
-	}
+	l.know()
 	resumed, err := l.resume(ctx)
 	if err == nil && !resumed {
-		err = l.path(ctx)
+		err = l.anew(ctx)
 	}
 	if err == nil && l.best == nil {
 		err = outcome.Errorf(outcome.NonFinite, "the criterion is not finite at any λ that was tried")
@@ -152,6 +152,27 @@ func (l *scan) run(ctx context.Context) (outcome.Status, error) {
 		return "", err
 	}
 	return outcome.Converged, l.approach(ctx)
+}
+
+// know takes what is known into the model.
+func (l *scan) know() {
+	for i := range l.o.Known {
+		l.add(l.pointOf(l.depth(&l.o.Known[i]), &l.o.Known[i]))
+	}
+}
+
+// anew goes down the path as if nothing had been tried, which does not end it that way, and then takes that into the model.
+func (l *scan) anew(ctx context.Context) error {
+	tried := l.points
+	l.points, l.best, l.here, l.before = nil, nil, point{}, point{}
+	l.know()
+	err := l.path(ctx)
+	for _, p := range tried {
+		if !slices.ContainsFunc(l.points, func(q point) bool { return q.Evaluation == p.Evaluation }) {
+			l.add(p)
+		}
+	}
+	return err
 }
 
 // scan is a path and what it has seen.
@@ -200,9 +221,9 @@ func (l *scan) visit(ctx context.Context, depth, gap float64, from *Evaluation) 
 		if l.o.Relative && l.here.Evaluation != nil && l.here.TrainLoss > 0 {
 			tol = max(scanFinest, tol*min(1, l.here.TrainLoss))
 		}
-		if null := l.o.Null.Value; l.best != nil && l.best.StandardError > 0 && null > 0 {
-			if tol = min(tol, LargestGap(l.best.StandardError, null)); !l.o.Sparse {
-				tol = min(tol, max(denseGap, float64(enough*(l.best.StandardError/null))))
+		if null, standardError := l.o.Null.Value, l.standardError(); standardError > 0 && null > 0 {
+			if tol = min(tol, LargestGap(standardError, null)); !l.o.Sparse {
+				tol = min(tol, max(denseGap, float64(enough*(standardError/null))))
 			}
 		}
 	}
@@ -218,6 +239,18 @@ func (l *scan) visit(ctx context.Context, depth, gap float64, from *Evaluation) 
 	l.before, l.here = l.here, l.pointOf(depth, e)
 	l.add(l.here)
 	return nil
+}
+
+// standardError returns that of the best point or, before there is one, of an earlier choice; 0 where it is not known.
+func (l *scan) standardError() float64 {
+	switch {
+	case l.best != nil:
+		return l.best.StandardError
+	case len(l.o.Earlier) > 0:
+		return l.o.Earlier[0].StandardError
+	default:
+		return 0
+	}
 }
 
 // pointOf makes a point of an evaluation. A gradient that is not to be trusted is none, but where

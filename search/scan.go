@@ -241,7 +241,7 @@ func (l *scan) visit(ctx context.Context, depth, gap float64, from *Evaluation) 
 	return nil
 }
 
-// standardError returns that of the best point or, before there is one, of an earlier choice; 0 where it is not known.
+// standardError is that of the best point or, before there is one, of an earlier choice; 0 where it is not known.
 func (l *scan) standardError() float64 {
 	switch {
 	case l.best != nil:

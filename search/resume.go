@@ -90,7 +90,7 @@ func (l *scan) onwards(earlier []point, curvature *float64) (depth float64, done
 		}
 	}
 	step, promise := descent(l.best.slope, *curvature)
-	content := promise < l.worth()*l.unit(l.best.Evaluation)
+	content := promise < l.worth()*l.deviation(l.best.Evaluation)
 	if !lies(earlier, l.best.depth, step) {
 		step = math.Copysign(min(longest, eager*math.Abs(step)), step)
 	}
@@ -141,7 +141,7 @@ func (l *scan) rivals(chosen float64) (depths []float64, least float64) {
 	reach := max(rivalling, math.Sqrt(2*l.o.Fresh))
 	value := map[float64]float64{}
 	for k, p := range points {
-		if !(p.Value <= earlier.best.Value+float64(reach*earlier.unit(p.Evaluation))) || math.Abs(p.depth-chosen) < apart {
+		if !(p.Value <= earlier.best.Value+float64(reach*earlier.deviation(p.Evaluation))) || math.Abs(p.depth-chosen) < apart {
 			continue
 		}
 		if least == 0 && p.depth > 0 && p.depth < chosen {

@@ -290,8 +290,13 @@ func (l *scan) add(p point) {
 // better known of two points, but not less than a share of what the best gains over the
 // null model.
 func (l *scan) unit(e *Evaluation) float64 {
-	if unit := max(e.StandardError, l.best.StandardError); unit > 0 {
-		return max(unit, leastScale*l.gain())
+	return max(l.deviation(e), leastScale*l.gain())
+}
+
+// deviation is unit without its least: of slopes and of an earlier scan's values, whose solutions know them better.
+func (l *scan) deviation(e *Evaluation) float64 {
+	if deviation := max(e.StandardError, l.best.StandardError); deviation > 0 {
+		return deviation
 	}
 	return noScale * l.gain()
 }

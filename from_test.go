@@ -388,6 +388,19 @@ func TestSelectFromARidgeOfZero(t *testing.T) {
 	}
 }
 
+// An evaluation whose value is not finite has none after it was read, and not 0, which would be the best that was seen.
+func TestReadEvaluationsWithoutAValue(t *testing.T) {
+	s := &pare.Selection{}
+	for _, v := range []float64{math.Inf(1), math.NaN(), 0, 2.5} {
+		s.Evaluations = append(s.Evaluations, search.Evaluation{LogLambda: []float64{1}, Value: v})
+	}
+	for i, e := range read(t, s).Evaluations {
+		if want := s.Evaluations[i].Value; i < 2 && !math.IsNaN(e.Value) || i >= 2 && e.Value != want {
+			t.Errorf("read %g, written %g", e.Value, want)
+		}
+	}
+}
+
 // A search that goes on from an earlier one and is stopped at once says so, as any other does.
 func TestStoppedBeforeTheFirstEvaluation(t *testing.T) {
 	stop := make(chan struct{})

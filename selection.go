@@ -91,7 +91,7 @@ func (s Selection) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote. Where numbers were not finite, λ is −Inf, a strength
-// of 0, and all else 0; Err is an error of the same text.
+// of 0, the value of an evaluation NaN, and all else 0; Err is an error of the same text.
 func (s *Selection) UnmarshalJSON(text []byte) error {
 	type fields Selection // without methods
 	read := struct {

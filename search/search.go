@@ -74,13 +74,14 @@ type Evaluation struct {
 func (e Evaluation) MarshalJSON() ([]byte, error) { return plain.Marshal(e) }
 
 // UnmarshalJSON reads what MarshalJSON wrote. Where numbers were not finite, λ is −Inf, a strength
-// of 0, and all else 0.
+// of 0, the value NaN, and all else 0.
 func (e *Evaluation) UnmarshalJSON(text []byte) error {
 	type fields Evaluation // without methods
 	read := struct {
 		*fields
 		LogLambda plain.LogLambda
 	}{fields: (*fields)(e)}
+	e.Value = math.NaN() // which null leaves as it is
 	err := json.Unmarshal(text, &read)
 	e.LogLambda = read.LogLambda
 	return err

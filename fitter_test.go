@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"reflect"
+	"slices"
 	"sync"
 	"testing"
 
@@ -29,7 +30,13 @@ func TestFitterIsFit(t *testing.T) {
 	for _, model := range pare.Models() {
 		x, y := drawn(t, 60, 13, model)
 		concave := !model.Traits().Convex // γ and a are in units of standardised columns
-		for _, c := range []pare.Config{{Model: model, Standardize: concave}, {Model: model, Standardize: concave, Certify: true}} {
+		configs := []pare.Config{{Model: model, Standardize: concave}, {Model: model, Standardize: concave, Certify: true}}
+		if traits := model.Traits(); traits.Factors && traits.Strengths == pare.OneStrength && traits.Certified && !traits.Dense {
+			factors := slices.Repeat([]float64{1}, 13)
+			factors[2], factors[7] = 0, 0
+			configs = append(configs, pare.Config{Model: model, PenaltyFactors: factors})
+		}
+		for _, c := range configs {
 			fitter, err := pare.NewFitter(x, y, c)
 			if err != nil {
 				t.Fatal(err)

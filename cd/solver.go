@@ -133,6 +133,7 @@ func (s *Solver) Restart(null *model.Null) {
 	copy(s.cert.corr, null.Correlation)
 	s.cert.setResidual(null.State.Residual)
 	s.fitted, s.fittedCoef = s.fitted[:0], s.fittedCoef[:0]
+	s.unpenalised.known = s.unpenalised.known[:0]
 }
 
 // Use resets the solver and makes it ready for another datafit on the same view,

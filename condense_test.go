@@ -2,6 +2,7 @@ package pare_test
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -29,11 +30,17 @@ func tallChoices(t *testing.T, check func(t *testing.T, x sparse.Matrix, y []flo
 		"mcp":           {Model: pare.MCP, Standardize: true},
 		"sparse groups": {Model: pare.SparseGroup, Groups: []int{0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			q := oracle.NewRandom(41).Problem(oracle.Shape{N: 700, P: 12, Mean: 5, Correlation: 0.6, Weights: true, Active: 6, Noise: 4})
-			c.Weights, c.Tol = q.Weights, 1e-12
-			check(t, fixture.Matrix(t, q, true), q.Y, c)
-		})
+		for _, dense := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s, dense %v", name, dense), func(t *testing.T) {
+				density := 0.4
+				if dense {
+					density = 1
+				}
+				q := oracle.NewRandom(41).Problem(oracle.Shape{N: 700, P: 12, Mean: 5, Correlation: 0.6, Weights: true, Active: 6, Noise: 4, Density: density})
+				c.Weights, c.Tol = q.Weights, 1e-12
+				check(t, fixture.Matrix(t, q, dense), q.Y, c)
+			})
+		}
 	}
 }
 
@@ -89,7 +96,7 @@ func meanSquaredError(held *pare.HeldOut, y, weights []float64) (mean float64) {
 }
 
 // TestGeneralisedOnManyRows: generalised cross-validation on rows that are condensed is the mean squared error over the square of 1 − dof/n, of fits on a sparse
-// matrix, which is not condensed; its standard error is that of twenty batches.
+// matrix, which are on X; its standard error is that of twenty batches.
 func TestGeneralisedOnManyRows(t *testing.T) {
 	x, y, weights := manyRows(t)
 	n, _ := x.Dims()
@@ -233,7 +240,7 @@ func TestTallChoicesAreTheSameAnywhere(t *testing.T) {
 	})
 }
 
-// TestHoldOutsOfFewRows are as on a sparse matrix, which is not condensed: of one row there is no standard error, of a few it is that of each by
+// TestHoldOutsOfFewRows are as on X itself, beside an offset of 0: of one row there is no standard error, of a few it is that of each by
 // itself, and rows without weight, or for testing, have no part in it.
 func TestHoldOutsOfFewRows(t *testing.T) {
 	const n = 900
@@ -254,7 +261,9 @@ func TestHoldOutsOfFewRows(t *testing.T) {
 		c := pare.Config{Weights: q.Weights, Tol: 1e-12}
 		grid := [][]float64{{-2}, {-4}}
 		var want []search.Evaluation
-		for e, err := range pare.Validate(t.Context(), fixture.Matrix(t, q, false), q.Y, grid, v, c) {
+		onX := c
+		onX.Offset = make([]float64, n)
+		for e, err := range pare.Validate(t.Context(), fixture.Matrix(t, q, true), q.Y, grid, v, onX) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -300,9 +309,10 @@ func manyRows(t *testing.T) (x *sparse.Dense, y, weights []float64) {
 }
 
 // TestGapsOnCondensedRowsHold: fits and paths on many rows, which are made on condensed ones, end within their tolerance, and no further from
-// the least objective than they say; by a Fitter of a sparse matrix, which is not condensed.
+// the least objective than they say; by a Fitter of a sparse matrix, of which single fits are on X.
 func TestGapsOnCondensedRowsHold(t *testing.T) {
 	x, y, weights := manyRows(t)
+	alike := sparsely(t, x)
 	for name, c := range map[string]pare.Config{
 		"lasso":        {},
 		"no intercept": {NoIntercept: true, Weights: weights},
@@ -331,36 +341,99 @@ func TestGapsOnCondensedRowsHold(t *testing.T) {
 			}
 			exact := c
 			exact.Tol = 1e-14
-			onX, err := pare.NewFitter(sparsely(t, x), y, exact)
+			onX, err := pare.NewFitter(alike, y, exact)
 			if err != nil {
 				t.Fatal(err)
 			}
-			at := 0
-			for got, err := range pare.Path(t.Context(), x, y, grid, c) {
-				if err != nil {
-					t.Fatal(err)
-				}
-				want, err := onX.Fit(t.Context(), grid[at])
-				if err != nil {
-					t.Fatal(err)
-				}
-				objective, tol := squaredObjective(x, y, got, c), cmp.Or(c.Tol, 1e-6)
-				if !got.Status.OK() || !(got.RelativeGap <= tol) || objective-want.Objective > got.Gap+1e-12*objective || math.Abs(got.Objective-objective) > got.Gap+1e-12*objective {
-					t.Errorf("at %v: %+v\nobjective %.16g, least %.16g", grid[at], got, objective, want.Objective)
-				}
-				if at++; got.Columns != 8 || len(got.LogLambdaMax) != len(top) || math.Abs(got.LogLambdaMax[0]-top[0]) > 1e-9 {
-					t.Errorf("%+v", got)
+			for _, of := range []sparse.Matrix{x, alike} {
+				at := 0
+				for got, err := range pare.Path(t.Context(), of, y, grid, c) {
+					if err != nil {
+						t.Fatal(err)
+					}
+					want, err := onX.Fit(t.Context(), grid[at])
+					if err != nil {
+						t.Fatal(err)
+					}
+					objective, tol := squaredObjective(x, y, got, c), cmp.Or(c.Tol, 1e-6)
+					if !got.Status.OK() || !(got.RelativeGap <= tol) || objective-want.Objective > got.Gap+1e-12*objective || math.Abs(got.Objective-objective) > got.Gap+1e-12*objective {
+						t.Errorf("at %v: %+v\nobjective %.16g, least %.16g", grid[at], got, objective, want.Objective)
+					}
+					if at++; got.Columns != 8 || len(got.LogLambdaMax) != len(top) || math.Abs(got.LogLambdaMax[0]-top[0]) > 1e-9 {
+						t.Errorf("%+v", got)
+					}
 				}
 			}
 		})
 	}
 }
 
+// TestPathsOfManyRowsOfFewEntries are made on condensed rows, of sums of the products of entries: they pass over X once, and are
+// as far from those on X, beside an offset of 0, as both say.
+func TestPathsOfManyRowsOfFewEntries(t *testing.T) {
+	const n, levels = 1 << 18, 8
+	r := oracle.NewRandom(23)
+	lists, numbers, y := make([][]int32, 3*levels), make([]float64, n), make([]float64, n)
+	for i := range y {
+		y[i] = 3 * r.Normal()
+		for k := range 3 {
+			level := r.Intn(levels)
+			lists[k*levels+level] = append(lists[k*levels+level], int32(i))
+			y[i] += float64(level*k) / 4
+		}
+		numbers[i] = 40 + 12*r.Normal()
+		y[i] += numbers[i] / 9
+	}
+	pointers, rows, values := []int64{0}, []int32(nil), []float64(nil)
+	for _, list := range lists {
+		rows, values = append(rows, list...), append(values, slices.Repeat([]float64{1}, len(list))...)
+		pointers = append(pointers, int64(len(rows)))
+	}
+	for i, v := range numbers {
+		rows, values = append(rows, int32(i)), append(values, v)
+	}
+	x, err := sparse.NewCSC(n, len(lists)+1, append(pointers, int64(len(rows))), rows, values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]pare.Config{
+		"lasso": {}, "no intercept": {NoIntercept: true}, "ridge": {Model: pare.Ridge},
+		"groups": {Model: pare.GroupLasso, Groups: []int{0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 3}, Standardize: true},
+	} {
+		top, err := pare.LogLambdaMax(x, y, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		onX := c
+		onX.Offset, onX.Tol = make([]float64, n), 1e-11
+		passes := 0
+		var grid [][]float64
+		for k := range 10 {
+			grid = append(grid, []float64{top[0] - 0.9*float64(k)})
+		}
+		for got, err := range pare.Path(t.Context(), x, y, grid, c) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := pare.Fit(t.Context(), x, y, got.LogLambda, onX)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if off := math.Abs(got.Objective - want.Objective); !got.Status.OK() || off > got.Gap+want.Gap+1e-12*want.Objective {
+				t.Errorf("%s: %+v\nwant %+v", name, got, want)
+			}
+			passes += got.Passes
+		}
+		if passes != 1 {
+			t.Errorf("%s: %d passes", name, passes)
+		}
+	}
+}
+
 // TestPathsUnderConcavePenaltiesOnManyRows: those of condensed rows lead to points that are stationary on the rows themselves, by the
-// derivatives of the penalties, and that the path on a sparse matrix, which is not condensed, leads to; a pass over X for each is all it takes, and one for the sums.
+// derivatives of the penalties, and that the path on X itself, beside an offset of 0, leads to; a pass over X for each is all it takes, and one for the sums.
 func TestPathsUnderConcavePenaltiesOnManyRows(t *testing.T) {
 	x, y, weights := manyRows(t)
-	alike := sparsely(t, x)
 	for model, slope := range map[pare.Model]func(beta, alpha float64) float64{
 		pare.MCP: func(beta, alpha float64) float64 { return max(0, alpha-beta/3) },
 		pare.SCAD: func(beta, alpha float64) float64 {
@@ -376,7 +449,8 @@ func TestPathsUnderConcavePenaltiesOnManyRows(t *testing.T) {
 			t.Fatal(err)
 		}
 		grid := [][]float64{{top[0] - 0.5}, {top[0] - 2}, {top[0] - 5}}
-		shared := c
+		shared, onX := c, c
+		onX.Offset = make([]float64, len(y))
 		c.Threads, shared.Threads = 1, 3
 		fitter, err := pare.NewFitter(x, y, shared)
 		if err != nil {
@@ -387,7 +461,7 @@ func TestPathsUnderConcavePenaltiesOnManyRows(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, err := pare.Fit(t.Context(), alike, y, grid[at], c)
+			want, err := pare.Fit(t.Context(), x, y, grid[at], onX)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -603,7 +677,7 @@ func TestGradientsOfDenseRowsAreWithinTheirBounds(t *testing.T) {
 	}
 }
 
-// TestRisksOnCondensedRows are those on a sparse matrix, which is not condensed: the residual sum of squares, and the
+// TestRisksOnCondensedRows are those of gradients, which are on X: the residual sum of squares, and the
 // degrees of freedom by differences.
 func TestRisksOnCondensedRows(t *testing.T) {
 	x, y, _ := manyRows(t)

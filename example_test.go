@@ -36,7 +36,7 @@ func ExampleSelect() {
 	fmt.Printf("%d of 10 columns, relative gap below 1e-6: %v\n", len(s.Final.Support), s.Final.RelativeGap <= 1e-6)
 	// Output:
 	// converged, in less than a grid of 20: true
-	// λ = -2.71, mean squared error 3069, that of the mean 5974
+	// λ = -2.70, mean squared error 3069, that of the mean 5974
 	// 7 of 10 columns, relative gap below 1e-6: true
 }
 

@@ -111,7 +111,7 @@ func (e *engine) ground(ctx context.Context, x sparse.Matrix, spec bilevel.Spec,
 	*g = ground{problem: problem, x: rows.X, spec: rows.Spec(spec)}
 	if spec.Risk == nil {
 		g.back = func(p *bilevel.Problem) inner.Outer {
-			return bilevel.NewOnCondensed(p, rows, e.of.Kernels, x.(*sparse.Dense), spec)
+			return bilevel.NewOnCondensed(p, rows, e.of.Kernels, x, spec)
 		}
 	}
 	return g, nil

@@ -70,7 +70,7 @@ const (
 // Condense returns the condensed rows of a problem, of all rows as one where there are no folds; nil where numbers
 // leave no room for products, no row has weight, or columns that the spec has free nearly depend on one another, which
 // nothing would keep from large coefficients, or leave next to nothing of other columns or the target.
-func Condense(k *kernels.Set, helpers *team.Team, x *sparse.Dense, y []float64, spec *Spec) (*Condensed, error) {
+func Condense(k *kernels.Set, helpers *team.Team, x sparse.Matrix, y []float64, spec *Spec) (*Condensed, error) {
 	n, p := x.Dims()
 	c := &condensing{
 		k: k, spec: spec, n: n, of: spec.Folds, batches: spec.inBatches(k),
@@ -81,22 +81,17 @@ func Condense(k *kernels.Set, helpers *team.Team, x *sparse.Dense, y []float64, 
 	}
 	c.folds = c.of.Count(k) - TestOnly
 	for j := range p {
-		_, column := x.Column(j)
-		c.columns = append(c.columns, column)
+		rows, values := x.Column(j)
+		c.columns = append(c.columns, column{rows, values})
 	}
 	if spec.Risk != nil {
-		c.columns = append(c.columns, normals(n, spec.Risk.Seed))
+		c.columns = append(c.columns, column{values: normals(n, spec.Risk.Seed)})
 	}
-	c.columns = append(c.columns, y)
+	c.columns = append(c.columns, column{values: y})
 	c.size = len(c.columns)
-	c.shift = make([]float64, c.size)
-	if spec.Intercept {
-		c.place(min(n, condensedFirst))
-	}
-	c.centre = slices.Repeat([][]float64{c.shift}, c.folds)
-	c.sum(helpers)
-	if spec.Intercept && c.recentre() {
-		c.sum(helpers)
+	if c.divide(); !c.summed(helpers) {
+		c.spreadAll()
+		c.summed(helpers)
 	}
 	out, err := c.condensed()
 	if out != nil && err == nil && !out.tellsApart(k, spec, spec.Free) {
@@ -113,12 +108,34 @@ type condensing struct {
 	size        int         // of columns, with the direction of a [Risk], and the target
 	of, batches Folds       // what rows are in: folds, or batches in their place, where there are some
 	folds       int         // and those of no fold
-	columns     [][]float64 // and the target
-	shift       []float64
+	columns     []column    // and the target
+	spread      []int       // those whose entries are summed as those of dense columns are,
+	listed      []int       // and those whose entries are listed by rows
+	shift       []float64   // 0 of those
 	centre      [][]float64 // by fold: what columns are less where they are summed
 	stretches   [][]portion // of rows: by fold, those of no fold first
 	whole       []portion   // the folds
 	lost        float64     // of products of columns, relative to their norms, where some depend on others
+}
+
+// column has the entries that are not 0 and their rows, or, where rows is nil, all entries.
+type column struct {
+	rows   []int32
+	values []float64
+}
+
+// piece returns the entries of some rows, in room where they have to be spread.
+func (c column) piece(from, end int, room []float64) []float64 {
+	if c.rows == nil {
+		return c.values[from:end]
+	}
+	out := room[:end-from]
+	clear(out)
+	k, _ := slices.BinarySearch(c.rows, int32(from))
+	for ; k < len(c.rows) && int(c.rows[k]) < end; k++ {
+		out[int(c.rows[k])-from] = c.values[k]
+	}
+	return out
 }
 
 // fold returns the number of a row's fold.
@@ -129,19 +146,41 @@ func (c *condensing) fold(i int) int {
 	return c.of[i] - TestOnly
 }
 
+// summed sums over the rows of the folds, and reports whether no fold has listed columns far from 0.
+func (c *condensing) summed(helpers *team.Team) bool {
+	c.shift = make([]float64, c.size)
+	if c.spec.Intercept {
+		c.place(min(c.n, condensedFirst))
+	}
+	c.centre = slices.Repeat([][]float64{c.shift}, c.folds)
+	c.sum(helpers)
+	if !c.spec.Intercept {
+		return true
+	}
+	if slices.ContainsFunc(c.whole, c.listedFar) {
+		return false
+	}
+	if c.recentre() {
+		c.sum(helpers)
+	}
+	return true
+}
+
 // portion is what some rows of a fold come to.
 type portion struct {
 	rows  int
 	sums  []float64 // of products of the columns and 1, the lower triangle
 	first []float64 // of its rows, as it is in X
 	vary  []bool    // columns
+	blocks
 }
 
 // place shifts columns to their means over the first rows.
 func (c *condensing) place(rows int) {
-	for j, column := range c.columns {
+	room := make([]float64, rows)
+	for _, j := range c.spread {
 		var sum, total float64
-		for i, v := range column[:rows] {
+		for i, v := range c.columns[j].piece(0, rows, room) {
 			w := c.spec.weight(i)
 			sum += float64(w * v)
 			total += w
@@ -154,7 +193,7 @@ func (c *condensing) place(rows int) {
 
 // sum sums over the rows of the folds.
 func (c *condensing) sum(helpers *team.Team) {
-	helpers.Do(helpers.Few(support.OuterCost(c.n, c.size+1)), c)
+	helpers.Do(helpers.Few(c.cost()), c)
 	helpers.Rest()
 	c.whole = c.whole[:0]
 	for b := range c.folds {
@@ -177,15 +216,13 @@ func (c *condensing) recentre() (far bool) {
 		last := m.sums[c.size*(c.size+1):]
 		c.k.Axpy(1, last, all)
 		off, centre := false, slices.Clone(c.shift)
-		for j := range centre {
+		for _, j := range c.spread {
 			if !m.vary[j] {
 				centre[j] = m.first[j]
 				continue
 			}
-			mean := last[j] / last[c.size]
-			centre[j] += mean
-			square := float64(last[j] * mean)
-			off = off || square > farOff*(m.sums[j*(c.size+1)+j]-square)
+			centre[j] += last[j] / last[c.size]
+			off = off || m.far(c.size, j)
 		}
 		if off {
 			c.centre[b], far = centre, true
@@ -196,6 +233,13 @@ func (c *condensing) recentre() (far bool) {
 		c.k.Axpy(1/all[c.size], all[:c.size], c.shift)
 	}
 	return far
+}
+
+// far reports whether the mean of a column that varies is far off.
+func (b *portion) far(size, j int) bool {
+	last := b.sums[size*(size+1):]
+	square := float64(last[j] * last[j] / last[size])
+	return square > farOff*(b.sums[j*(size+1)+j]-square)
 }
 
 // Part sums over every so many stretches of rows.
@@ -210,6 +254,9 @@ func (c *condensing) Part(part, of int) {
 			d.deal(c.stretches[s], from, to)
 			pace.Did((to - from) * c.size)
 		}
+		for b := range c.stretches[s] {
+			c.stretches[s][b].assemble(c)
+		}
 	}
 }
 
@@ -218,24 +265,27 @@ type dealer struct {
 	*condensing
 	begin, next []int // by fold
 	order       []int32
-	columns     [][]float64 // less what they are shifted by
+	columns     [][]float64 // that are spread, less what they are shifted by
+	room        []float64   // for one, in the order of X
 	ones        []float64
 	weights     []float64
 	outer       support.Outer // of those of one fold
+	lists       lists         // of the other columns
 }
 
 func (c *condensing) newDealer() *dealer {
-	rows := min(c.n, condensedPiece)
-	room := make([]float64, (c.size+2)*rows)
+	rows, spread := min(c.n, condensedPiece), len(c.spread)
+	room := make([]float64, (spread+3)*rows)
 	d := &dealer{
 		condensing: c, begin: make([]int, c.folds+1), next: make([]int, c.folds), order: make([]int32, rows),
-		columns: make([][]float64, c.size), ones: room[c.size*rows:][:rows], weights: room[(c.size+1)*rows:],
+		columns: make([][]float64, spread), ones: room[spread*rows:][:rows], weights: room[(spread+1)*rows:][:rows],
+		room: room[(spread+2)*rows:],
 	}
-	for j := range d.columns {
-		d.columns[j] = room[j*rows:][:rows]
+	for k := range d.columns {
+		d.columns[k] = room[k*rows:][:rows]
 	}
 	c.k.Fill(d.ones, 1)
-	d.outer.Begin(c.size + 1)
+	d.outer.Begin(spread + 1)
 	return d
 }
 
@@ -249,6 +299,7 @@ func (d *dealer) deal(to []portion, first, end int) {
 	}
 	for b := range to {
 		d.begin[b+1] += d.begin[b]
+		to[b].begin(d.condensing)
 	}
 	copy(d.next, d.begin)
 	for i := first; i < end; i++ {
@@ -258,20 +309,21 @@ func (d *dealer) deal(to []portion, first, end int) {
 			*at++
 		}
 	}
-	for j, column := range d.condensing.columns {
-		values, out := column[first:end], d.columns[j]
+	for k, j := range d.spread {
+		values, out := d.condensing.columns[j].piece(first, end, d.room), d.columns[k]
 		for b := range to {
 			from, next := d.begin[b], d.begin[b+1]
 			if from == next {
 				continue
 			}
 			rows, centre := d.order[from:next], d.centre[b][j]
-			to[b].see(d.size, j, values, rows)
+			to[b].see(j, values, rows)
 			for t, i := range rows {
 				out[from+t] = values[i] - centre
 			}
 		}
 	}
+	d.list(first, end)
 	for b := range to {
 		if from, next := d.begin[b], d.begin[b+1]; from < next {
 			to[b].add(d, from, next)
@@ -279,11 +331,15 @@ func (d *dealer) deal(to []portion, first, end int) {
 	}
 }
 
-// see finds out whether column j varies.
-func (b *portion) see(size, j int, values []float64, rows []int32) {
+// begin makes room for the first rows.
+func (b *portion) begin(c *condensing) {
 	if b.first == nil {
-		b.first, b.vary = make([]float64, size), make([]bool, size)
+		b.first, b.vary = make([]float64, c.size), make([]bool, c.size)
 	}
+}
+
+// see finds out whether column j varies.
+func (b *portion) see(j int, values []float64, rows []int32) {
 	if b.rows == 0 {
 		b.first[j] = values[rows[0]]
 	}
@@ -293,17 +349,15 @@ func (b *portion) see(size, j int, values []float64, rows []int32) {
 
 // add adds rows that have been dealt.
 func (b *portion) add(d *dealer, from, to int) {
-	if b.rows == 0 {
-		b.sums = make([]float64, (d.size+1)*(d.size+1))
-	}
+	b.meet(d, from, to)
 	b.rows += to - from
-	d.outer.AddColumns(d.k, d.weights[from:to], func(j int) []float64 {
-		if j == d.size {
+	d.outer.AddColumns(d.k, d.weights[from:to], func(k int) []float64 {
+		if k == len(d.columns) {
 			return d.ones[from:to]
 		}
-		return d.columns[j][from:to]
+		return d.columns[k][from:to]
 	})
-	d.outer.Flush(d.k, b.sums)
+	d.outer.Flush(d.k, b.ofSpread)
 }
 
 // together puts the portions of a fold together.
@@ -331,6 +385,9 @@ func (c *condensing) together(fold int) (all portion) {
 // Algorithms, 2002, (3.5) and theorem 10.3.
 func (c *condensing) rounding() float64 {
 	sums := condensedPiece + (c.n+condensedPiece-1)/condensedPiece + len(c.stretches)
+	if len(c.listed) > 0 {
+		sums += condensedPiece // terms that are added up at a time
+	}
 	return float64(float64(4*sums+20*(c.size+8))*0x1p-53) + c.lost
 }
 

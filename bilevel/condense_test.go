@@ -58,36 +58,116 @@ func TestCondensedRowsHaveTheMomentsOfTheirFolds(t *testing.T) {
 			t.Run(fmt.Sprint(intercept, weighted), func(t *testing.T) {
 				q, spec := tall(1<<16+4173, intercept, weighted) // two stretches, of several pieces
 				c := condensed(t, q, &spec)
-				of := c.Spec(spec)
-				_, p := c.X.Dims()
-				small := rowsOf(c, of.Weights)
-				if len(c.Y) > 6*(p+2) {
-					t.Errorf("%d rows", len(c.Y))
-				}
-				for fold := bilevel.TestOnly; fold < 4; fold++ {
-					want, got := momentsOf(q, spec.Folds, fold, intercept), momentsOf(small, of.Folds, fold, intercept)
-					near(t, "weight", got.total, want.total, 1e-14)
-					for i := range want.products {
-						if intercept && want.constant[i] != got.constant[i] {
-							t.Errorf("fold %d: column %d is constant: %t, want %t", fold, i, got.constant[i], want.constant[i])
-						}
-						for j, w := range want.products[i] {
-							if intercept && (want.constant[i] || want.constant[j]) {
-								continue
-							}
-							scale := math.Sqrt(want.products[i][i] * want.products[j][j])
-							if math.Abs(got.products[i][j]-w) > 1e-12*scale {
-								t.Errorf("fold %d: columns %d and %d have %g, want %g", fold, i, j, got.products[i][j], w)
-							}
-						}
-					}
-				}
+				small := sameMoments(t, q, &spec, c)
 				for i, row := range small.X { // columns that are equal, opposite or constant stay so, to the bit
 					if row[4] != row[0] || row[3] != -row[0] || intercept && row[2] != small.X[0][2] {
 						t.Errorf("row %d: %g", i, row)
 					}
 				}
 			})
+		}
+	}
+}
+
+// sameMoments checks the sums of the folds of condensed rows, and returns these.
+func sameMoments(t *testing.T, q *oracle.Problem, spec *bilevel.Spec, c *bilevel.Condensed) *oracle.Problem {
+	t.Helper()
+	of := c.Spec(*spec)
+	_, p := c.X.Dims()
+	small := rowsOf(c, of.Weights)
+	if len(c.Y) > 6*(p+2) {
+		t.Errorf("%d rows", len(c.Y))
+	}
+	for fold := bilevel.TestOnly; fold < 4; fold++ {
+		want, got := momentsOf(q, spec.Folds, fold, spec.Intercept), momentsOf(small, of.Folds, fold, spec.Intercept)
+		near(t, "weight", got.total, want.total, 1e-14)
+		for i := range want.products {
+			if spec.Intercept && want.constant[i] != got.constant[i] {
+				t.Errorf("fold %d: column %d is constant: %t, want %t", fold, i, got.constant[i], want.constant[i])
+			}
+			for j, w := range want.products[i] {
+				if spec.Intercept && (want.constant[i] || want.constant[j]) {
+					continue
+				}
+				scale := math.Sqrt(want.products[i][i] * want.products[j][j])
+				if math.Abs(got.products[i][j]-w) > 1e-12*scale {
+					t.Errorf("fold %d: columns %d and %d have %g, want %g", fold, i, j, got.products[i][j], w)
+				}
+			}
+		}
+	}
+	return small
+}
+
+// TestListedEntriesHaveTheMomentsOfTheirFolds: columns of few entries are met by rows. Where in some fold they are far from 0, all are spread again, to
+// the bits of a dense matrix.
+func TestListedEntriesHaveTheMomentsOfTheirFolds(t *testing.T) {
+	for _, intercept := range []bool{false, true} {
+		for _, far := range []bool{false, true} {
+			t.Run(fmt.Sprint(intercept, far), func(t *testing.T) {
+				random := oracle.NewRandom(12)
+				n := 1<<16 + 4173
+				q := random.Problem(oracle.Shape{N: n, P: 16, Weights: true})
+				spec := bilevel.Spec{Folds: make(bilevel.Folds, n), Intercept: intercept, Weights: q.Weights}
+				for i, row := range q.X {
+					spec.Folds[i] = random.Intn(6) + bilevel.TestOnly
+					clear(row[3:])
+					row[3+random.Intn(9)] = 1 // one of nine
+					row[12] = row[3]          // a copy
+					row[13] = -2 * row[4]
+					if spec.Folds[i] == 2 {
+						row[14] = 0.1 // the same in all of a fold, and in no other
+						row[15] = 0.2
+						if far {
+							row[15] = 5000 + row[1]
+						}
+					}
+				}
+				dense := condensed(t, q, &spec)
+				c, err := bilevel.Condense(fixture.Kernels(t), nil, fixture.Matrix(t, q, false), q.Y, &spec)
+				if err != nil || c == nil {
+					t.Fatal(c, err)
+				}
+				if spread := c.Rounding == dense.Rounding; spread != (far && intercept) {
+					t.Errorf("rounding %g, of dense rows %g", c.Rounding, dense.Rounding)
+				}
+				for i, row := range sameMoments(t, q, &spec, c).X {
+					if row[12] != row[3] {
+						t.Errorf("row %d: %g", i, row)
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestSparseRowsAreCondensedAsDenseOnes: to the same bits, whatever the columns are shifted by.
+func TestSparseRowsAreCondensedAsDenseOnes(t *testing.T) {
+	for _, intercept := range []bool{false, true} {
+		for _, batches := range []bool{false, true} {
+			q, spec := tall(1<<16+4173, intercept, true)
+			for i, row := range q.X {
+				if row[6] < 3 {
+					row[6] = 0
+				}
+				if batches {
+					spec.Folds[i] = min(spec.Folds[i], 0)
+				}
+			}
+			want := condensed(t, q, &spec)
+			got, err := bilevel.Condense(fixture.Kernels(t), nil, fixture.Matrix(t, q, false), q.Y, &spec)
+			if err != nil || got == nil {
+				t.Fatal(got, err)
+			}
+			for j := range q.X[0] {
+				_, w := want.X.Column(j)
+				if _, g := got.X.Column(j); !slices.Equal(g, w) {
+					t.Errorf("intercept %v, batches %v, column %d: %v\nof a dense matrix %v", intercept, batches, j, g, w)
+				}
+			}
+			if !slices.Equal(got.Y, want.Y) || !slices.Equal(got.Norms, want.Norms) || got.Rounding != want.Rounding || !slices.Equal(got.Batches(), want.Batches()) {
+				t.Errorf("intercept %v, batches %v: %v, %v, %g\nof a dense matrix %v, %v, %g", intercept, batches, got.Y, got.Norms, got.Rounding, want.Y, want.Norms, want.Rounding)
+			}
 		}
 	}
 }

@@ -14,12 +14,12 @@ type OnCondensed struct {
 	*Problem
 	of   *Condensed
 	k    *kernels.Set
-	x    *sparse.Dense
+	x    sparse.Matrix
 	rows Spec // of X
 }
 
 // NewOnCondensed states a problem on the rows of X, of the given spec, by one on its condensed rows.
-func NewOnCondensed(p *Problem, of *Condensed, k *kernels.Set, x *sparse.Dense, spec Spec) *OnCondensed {
+func NewOnCondensed(p *Problem, of *Condensed, k *kernels.Set, x sparse.Matrix, spec Spec) *OnCondensed {
 	return &OnCondensed{p, of, k, x, spec}
 }
 
@@ -113,16 +113,28 @@ func (p *OnCondensed) predict(fold int, s *Solution, rows []int32) ([]float64, e
 		intercept -= float64(s.Coef[at] * view.Mean(int(j)))
 	}
 	intercept += p.of.Shifted(s.Support, own)
-	scores, pace := make([]float64, len(rows)), p.k.Pace()
-	for at, j := range s.Support {
-		pace.Did(len(rows))
-		_, values := p.x.Column(int(j))
-		for t, i := range rows {
-			scores[t] += float64(own[at] * values[i])
+	return p.scores(rows, s.Support, own, intercept), nil
+}
+
+// scores returns intercept + Xβ of some rows of X.
+func (p *OnCondensed) scores(of, columns []int32, coef []float64, intercept float64) []float64 {
+	n, _ := p.x.Dims()
+	all, scores, pace := make([]float64, n), make([]float64, len(of)), p.k.Pace()
+	for at, j := range columns {
+		rows, values := p.x.Column(int(j))
+		pace.Did(len(values))
+		if rows == nil {
+			for _, i := range of {
+				all[i] += float64(coef[at] * values[i])
+			}
+			continue
+		}
+		for k, i := range rows {
+			all[i] += float64(coef[at] * values[k])
 		}
 	}
-	for t := range scores {
-		scores[t] += intercept
+	for t, i := range of {
+		scores[t] = all[i] + intercept
 	}
-	return scores, nil
+	return scores
 }

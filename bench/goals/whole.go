@@ -115,7 +115,6 @@ func (t *table) whole(ctx context.Context, d studies.Data, r wholeRow) error {
 	if absent == nil {
 		defer glmnet.Close()
 	}
-	var ours, theirs []float64
 	var s *pare.Selection
 	var a peers.WholeAnswer
 	choose := func() (float64, error) {
@@ -124,37 +123,30 @@ func (t *table) whole(ctx context.Context, d studies.Data, r wholeRow) error {
 		s, err = pare.Select(ctx, x, d.Y, pare.SelectOptions{Validation: pare.Validation{FoldIDs: ids}, OneSE: true}, pare.Config{Model: r.model, Threads: 1})
 		return time.Since(began).Seconds(), err
 	}
-	theirChoice := func() (float64, error) {
-		var err error
-		a, err = glmnet.Solve(ctx)
-		return a.Seconds, err
+	jobs := []job{choose}
+	if absent == nil {
+		jobs = append(jobs, func() (float64, error) {
+			var err error
+			a, err = glmnet.Solve(ctx)
+			return a.Seconds, err
+		})
 	}
-	for spent := 0.0; len(ours) < t.rounds() || len(ours) < mostRounds && spent < brief; spent += ours[len(ours)-1] {
-		t.say("%s, %s", d.Name, r.model)
-		seconds, err := awake(choose)
-		if err != nil {
-			return err
-		}
-		ours = append(ours, seconds)
-		if absent != nil {
-			continue
-		}
-		if seconds, err = awake(theirChoice); err != nil {
-			return err
-		}
-		theirs = append(theirs, seconds)
+	t.say("%s, %s", d.Name, r.model)
+	seconds, err := t.byTurns(jobs...)
+	if err != nil {
+		return err
 	}
 	goal := fmt.Sprintf("≥ %g", r.goal)
 	found := fmt.Sprintf("%s, %.6g after %d evaluations", s.Status, s.Value, len(s.Evaluations))
 	if absent != nil {
-		t.note(d.Name, what, median(ours), goal, found+"; glmnet: "+absent.Error())
+		t.note(d.Name, what, seconds[0], goal, found+"; glmnet: "+absent.Error())
 		return ctx.Err()
 	}
 	beside := func(what string, theirs float64, goal string) {
 		note := fmt.Sprintf("%s; theirs %.6g, ours is %+.3f standard errors from it", found, a.Value, standardErrors(s, a))
-		t.add(d.Name, what, median(ours), glmnet.Version(), theirs, goal, note)
+		t.add(d.Name, what, seconds[0], glmnet.Version(), theirs, goal, note)
 	}
-	beside(what, median(theirs), goal)
+	beside(what, seconds[1], goal)
 	if s.LogLambda == nil || standardErrors(s, a) > -equal { // the null model, or equal
 		return nil
 	}
@@ -170,14 +162,35 @@ func (t *table) whole(ctx context.Context, d studies.Data, r wholeRow) error {
 	return nil
 }
 
-// awake does a job, ours or theirs, and a brief one twice. It returns the seconds of the last time: a
-// processor that slept while the other program ran needs milliseconds to be as fast as before.
-func awake(job func() (seconds float64, err error)) (float64, error) {
-	seconds, err := job()
+// job is done once, and says how many seconds it took.
+type job func() (seconds float64, err error)
+
+// byTurns does jobs again and again, one after the other, and returns the median of the seconds of each.
+func (t *table) byTurns(jobs ...job) ([]float64, error) {
+	all, medians := make([][]float64, len(jobs)), make([]float64, len(jobs))
+	for spent := 0.0; len(all[0]) < t.rounds() || len(all[0]) < mostRounds && spent < brief; spent += all[0][len(all[0])-1] {
+		for k, j := range jobs {
+			seconds, err := j.awake()
+			if err != nil {
+				return nil, err
+			}
+			all[k] = append(all[k], seconds)
+		}
+	}
+	for k, seconds := range all {
+		medians[k] = median(seconds)
+	}
+	return medians, nil
+}
+
+// awake does a job, a brief one twice, and returns the seconds of the last time: a processor
+// that slept while another program ran needs milliseconds to be as fast as before.
+func (j job) awake() (float64, error) {
+	seconds, err := j()
 	if err != nil || seconds >= brief {
 		return seconds, err
 	}
-	return job()
+	return j()
 }
 
 // standardErrors is how far above their choice ours is.

@@ -45,7 +45,7 @@ func TestMaxMemory(t *testing.T) {
 	mapped := filepath.Join(t.TempDir(), "data.pare")
 	decoded[convertResult](t, exitOK, "convert", writeFile(t, "rows.svm", text.String()), mapped)
 	for _, c := range []struct{ limit, file, says string }{
-		{"50M", mapped, "--max-memory: the call is expected to take"}, {"20M", file, "the limit is 20000000"}, {"17M", file, "memory"},
+		{"30M", mapped, "--max-memory: the call is expected to take"}, {"20M", file, "the limit is 20000000"}, {"17M", file, "memory"},
 	} {
 		for _, command := range []string{"select", "path"} {
 			o := pareRun(t, command, "--max-memory="+c.limit, c.file)

@@ -6,7 +6,6 @@ import (
 
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/cd"
-	"github.com/seed-45b9a24c/pare/support"
 )
 
 // approach leads to solutions under a penalty that is not convex: its problem on condensed rows, which has the path there.
@@ -29,8 +28,7 @@ func (a *approach) lead(ctx context.Context, b *blocked, logLambda []float64) (*
 		return nil, err
 	}
 	if s.Passes = 0; !a.met {
-		n, p := b.of.X.Dims()
-		s.Passes, s.Work, a.met = 1, s.Work+support.OuterCost(n, p+2), true
+		s.Passes, s.Work, a.met = 1, s.Work+bilevel.SumsCost(b.of.X), true
 	}
 	defer b.of.Turn(ctx)()
 	b.startNear(s.Support, s.Coef)

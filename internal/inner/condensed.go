@@ -7,11 +7,9 @@ import (
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
-	"github.com/seed-45b9a24c/pare/support"
 )
 
 const (
-	condensedPays   = 2       // rows for each that they are condensed to, from which on that pays
 	condensedPasses = 50      // over X that it may cost for each fold, as a search takes them
 	factorCost      = 1. / 30 // of the cube of the columns
 )
@@ -24,15 +22,24 @@ func PassCost(x sparse.Matrix) float64 {
 	return 0.6
 }
 
+// condensedPays is how many entries for each of the condensed rows pay.
+func condensedPays(x sparse.Matrix) float64 {
+	if _, dense := x.(*sparse.Dense); dense {
+		return 2
+	}
+	return 1.4 // a pass over each costs six times as much, but most of what condensed rows cost are their factors
+}
+
 // Condenses reports whether so many folds had better be judged, by their mean squared error, on condensed rows.
 func (s *Statement) Condenses(folds int) bool {
-	if _, dense := s.X.(*sparse.Dense); !dense || !s.condensable() {
+	if !s.condensable() {
 		return false
 	}
-	n, p := s.X.Dims()
-	rows, columns, lanes, parts := float64(n), float64(p), float64(folds), bilevel.Parts(folds)
-	cost := support.OuterCost(n, p+2) + float64(float64(parts)*factorCost*columns*columns*columns)
-	return n >= condensedPays*parts*(p+2) && cost <= float64(condensedPasses*lanes*PassCost(s.X)*rows*columns)
+	_, p := s.X.Dims()
+	entries, columns, parts := float64(s.X.NNZ()), float64(p), float64(bilevel.Parts(folds))
+	factors := float64(parts * factorCost * columns * columns * columns)
+	left := float64(float64(condensedPasses*folds)*PassCost(s.X)*entries) - factors
+	return entries >= float64(condensedPays(s.X)*parts*float64((p+2)*p)) && left > 0 && bilevel.SumsCost(s.X) <= left
 }
 
 // condensable reports whether moments are all that the problem knows of the rows.
@@ -48,7 +55,7 @@ func (s *Statement) Condense(ctx context.Context, spec bilevel.Spec) (rows *bile
 	if s.unpenalised {
 		spec.Free = s.weighing
 	}
-	rows, err = bilevel.Condense(s.Kernels, s.Team(), s.X.(*sparse.Dense), s.Y, &spec)
+	rows, err = bilevel.Condense(s.Kernels, s.Team(), s.X, s.Y, &spec)
 	if rows == nil || err != nil {
 		return nil, nil, err
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
-	"github.com/seed-45b9a24c/pare/support"
 )
 
 // onCondensed is the inner problem on condensed rows. Its duality gaps, at points that are solutions there, are those of the
@@ -53,6 +52,7 @@ const (
 	condensedFor    = 64      // rows for each column
 	condensedFit    = 40      // columns, at most, for one fit: of more it may be better to leave some out,
 	condensedPath   = 256     // but not for many fits
+	pathPasses      = 100     // over sparse X that many fits take at least
 	usualTol        = 1e-6    // of cd
 )
 
@@ -61,18 +61,22 @@ func (s *Statement) FitsCondensed(many bool) bool {
 	most := condensedFit
 	if many {
 		most = condensedPath
+	} else if _, dense := s.X.(*sparse.Dense); !dense { // whose passes take less
+		return false
 	}
 	return (s.Form.Blocks == nil || !s.Form.Blocks.Shape.Concave) && !s.unpenalised && s.Box == nil && !s.Certify && s.tall(most)
 }
 
 // tall reports whether there are few columns, so many at most, and so many rows that a pass takes long.
 func (s *Statement) tall(most int) bool {
-	x, dense := s.X.(*sparse.Dense)
-	if !dense || !s.condensable() {
-		return false
-	}
-	n, p := x.Dims()
-	return p <= most && n >= condensedFor*p && x.NNZ() >= condensedValues && len(s.Y) == n && sparse.CheckWeights(s.Kernels, s.Weights, n) == nil
+	n, p := s.X.Dims()
+	return s.condensable() && p <= most && n >= condensedFor*p && s.X.NNZ() >= condensedValues && s.sumsPay() && len(s.Y) == n && sparse.CheckWeights(s.Kernels, s.Weights, n) == nil
+}
+
+// sumsPay reports whether all products of columns cost less than the passes over X that many fits take: on dense data they do.
+func (s *Statement) sumsPay() bool {
+	_, dense := s.X.(*sparse.Dense)
+	return dense || bilevel.SumsCost(s.X) <= float64(pathPasses*PassCost(s.X)*float64(s.X.NNZ()))
 }
 
 // OnCondensed makes the inner problem of one predictor and a convex penalty on condensed rows; nil where there are none.
@@ -102,8 +106,7 @@ func (c *onCondensed) Solve(ctx context.Context, logLambda []float64) (*Solution
 	}
 	s.Intercept += c.rows.Shifted(s.Support, s.Coef)
 	if s.Passes = 0; !c.met {
-		n, p := c.of.X.Dims()
-		cost := support.OuterCost(n, p+2)
+		cost := bilevel.SumsCost(c.of.X)
 		s.Passes, s.Work, s.Shared, c.met = 1, s.Work+cost, s.Shared+cost, true
 	}
 	return s, nil

@@ -1,0 +1,266 @@
+package bilevel
+
+import (
+	"slices"
+
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/sparse"
+	"github.com/seed-45b9a24c/pare/support"
+)
+
+// Columns of few entries are not spread over all rows where there are so many of them that most products would be with
+// 0: their entries are listed by rows, and those of a row are multiplied with one another.
+
+const (
+	listedShare  = 4    // of so many rows an entry, at most
+	pairValue    = 1.5  // the work of one product of two entries of a row
+	pairWindows  = 32   // of rows, that products are counted in
+	pairWindow   = 128  // rows
+	listedAcross = 0.25 // of one product of an entry and a column that is spread
+	listedEntry  = 5    // of an entry, to be listed
+)
+
+// SumsCost is the work of the sums of all products of the columns of X, a target and 1.
+func SumsCost(x sparse.Matrix) float64 {
+	n, p := x.Dims()
+	all, _ := sumsCost(n, p+1, func(j int) column {
+		if j == p {
+			return column{}
+		}
+		rows, values := x.Column(j)
+		return column{rows, values}
+	})
+	return all
+}
+
+// sumsCost is the work of sums of the products of so many columns and 1, and whether it is less if those of few entries are listed.
+func sumsCost(n, size int, of func(j int) column) (cost float64, lists bool) {
+	spread, entries := 1, 0
+	var few []column
+	for j := range size {
+		if c := of(j); c.few(n) {
+			few, entries = append(few, c), entries+len(c.rows)
+		} else {
+			spread++
+		}
+	}
+	cost = support.OuterCost(n, size+1)
+	if len(few) == 0 {
+		return cost, false
+	}
+	apart := support.OuterCost(n, spread) + float64(pairValue*pairs(n, few)) + float64(float64(entries)*(listedEntry+float64(listedAcross*float64(spread))))
+	return min(cost, apart), apart < cost
+}
+
+// few reports whether a column of n rows has few entries.
+func (c column) few(n int) bool { return c.rows != nil && len(c.rows) <= n/listedShare }
+
+// pairs estimates how many products of two entries of one row there are, by windows of rows.
+func pairs(n int, columns []column) float64 {
+	windows := max(1, min(pairWindows, n/pairWindow))
+	count, seen, all := make([]int, pairWindow), 0, 0.0
+	for w := range windows {
+		from := n * w / windows
+		end := min(from+pairWindow, n*(w+1)/windows)
+		clear(count)
+		for _, c := range columns {
+			k, _ := slices.BinarySearch(c.rows, int32(from))
+			for ; k < len(c.rows) && int(c.rows[k]) < end; k++ {
+				count[int(c.rows[k])-from]++
+			}
+		}
+		for _, entries := range count {
+			all += float64(entries * (entries + 1) / 2)
+		}
+		seen += end - from
+	}
+	return all / float64(seen) * float64(n)
+}
+
+// divide chooses the columns that are listed.
+func (c *condensing) divide() {
+	c.spreadAll()
+	if _, lists := sumsCost(c.n, c.size, func(j int) column { return c.columns[j] }); !lists {
+		return
+	}
+	c.spread = c.spread[:0]
+	for j, column := range c.columns {
+		if column.few(c.n) {
+			c.listed = append(c.listed, j)
+		} else {
+			c.spread = append(c.spread, j)
+		}
+	}
+}
+
+// spreadAll leaves no column to be listed.
+func (c *condensing) spreadAll() {
+	c.listed, c.spread = nil, c.spread[:0]
+	for j := range c.size {
+		c.spread = append(c.spread, j)
+	}
+}
+
+// cost is the work of the sums.
+func (c *condensing) cost() float64 {
+	cost, _ := sumsCost(c.n, c.size, func(j int) column { return c.columns[j] })
+	return cost
+}
+
+// listedFar reports whether a listed column varies in a fold far from 0.
+func (c *condensing) listedFar(m portion) bool {
+	return m.rows > 0 && slices.ContainsFunc(c.listed, func(j int) bool { return m.vary[j] && m.far(c.size, j) })
+}
+
+// lists has the entries of the listed columns in a piece by rows: those of row i from start[i] on, ascending.
+type lists struct {
+	start  []int32
+	place  []int32 // of the column, in listed
+	values []float64
+	from   []int     // by column: its first entry in the piece
+	panel  []float64 // the other columns and 1 by rows, as they are dealt
+	met    []int     // by column: rows of the fold that have an entry
+}
+
+// list lists the entries of some rows.
+func (d *dealer) list(first, end int) {
+	l := &d.lists
+	if len(d.listed) == 0 {
+		return
+	}
+	l.start = append(l.start[:0], make([]int32, end-first+1)...)
+	l.from = l.from[:0]
+	for _, j := range d.listed {
+		rows := d.condensing.columns[j].rows
+		k, _ := slices.BinarySearch(rows, int32(first))
+		l.from = append(l.from, k)
+		for ; k < len(rows) && int(rows[k]) < end; k++ {
+			l.start[int(rows[k])-first+1]++
+		}
+	}
+	for i := range end - first {
+		l.start[i+1] += l.start[i]
+	}
+	entries := int(l.start[end-first])
+	if l.place = slices.Grow(l.place[:0], entries)[:entries]; cap(l.values) < entries {
+		l.values = make([]float64, entries+entries/2)
+	}
+	l.values = l.values[:entries]
+	for at, j := range d.listed {
+		c := d.condensing.columns[j]
+		for k := l.from[at]; k < len(c.rows) && int(c.rows[k]) < end; k++ {
+			next := &l.start[int(c.rows[k])-first]
+			l.place[*next], l.values[*next] = int32(at), c.values[k]
+			*next++
+		}
+	}
+	copy(l.start[1:], l.start[:end-first]) // where a row ended, the next begins
+	l.start[0] = 0
+	if l.panel == nil {
+		l.panel, l.met = make([]float64, (len(d.spread)+1)*len(d.order)), make([]int, len(d.listed))
+	}
+}
+
+// turn sets the panel.
+func (l *lists) turn(d *dealer, from, to int) {
+	whole := len(d.spread) + 1
+	for k := range whole {
+		values := d.ones
+		if k < len(d.spread) {
+			values = d.columns[k]
+		}
+		for t, v := range values[from:to] {
+			l.panel[t*whole+k] = v
+		}
+	}
+}
+
+// blocks are the sums of products before they are put together.
+type blocks struct {
+	ofSpread []float64 // columns that are spread, and 1: the lower triangle
+	ofListed []float64 // listed columns, the lower triangle; then, by column, their products with those that are spread, and with 1
+	recent   []float64 // the same of some rows, to be added to that, so that no sum has many terms
+	pending  int       // how many these are
+}
+
+// meet adds the products of listed columns in some rows.
+func (b *portion) meet(d *dealer, from, to int) {
+	l, whole, listed := &d.lists, len(d.spread)+1, len(d.listed)
+	first := b.rows == 0
+	if first {
+		b.ofSpread, b.ofListed, b.recent = make([]float64, whole*whole), make([]float64, listed*(listed+whole)), make([]float64, listed*(listed+whole))
+	}
+	if listed == 0 {
+		return
+	}
+	l.turn(d, from, to)
+	if first {
+		i := d.order[from]
+		for k := l.start[i]; k < l.start[i+1]; k++ {
+			b.first[d.listed[l.place[k]]] = l.values[k]
+		}
+	}
+	clear(l.met)
+	across := b.recent[listed*listed:]
+	for t, i := range d.order[from:to] {
+		places, values := l.place[l.start[i]:l.start[i+1]], l.values[l.start[i]:l.start[i+1]]
+		weight, panel := d.weights[from+t], l.panel[t*whole:][:whole]
+		for k, at := range places {
+			v := values[k]
+			j := d.listed[at]
+			b.vary[j] = b.vary[j] || v != b.first[j]
+			l.met[at]++
+			v *= weight
+			row := b.recent[int(at)*listed:][:at+1]
+			for k, other := range places[:k+1] {
+				row[other] += float64(v * values[k])
+			}
+			row = across[int(at)*whole:][:whole]
+			for k, other := range panel {
+				row[k] += float64(v * other)
+			}
+		}
+	}
+	for at, j := range d.listed {
+		b.vary[j] = b.vary[j] || b.first[j] != 0 && l.met[at] < to-from
+	}
+	if b.pending += to - from; b.pending >= condensedPiece {
+		b.flush(d.k)
+	}
+}
+
+// flush adds the sums of recent rows to those before.
+func (b *blocks) flush(k *kernels.Set) {
+	k.Axpy(1, b.recent, b.ofListed)
+	clear(b.recent)
+	b.pending = 0
+}
+
+// assemble puts the blocks together.
+func (b *portion) assemble(c *condensing) {
+	if b.rows == 0 {
+		return
+	}
+	if len(c.listed) == 0 {
+		b.sums, b.blocks = b.ofSpread, blocks{}
+		return
+	}
+	b.flush(c.k)
+	whole, columns := c.size+1, append(slices.Clone(c.spread), c.size)
+	b.sums = make([]float64, whole*whole)
+	for k, i := range columns {
+		for l, j := range columns[:k+1] {
+			b.sums[i*whole+j] = b.ofSpread[k*len(columns)+l]
+		}
+	}
+	across := b.ofListed[len(c.listed)*len(c.listed):]
+	for k, i := range c.listed {
+		for l, j := range c.listed[:k+1] {
+			b.sums[i*whole+j] = b.ofListed[k*len(c.listed)+l]
+		}
+		for l, j := range columns {
+			b.sums[max(i, j)*whole+min(i, j)] = across[k*len(columns)+l]
+		}
+	}
+	b.blocks = blocks{}
+}

@@ -62,10 +62,26 @@ func (c *Condensed) Shifted(support []int32, coef []float64) float64 {
 }
 
 const (
-	condensedFirst   = 1 << 11 // rows by whose means columns are shifted
-	condensedPiece   = 1 << 12 // rows that are dealt out to their folds and summed at a time, while they are in a cache
-	condensedStretch = 1 << 16 // rows whose sums are taken apart from others, by one thread
+	condensedFirst   = 1 << 11  // rows by whose means columns are shifted
+	condensedPiece   = 1 << 12  // rows that are dealt out to their folds and summed at a time, while they are in a cache
+	condensedStretch = 1 << 16  // rows whose sums are taken apart from others, by one thread, at least;
+	condensedMost    = 16       // so many stretches of them, at most,
+	condensedRoom    = 64 << 20 // in so many bytes, if there is more than one
 )
+
+// stretch returns how many rows have their sums taken apart from others, where so many folds have sums of so many columns.
+func stretch(n, folds, size int) int {
+	most := max(1, min(condensedMost, condensedRoom/(8*folds*(size+1)*(size+1))))
+	rows := max(condensedStretch, (n+most-1)/most)
+	return (rows + condensedPiece - 1) / condensedPiece * condensedPiece
+}
+
+// SumsBytes is how much memory the sums of the products of so many columns take in so many folds.
+func SumsBytes(n, columns, folds int) float64 {
+	size := columns + 1
+	rows := stretch(n, folds, size)
+	return float64((n+rows-1)/rows*folds) * 8 * float64((size+1)*(size+1))
+}
 
 // Condense returns the condensed rows of a problem, of all rows as one where there are no folds; nil where numbers
 // leave no room for products, no row has weight, or columns that the spec has free nearly depend on one another, which
@@ -74,7 +90,6 @@ func Condense(k *kernels.Set, helpers *team.Team, x sparse.Matrix, y []float64, 
 	n, p := x.Dims()
 	c := &condensing{
 		k: k, spec: spec, n: n, of: spec.Folds, batches: spec.inBatches(k),
-		stretches: make([][]portion, (n+condensedStretch-1)/condensedStretch),
 	}
 	if c.batches != nil {
 		c.of = c.batches
@@ -89,6 +104,8 @@ func Condense(k *kernels.Set, helpers *team.Team, x sparse.Matrix, y []float64, 
 	}
 	c.columns = append(c.columns, column{values: y})
 	c.size = len(c.columns)
+	c.stretch = stretch(n, c.folds, c.size)
+	c.stretches = make([][]portion, (n+c.stretch-1)/c.stretch)
 	if c.divide(); !c.summed(helpers) {
 		c.spreadAll()
 		c.summed(helpers)
@@ -113,7 +130,8 @@ type condensing struct {
 	listed      []int       // and those whose entries are listed by rows
 	shift       []float64   // 0 of those
 	centre      [][]float64 // by fold: what columns are less where they are summed
-	stretches   [][]portion // of rows: by fold, those of no fold first
+	stretch     int         // rows
+	stretches   [][]portion // of so many rows: by fold, those of no fold first
 	whole       []portion   // the folds
 	lost        float64     // of products of columns, relative to their norms, where some depend on others
 }
@@ -248,8 +266,8 @@ func (c *condensing) Part(part, of int) {
 	pace := c.k.Pace()
 	for s := part; s < len(c.stretches); s += of {
 		c.stretches[s] = make([]portion, c.folds)
-		end := min(c.n, (s+1)*condensedStretch)
-		for from := s * condensedStretch; from < end; from += condensedPiece {
+		end := min(c.n, (s+1)*c.stretch)
+		for from := s * c.stretch; from < end; from += condensedPiece {
 			to := min(end, from+condensedPiece)
 			d.deal(c.stretches[s], from, to)
 			pace.Did((to - from) * c.size)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/seed-45b9a24c/pare"
@@ -68,35 +69,43 @@ func WholeJob(ctx context.Context, o studies.Options) (*studies.Result, error) {
 			return nil, err
 		}
 	}
-	if len(o.Choose([]string{measurements}, 1)) > 0 {
-		if err := t.wholeOfMany(ctx); err != nil {
+	for _, name := range o.Choose([]string{measurements, categories}, 2) {
+		if err := t.wholeOfMany(ctx, name); err != nil {
 			return nil, err
 		}
 	}
 	return t.result("O7"), nil
 }
 
-// measurements are many rows of few columns; with --quick a tenth as many.
-const measurements = "measurements"
+// Sets of many rows of few columns, dense and sparse; with --quick a tenth as many rows.
+const (
+	measurements = "measurements"
+	categories   = "categories"
+)
 
-func (t *table) wholeOfMany(ctx context.Context) error {
+func (t *table) wholeOfMany(ctx context.Context, name string) error {
 	rows := 1_000_000
 	if t.Quick {
 		rows /= 10
 	}
-	x, y, err := synthetic.Measurements(ctx, rows)
+	d := studies.Data{Name: fmt.Sprintf("%s, %d rows", name, rows)}
+	var err error
+	if name == measurements {
+		d.X, d.Y, err = synthetic.Measurements(ctx, rows)
+	} else {
+		d.X, d.Y, err = synthetic.Categories(ctx, rows)
+	}
 	if err != nil {
 		return err
 	}
-	d := studies.Data{Name: fmt.Sprintf("%s, %d rows", measurements, rows), X: x, Y: y}
-	if err := t.whole(ctx, d, wholeRow{measurements, pare.Lasso, 10}); err != nil {
+	if err := t.whole(ctx, d, wholeRow{name, pare.Lasso, 10}); err != nil {
 		return err
 	}
-	d.Y = make([]float64, rows)
-	for i, v := range y {
+	d.Y = slices.Clone(d.Y)
+	for i, v := range d.Y {
 		d.Y[i] = math.Copysign(1, v)
 	}
-	return t.whole(ctx, d, wholeRow{measurements, pare.Logistic, 10})
+	return t.whole(ctx, d, wholeRow{name, pare.Logistic, 10})
 }
 
 // whole adds a row: rounds of both in turn.

@@ -169,6 +169,48 @@ func TestNamedSaysWhatThereIs(t *testing.T) {
 	}
 }
 
+// TestCategoriesAreWhatTheyAreSaidToBe: each row has one of ten of each, numbers have their mean and spread, and bits are the same everywhere.
+func TestCategoriesAreWhatTheyAreSaidToBe(t *testing.T) {
+	const n = 20000
+	x, y, err := Categories(t.Context(), n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, met := uint64(0), make([]int, n)
+	for j := range categorical * categories {
+		rows, values := x.Column(j)
+		for k, i := range rows {
+			if met[i]++; values[k] != 1 || met[i] != j/categories+1 {
+				t.Fatalf("column %d, row %d: %g, after %d", j, i, values[k], met[i]-1)
+			}
+			sum = mix(sum ^ uint64(i))
+		}
+		if first := j%categories == 0; first && math.Abs(float64(len(rows))/n-math.Sqrt(0.1)) > 0.02 {
+			t.Errorf("column %d has %d entries", j, len(rows))
+		}
+	}
+	_, numbers := x.Column(categorical * categories)
+	var mean, square float64
+	for _, v := range numbers {
+		mean += float64(v / n)
+		square += float64(v * v / n)
+	}
+	if spread := math.Sqrt(square - float64(mean*mean)); math.Abs(mean-40) > 0.4 || math.Abs(spread-12) > 0.4 {
+		t.Errorf("mean %g, spread %g", mean, spread)
+	}
+	for _, v := range y {
+		sum = mix(sum ^ math.Float64bits(v))
+	}
+	if sum != 0x5305ac51113a2f8a {
+		t.Errorf("bits %#x", sum)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := Categories(ctx, n); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
 // TestMeasurementsAreWhatTheyAreSaidToBe: means, spreads, what columns have in common, and the same bits everywhere.
 func TestMeasurementsAreWhatTheyAreSaidToBe(t *testing.T) {
 	const n = 20000

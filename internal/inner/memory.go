@@ -165,10 +165,10 @@ func (s *Statement) UsualBytes(own, lanes, gram int) int64 {
 
 // UsualCondensedBytes is UsualBytes of so many problems of folds on condensed rows.
 func (s *Statement) UsualCondensedBytes(folds, gram int) int64 {
-	_, p := s.X.Dims()
+	n, p := s.X.Dims()
 	rows, columns := float64(bilevel.Parts(folds)*(p+2)), float64(p)
 	lane := usualCondensed + float64(usualColumn*columns) + float64(usualPair*gram*gram) + float64(usualRow*rows) + float64(usualValue*usualDense*rows*columns)
-	return int64(min(float64(float64(folds)*lane), math.MaxInt64/2))
+	return int64(min(float64(float64(folds)*lane)+bilevel.SumsBytes(n, p, bilevel.Parts(folds)), math.MaxInt64/2))
 }
 
 // UsualIdleBytes is UsualBytes of such a problem that is not at work.

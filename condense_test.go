@@ -685,18 +685,20 @@ func TestRisksOnCondensedRows(t *testing.T) {
 	for name, c := range map[string]pare.Config{"lasso": {}, "no intercept": {NoIntercept: true, Standardize: true}, "ridge": {Model: pare.Ridge}} {
 		for _, v := range []pare.Validation{{Criterion: pare.SURE, Sigma: 3, Seed: 4}, {Criterion: pare.BIC, Sigma: 3}, {Criterion: pare.AIC}} {
 			c.Tol = 1e-10
-			s, err := pare.Select(t.Context(), x, y, pare.SelectOptions{Search: pare.Grid, Points: 3, MinRatio: 1e-3, Validation: v}, c)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, e := range s.Evaluations {
-				v.Sigma = s.Sigma
-				want, err := pare.Gradient(t.Context(), alike, y, e.LogLambda, v, c)
+			for _, of := range []sparse.Matrix{x, alike} {
+				s, err := pare.Select(t.Context(), of, y, pare.SelectOptions{Search: pare.Grid, Points: 3, MinRatio: 1e-3, Validation: v}, c)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if math.Abs(e.Value-want.Value) > 1e-8*math.Abs(s.NullValue) {
-					t.Errorf("%s, %s at λ = %v %g, want %g", name, v.Criterion, e.LogLambda, e.Value, want.Value)
+				for _, e := range s.Evaluations {
+					v.Sigma = s.Sigma
+					want, err := pare.Gradient(t.Context(), alike, y, e.LogLambda, v, c)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if math.Abs(e.Value-want.Value) > 1e-8*math.Abs(s.NullValue) {
+						t.Errorf("%s, %s at λ = %v %g, want %g", name, v.Criterion, e.LogLambda, e.Value, want.Value)
+					}
 				}
 			}
 		}

@@ -328,3 +328,42 @@ func TestBoundsRefused(t *testing.T) {
 		}
 	}
 }
+
+// Bounds that are far off are no part of what a solution lacks, however small the target is: fits, and folds on condensed rows, end
+// converged as they do in larger units.
+func TestBoundsFarFromASmallTarget(t *testing.T) {
+	const n, p = 400, 6
+	for seed := range oracle.Cases(12) {
+		r := oracle.NewRandom(seed)
+		q := r.Problem(oracle.Shape{N: n, P: p, Density: 1, Active: p})
+		x := matrixOf(t, q.X, p, true)
+		c := pare.Config{Lower: make([]float64, p), Upper: make([]float64, p)}
+		for _, scale := range []float64{1, 0x1p-40} {
+			y := make([]float64, n)
+			for i, v := range q.Y {
+				y[i] = scale * v
+			}
+			for j := range p {
+				c.Lower[j], c.Upper[j] = -1, 1
+				if j%3 == 0 {
+					c.Lower[j], c.Upper[j] = -0.1*scale, 0.1*scale // at which some are
+				}
+			}
+			top, err := pare.LogLambdaMax(x, y, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			grid := [][]float64{{top[0] - 1}, {top[0] - 2}, {top[0] - 4}, {top[0] - 7}}
+			for e, err := range pare.Validate(t.Context(), x, y, grid, pare.Validation{}, c) {
+				if err != nil || e.Status != outcome.Converged {
+					t.Errorf("seed %d, times %g: folds at λ %g end %s at a gap of %g, %v", seed, scale, e.LogLambda, e.Status, e.Tol, err)
+				}
+			}
+			for f, err := range pare.Path(t.Context(), x, y, grid, c) {
+				if err != nil || f.Status != outcome.Converged {
+					t.Errorf("seed %d, times %g: %s at λ %g, at a gap of %g, %v", seed, scale, f.Status, f.LogLambda, f.RelativeGap, err)
+				}
+			}
+		}
+	}
+}

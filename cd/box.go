@@ -9,11 +9,12 @@ import (
 // boundedGap is [inner.gap] under bounds, where a correlation beyond its threshold may be that of
 // a coefficient at its bound.
 func (in *inner) boundedGap() float64 {
-	dual := model.Dual{Penalty: in.pen, Total: in.total}
+	loss := 0.5 * in.engine.squaredResidual() / in.total
+	dual := model.Dual{Penalty: in.pen, Total: in.total, Loss: loss}
 	for k, a := range in.grad {
 		b := in.coef[k]
 		dual.Add(int(in.columns[k]), math.FMA(in.ridge, b, a)/in.total, b, math.Sqrt(in.square[k]))
 	}
 	rest := 1 - dual.Scale()
-	return dual.Gap(0.5*rest*rest*in.engine.squaredResidual()/in.total, math.Inf(1))
+	return dual.Gap(rest*rest*loss, math.Inf(1))
 }

@@ -302,7 +302,7 @@ func (s *Solver) raise(d []float64) {
 func (s *Solver) setGap() float64 {
 	pn, total := &s.prox, s.view.Total()
 	s.payDots(s.entries(s.set.columns))
-	pn.dual = model.Dual{Penalty: s.pen, Total: total}
+	pn.dual = model.Dual{Penalty: s.pen, Total: total, Loss: pn.here.Loss}
 	s.view.Dots(s.set.columns, pn.here.Weighted, pn.corr)
 	for k, j := range s.set.columns {
 		pn.dual.Add(int(j), pn.corr[k]/total, s.beta[s.set.places[k]], 0)

@@ -128,7 +128,7 @@ func (z *Null) Within(b *Box) *Null {
 }
 
 // beyond is a column whose dual constraint is left for a finite bound, by a = |aⱼ| > αⱼ, which
-// needs no scaling: with v the bound in the sense of aⱼ and s its sign, the conjugate of the
+// needs no scaling unless that is cheaper: with v the bound in the sense of aⱼ and s its sign, the conjugate of the
 // penalty is v(a − α) there, and the column's share of the gap at the scale c
 //
 //	(v − sβ)(ca − α) + α(|β| − sβ), or α|β| − ca·sβ where ca ≤ α.
@@ -142,6 +142,31 @@ func (o beyond) at(c float64) float64 {
 		return math.FMA(o.left, over, float64(o.alpha*(o.size-o.along)))
 	}
 	return float64(o.alpha*o.size) - float64(float64(c*o.a)*o.along)
+}
+
+// within returns the scale c, or the one at which no column leaves its constraint that pays more for that than scaling costs, if the
+// gap is less there: what rounding makes of |aⱼ| − αⱼ would count times a bound that is far off.
+func (d *Dual) within(c float64) float64 {
+	worst := 0.0
+	for _, o := range d.beyond {
+		if rest := 1 - o.alpha/o.a; o.left*(o.a-o.alpha) > rest*max(0, d.product+float64(rest*d.Loss)) {
+			worst = max(worst, o.a/o.alpha*(1+0x1p-51)) // c|aⱼ| is not above αⱼ by rounding
+		}
+	}
+	if worst*c > 1 && d.moving(1/worst) < d.moving(c) {
+		return 1 / worst
+	}
+	return c
+}
+
+// moving is the part of the gap that depends on the scale, for the squared loss.
+func (d *Dual) moving(c float64) float64 {
+	rest := 1 - c
+	sum := rest * (d.product + float64(rest*(d.Loss+float64(0.5*d.l2))))
+	for _, o := range d.beyond {
+		sum += o.at(c)
+	}
+	return sum
 }
 
 // addBounded is [Dual.Add] for a column with a bound.

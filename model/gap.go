@@ -17,6 +17,7 @@ type Dual struct {
 	Penalty  Penalty
 	Total    float64 // N
 	Steepest float64 // of the datafit, for the KKT residual; 0 means 1
+	Loss     float64 // f(β)
 
 	worst       float64 // max |aⱼ|/αⱼ, aⱼ = zⱼ − α₂βⱼ
 	kkt         float64 // max ρⱼ
@@ -30,7 +31,7 @@ type Dual struct {
 
 // NewDual returns what is to gather the dual point of a state.
 func NewDual(f Datafit, g Penalty, s *State) Dual {
-	return Dual{Penalty: g, Total: f.View().Total(), Steepest: f.Steepest(s)}
+	return Dual{Penalty: g, Total: f.View().Total(), Steepest: f.Steepest(s), Loss: s.Loss}
 }
 
 // Add adds column j: its correlation z, coefficient b and norm ‖X̃_j‖ₛ.
@@ -139,10 +140,14 @@ func (d *Dual) Inside() float64 {
 
 // Scale returns the factor c ≤ 1 that makes the residual dual feasible.
 func (d *Dual) Scale() float64 {
+	c := 1.0
 	if d.worst > 1 {
-		return 1 / d.worst
+		c = 1 / d.worst
 	}
-	return 1
+	if len(d.beyond) > 0 {
+		c = d.within(c)
+	}
+	return c
 }
 
 // Widen makes the residual, of which no objective lower by more than left can take another part off along unpenalised columns,
@@ -166,9 +171,10 @@ func (d *Dual) Reach() float64 {
 // Gap returns the duality gap: the penalty's share, and what the loss lacks of Fenchel's
 // equality at the scaled dual point or at the unscaled one, as the datafit knows it.
 func (d *Dual) Gap(scaled, unscaled float64) float64 {
-	rest, ridge := 1-d.Scale(), d.Penalty.ridge
+	c, ridge := d.Scale(), d.Penalty.ridge
+	rest := 1 - c
 	for _, o := range d.beyond {
-		scaled += o.at(d.Scale())
+		scaled += o.at(c)
 	}
 	gap := d.unpenalised + scaled + float64(0.5*rest*rest*d.l2) + max(0, math.FMA(rest, d.product, d.slack))
 	if ridge > 0 {

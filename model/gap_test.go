@@ -22,7 +22,7 @@ func dual(fit *model.Squared, g model.Penalty, beta []float64) (d *model.Dual, s
 	}
 	s = model.NewState(fit)
 	fit.Fit(cols, coef, s)
-	d = &model.Dual{Penalty: g, Total: view.Total()}
+	d = &model.Dual{Penalty: g, Total: view.Total(), Loss: s.Loss}
 	for j, b := range beta {
 		d.Add(j, view.Dot(j, s.Weighted)/view.Total(), b, view.Norm(j))
 	}

@@ -83,7 +83,9 @@ func parseNumber(s string) (float64, error) {
 		return 0, errThousands
 	case hasCommas(s) || strings.Count(s, ",") == 1 && hasCommas(pointsForCommas.Replace(s)):
 		return 0, errCommas
-	case slices.ContainsFunc([]string{"inf", "infinity", "nan"}, func(word string) bool { return strings.EqualFold(strings.TrimLeft(s, "+-"), word) }):
+	}
+	switch word := strings.TrimLeft(s, "+-"); {
+	case strings.EqualFold(word, "inf"), strings.EqualFold(word, "infinity"), strings.EqualFold(word, "nan"):
 		return 0, errNotFinite
 	}
 	return 0, errNotNumber
@@ -126,6 +128,9 @@ var pointsForCommas = strings.NewReplacer(".", ",", ",", ".")
 // hasCommas reports whether s is a number but for a comma where the point should be, or for
 // commas between thousands.
 func hasCommas(s string) bool {
+	if strings.IndexByte(s, ',') < 0 { // nearly all words
+		return false
+	}
 	whole, _, point := strings.Cut(s, ".")
 	groups := strings.Split(whole, ",")
 	apart := ""

@@ -39,6 +39,12 @@ func (col *column) read(cell *Cell, o Options) error {
 		cell.Kind = Number
 		return nil
 	}
+	if cell.Kind == Spelled && col.decided && col.text {
+		if _, met := col.codes[cell.Text]; met {
+			cell.Kind = Text
+			return nil
+		}
+	}
 	if err := col.tell(cell, o); err != nil {
 		return err
 	}

@@ -18,11 +18,15 @@ import (
 	text "github.com/seed-45b9a24c/pare/table"
 )
 
+// fiveTimes is the goal beside the readers of Python's libraries; for words there is none.
+const fiveTimes = "≥ 5"
+
 // textFile is a file of text that is made to be read.
 type textFile struct {
 	name    string
 	columns int // of the matrix, the target aside
 	write   func(w *bufio.Writer, rng *rand.Rand, rows int)
+	goal    string
 }
 
 // tableFiles are tables as programs write them, and a matrix in the two sparse formats.
@@ -45,9 +49,10 @@ func tableFiles() []textFile {
 		}
 	}
 	return []textFile{
-		{"digits.csv", 50, cells(func(b []byte, v float64) []byte { return strconv.AppendFloat(b, v, 'f', -1, 64) })},
-		{"decimals.csv", 50, cells(func(b []byte, v float64) []byte { return strconv.AppendFloat(b, v, 'f', 5, 64) })},
-		{"integers.csv", 50, cells(func(b []byte, v float64) []byte { return strconv.AppendInt(b, 100+int64(300*math.Abs(v))%900, 10) })},
+		{"digits.csv", 50, cells(func(b []byte, v float64) []byte { return strconv.AppendFloat(b, v, 'f', -1, 64) }), fiveTimes},
+		{"decimals.csv", 50, cells(func(b []byte, v float64) []byte { return strconv.AppendFloat(b, v, 'f', 5, 64) }), fiveTimes},
+		{"integers.csv", 50, cells(func(b []byte, v float64) []byte { return strconv.AppendInt(b, 100+int64(300*math.Abs(v))%900, 10) }), fiveTimes},
+		{"words.csv", 504, wordCells, ""},
 		{"matrix.mtx", 5_000, func(w *bufio.Writer, rng *rand.Rand, rows int) {
 			fmt.Fprintf(w, "%%%%MatrixMarket matrix coordinate real general\n%d 5000 %d\n", rows, 50*rows)
 			for i := range rows {
@@ -55,9 +60,26 @@ func tableFiles() []textFile {
 					fmt.Fprintf(w, "%d %d %.16g\n", i+1, 100*k+1+rng.IntN(100), rng.NormFloat64())
 				}
 			}
-		}},
-		{"digits.svm", 5_000, sparseLines(16)},
-		{"decimals.svm", 5_000, sparseLines(5)},
+		}, fiveTimes},
+		{"digits.svm", 5_000, sparseLines(16), fiveTimes},
+		{"decimals.svm", 5_000, sparseLines(5), fiveTimes},
+	}
+}
+
+// wordCells are 50 columns of ten words each and four of numbers.
+func wordCells(w *bufio.Writer, rng *rand.Rand, rows int) {
+	for j := range 54 {
+		fmt.Fprintf(w, "x%d,", j)
+	}
+	fmt.Fprintln(w, "y")
+	for range rows {
+		for range 50 {
+			fmt.Fprintf(w, "level %d,", rng.IntN(10))
+		}
+		for range 4 {
+			fmt.Fprintf(w, "%.2f,", rng.NormFloat64())
+		}
+		fmt.Fprintf(w, "%.3f\n", rng.NormFloat64())
 	}
 }
 
@@ -116,9 +138,9 @@ func Tables(ctx context.Context, o studies.Options) (*studies.Result, error) {
 		}
 		size := fmt.Sprintf("%.1f MB", float64(info.Size())/1e6)
 		if absent != nil {
-			t.note(f.name, "read", ours, "≥ 5", size+"; "+absent.Error())
+			t.note(f.name, "read", ours, f.goal, size+"; "+absent.Error())
 		} else {
-			t.add(f.name, "read", ours, reader.Version(), theirs, "≥ 5", size)
+			t.add(f.name, "read", ours, reader.Version(), theirs, f.goal, size)
 		}
 		if err := os.Remove(path); err != nil {
 			return nil, err
@@ -144,7 +166,7 @@ func (f textFile) read(ctx context.Context, path string, rows int) (seconds floa
 	runtime.GC()
 	o := text.Options{Threads: 1, NoTarget: filepath.Ext(path) == ".mtx"}
 	if filepath.Ext(path) == ".csv" {
-		o.Target = "y"
+		o.Target, o.OneHot = "y", true
 	}
 	before, ok := machine.ProcessorTime()
 	d, err := text.Open(ctx, path, o)

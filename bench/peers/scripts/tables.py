@@ -10,8 +10,14 @@ import scipy.io
 import sklearn
 from sklearn.datasets import load_svmlight_file
 
+
+def read_csv(path):
+    table = pandas.read_csv(path)
+    return pandas.get_dummies(table, dtype=float) if path.endswith("words.csv") else table
+
+
 readers = {
-    "csv": pandas.read_csv,
+    "csv": read_csv,
     "mtx": scipy.io.mmread,
     "svm": lambda path: load_svmlight_file(path)[0],
 }

@@ -11,12 +11,13 @@ import (
 //	hᵀA⁻¹B = vᵀB + r_vᵀJ + r_vᵀA⁻¹r_J,
 //
 // and the last term is no more than ‖r_v‖‖r_J‖/μ. So each may be solved to the root of the
-// tolerance. Where the J of several hyperparameters are wanted, one system more to half of the
+// tolerance. What rounding adds to r_v is not halved: it meets J itself, as ‖δr_v‖‖B‖/μ. Where the J of several hyperparameters are wanted, one system more to half of the
 // digits takes fewer iterations than the other half of all the others.
 type pair struct {
 	v, left   []float64 // v, r_v
 	known     bool
 	remaining float64 // ‖r_v‖
+	rounding  float64 // of it
 }
 
 // halve returns the tolerance of each system of a pair.
@@ -31,7 +32,7 @@ func (s *Solver) mirror(ctx context.Context, opts Options) {
 	s.ritz = [2]float64{1, 1}
 	report := s.improve(ctx, s.h, p.v, halve(opts.Tol), opts)
 	if p.known = report.Converged; p.known {
-		p.remaining = report.Residual
+		p.remaining, p.rounding = report.Residual, s.residualRounding(s.listed, s.h, p.v)
 		s.system.Remainder(s.h, p.v, p.left)
 	}
 }
@@ -47,5 +48,5 @@ func (s *Solver) product(ctx context.Context, opts Options) (value, off, left fl
 	clear(s.x)
 	report := s.improve(ctx, s.rhs, s.x, halve(opts.Tol), opts)
 	s.judge(ctx, report)
-	return s.k.Dot(p.v, s.rhs) + s.k.Dot(p.left, s.x), p.remaining * report.Residual, report.Residual
+	return s.k.Dot(p.v, s.rhs) + s.k.Dot(p.left, s.x), float64(p.remaining*report.Residual) + float64(p.rounding*s.norm(s.rhs)), report.Residual
 }

@@ -45,12 +45,24 @@ func (s *Solver) roundingError(g model.Penalty, at Point) (rho, prediction float
 	total, y := s.view.Total(), s.fit.Target()
 	residual, level := s.sizes()
 	var columns, linear, products, all float64
-	for k, j := range at.Support {
-		mean, b := s.view.Mean(int(j)), math.Abs(at.Coef[k])
-		norm := math.Sqrt(s.view.Square(int(j))/total + float64(mean*mean))
+	predicted := func(j int32, b float64) (norm float64) {
+		mean := s.view.Mean(int(j))
+		norm = math.Sqrt(s.view.Square(int(j))/total + float64(mean*mean))
 		columns = math.FMA(norm, b, columns)
-		linear = math.FMA(math.Sqrt(s.uncentredSquare(k, j)), b, linear)
 		all = math.FMA(math.Sqrt(s.view.Whole(int(j), mean)+float64(float64(len(y))*mean*mean)), b, all)
+		return norm
+	}
+	if len(at.held) > 0 { // they do not move, but predictions have them
+		steepest := math.Sqrt(s.fit.Steepest(s.state))
+		for k, j := range at.held {
+			b := math.Abs(at.heldCoef[k])
+			linear = math.FMA(steepest*predicted(j, b), b, linear)
+		}
+	}
+	for k, j := range at.Support {
+		b := math.Abs(at.Coef[k])
+		norm := predicted(j, b)
+		linear = math.FMA(math.Sqrt(s.uncentredSquare(k, j)), b, linear)
 		off := float64(inSum(len(y))*norm*residual) + float64(constant*(g.Alpha(int(j))+float64(g.Ridge()*b)))
 		products = math.FMA(off/s.diag[k], off, products)
 	}
@@ -66,7 +78,7 @@ func (s *Solver) roundingError(g model.Penalty, at Point) (rho, prediction float
 	if least == 0 {
 		least = mu
 	}
-	width := float64(len(at.Support) + constant)
+	width := float64(len(at.Support) + len(at.held) + constant)
 	rho = unit * math.Sqrt(mu) * (float64(width*inside) + math.Sqrt(products/least))
 	return rho, unit * width * (all + float64(intercept*math.Sqrt(float64(len(y)))))
 }

@@ -57,7 +57,7 @@ func (l *scan) resume(ctx context.Context) (bool, error) {
 // beginnings returns the depth to begin at, that of the earlier choice or of a sparser point that was nearly as good,
 // and those of other basins to look into.
 func (l *scan) beginnings() (depth float64, others []float64) {
-	depth = min(l.depth(&l.o.Earlier[0]), near(l.o.Bottom))
+	depth = min(l.depth(&l.o.Earlier[0]), l.o.Bottom)
 	others, sparser := l.rivals(depth)
 	way := l.priceBetween(0, sparser)
 	if sparser > 0 && (l.o.Fresh > much && 2*way <= l.allowance() || way <= l.allowance() && l.choiceFits()) {
@@ -68,7 +68,7 @@ func (l *scan) beginnings() (depth float64, others []float64) {
 
 // enter evaluates the point at a depth. It reports false where there is none to go on from.
 func (l *scan) enter(ctx context.Context, depth float64) (leads bool, err error) {
-	if !(depth > 0 && depth < l.o.Bottom) {
+	if !(depth > 0 && depth <= l.o.Bottom) {
 		return false, nil
 	}
 	var from *Evaluation
@@ -103,7 +103,7 @@ func (l *scan) onwards(earlier []point, curvature *float64) (depth float64, done
 		return 0, true
 	}
 	if depth = l.best.depth + step; depth >= l.o.Bottom {
-		depth = near(l.o.Bottom)
+		depth = l.o.Bottom
 		done = l.best.depth >= depth // as far as a path goes
 	}
 	return depth, done
@@ -125,9 +125,6 @@ func (l *scan) worth() float64 {
 	}
 	return enough
 }
-
-// near is a depth just above the bottom of a path.
-func near(bottom float64) float64 { return bottom - 0.1*distinct }
 
 // rivals returns the depths of other basins that the earlier scan has seen to be nearly as
 // deep as the one it has chosen, the best first, and the least depth at which it was nearly as

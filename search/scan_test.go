@@ -537,7 +537,7 @@ func TestResumedScanEndsAtTheBottom(t *testing.T) {
 		earlier = append(earlier, e)
 	}
 	r := scanned(t, judged(f, 0.1, 0), ScanOptions{Null: Evaluation{Value: 3, StandardError: 0.1}, Free: 1e12, Bottom: 9.5, Earlier: earlier})
-	if deepest := -r.Best.LogLambda[0]; !(deepest > 9.4 && deepest < 9.5) {
+	if deepest := -r.Best.LogLambda[0]; deepest != 9.5 {
 		t.Errorf("ended at depth %g after %d evaluations", deepest, len(r.Evaluations))
 	}
 }

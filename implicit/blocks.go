@@ -54,7 +54,7 @@ const (
 // Solve returns the hypergradient at a point, one entry for each λ of the penalty. slope and
 // curvature are the derivatives of the criterion in the scores, n × q; of a criterion that
 // couples scores, curvature is a diagonal that its second derivatives do not exceed. Error
-// bounds are estimated: from the residuals of the systems, from what β lacks of stationarity,
+// bounds are estimated: from the residuals of the systems, from what β lacks of stationarity, from rounding,
 // and from how much the system and its right-hand side change over a Newton step. Of the options it has Rough,
 // and Tol for that. The error is an [outcome.Error] of kind Shape.
 func (s *Blocks) Solve(ctx context.Context, g model.Blocks, at BlockPoint, slope, curvature []float64, opts Options) (*Hypergradient, error) {
@@ -100,9 +100,9 @@ func (s *Blocks) Solve(ctx context.Context, g model.Blocks, at BlockPoint, slope
 		shift := math.Abs(s.k.Dot(moved, v) - s.out.Gradient[i])
 		s.solve(ctx, b, x, blockTol)
 		energy := max(0, s.k.Dot(b, x))
-		steep := s.steep(at, x, curvature)
+		steep, rounded := s.steep(at, x, slope, curvature)
 		bound := float64(math.Sqrt(energy/max(s.out.InjectivityMargin, math.SmallestNonzeroFloat64))*adjoint) +
-			float64((change+float64(rounding*float64(size)))*math.Sqrt(max(0, size2)*energy)) + float64(steep*wander) + shift
+			float64((change+float64(rounding*float64(size)))*math.Sqrt(max(0, size2)*energy)) + float64(steep*wander) + shift + rounded
 		s.out.ErrorBound = max(s.out.ErrorBound, blockSafety*bound)
 	}
 	switch {
@@ -282,7 +282,7 @@ func (s *Blocks) step(ctx context.Context, g model.Blocks, at BlockPoint, x []fl
 
 // roundingError bounds the error of the computed correlations of the support in the norm of the
 // diagonal: of the residuals, where scores are off, and of their products with the columns.
-func (s *Blocks) roundingError(at BlockPoint) (off float64) {
+func (s *Blocks) roundingError(at BlockPoint) float64 {
 	view, q := s.fit.View(), s.fit.Count()
 	n, _ := view.Dims()
 	heaviest, scores := 1.0, 0.0
@@ -294,14 +294,13 @@ func (s *Blocks) roundingError(at BlockPoint) (off float64) {
 	for _, c := range list {
 		scores = math.FMA(norm(c/q), math.Abs(at.Beta[c]), scores)
 	}
+	scores += s.k.Nrm2(at.Point.Prediction)
 	size := inSum(n) * unit / view.Total() * (s.k.Nrm2(at.Point.Weighted) + float64(heaviest*scores))
-	diagonal := make([]float64, len(list))
-	s.system.Diagonal(diagonal)
+	one := make([]float64, len(list))
 	for k, c := range list {
-		one := size * norm(c/q)
-		off = math.FMA(one/diagonal[k], one, off)
+		one[k] = size * norm(c/q)
 	}
-	return math.Sqrt(off)
+	return s.scaled(one)
 }
 
 // change returns by what share the system may change over a step, but for jumps, and sets u to what scores move by.
@@ -336,12 +335,38 @@ func (s *Blocks) change(at BlockPoint, step []float64) (change float64) {
 	return change
 }
 
-// steep returns √(JᵀKJ) of a column x of the Jacobian.
-func (s *Blocks) steep(at BlockPoint, x, curvature []float64) float64 {
-	n, _ := s.fit.View().Dims()
-	u := make([]float64, n*s.fit.Count())
+// steep returns √(JᵀKJ) of a column x of the Jacobian, and how far rounding may take ∇CᵀJ: by the point, which is off by A⁻¹ of
+// what its correlations are, by the slopes, where scores are, and by their products with the columns.
+func (s *Blocks) steep(at BlockPoint, x, slope, curvature []float64) (steep, rounded float64) {
+	view, q := s.fit.View(), s.fit.Count()
+	n, _ := view.Dims()
+	u := make([]float64, n*q)
 	s.system.Hessian().Predict(at.Support, s.system.Spread(x), u)
-	return math.Sqrt(weighted(u, curvature))
+	steep = math.Sqrt(weighted(u, curvature))
+	for i, c := range curvature {
+		u[i] *= c
+	}
+	list := s.system.Coefficients()
+	scores, products := s.k.Nrm2(at.Point.Prediction), 0.0
+	for k, c := range list {
+		norm := math.Sqrt(view.Whole(c/q, 0))
+		scores = math.FMA(norm, math.Abs(at.Beta[c]), scores)
+		products = math.FMA(norm, math.Abs(x[k]), products)
+	}
+	moved, summed := float64(float64(len(list)+constant)*scores*s.k.Nrm2(u)), float64(inSum(n)*products*s.k.Nrm2(slope))
+	rounded = unit * (moved + summed)
+	drift := s.scaled(s.system.Collect(s.system.Hessian().Outer(u, at.Support)))
+	return steep, rounded + float64(drift*s.roundingError(at))/max(s.out.InjectivityMargin, math.SmallestNonzeroFloat64)
+}
+
+// scaled returns ‖D^-½v‖, D the diagonal of the system.
+func (s *Blocks) scaled(v []float64) float64 {
+	diagonal, sum := make([]float64, len(v)), 0.0
+	s.system.Diagonal(diagonal)
+	for k, d := range diagonal {
+		sum = math.FMA(v[k]/d, v[k], sum)
+	}
+	return math.Sqrt(sum)
 }
 
 // weighted returns Σ cᵢuᵢ² over the rows that judge.

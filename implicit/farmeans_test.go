@@ -152,3 +152,19 @@ func TestRoundingOfCoefficientsAtBoundsIsBounded(t *testing.T) {
 		t.Errorf("%d of 100 gradients have converged", trusted)
 	}
 }
+
+// TestRoundingUnderGroupsIsBounded: groups of one column are a Lasso, whose gradient is known by hand.
+func TestRoundingUnderGroupsIsBounded(t *testing.T) {
+	trusted := 0
+	for seed := range uint64(100) {
+		q := drawSingle(seed, 1e6, 0, 0)
+		clear(q.beside)
+		q.logLambda = []float64{math.Log(0.1)}
+		if q.check(t, seed, pare.Config{Model: pare.GroupLasso, Tol: 1e-12, Threads: 1}) {
+			trusted++
+		}
+	}
+	if trusted < 90 {
+		t.Errorf("%d of 100 gradients have converged", trusted)
+	}
+}

@@ -354,7 +354,7 @@ func (s *Blocks) steep(at BlockPoint, x, slope, curvature []float64) (steep, rou
 		products = math.FMA(norm, math.Abs(x[k]), products)
 	}
 	moved, summed := float64(float64(len(list)+constant)*scores*s.k.Nrm2(u)), float64(inSum(n)*products*s.k.Nrm2(slope))
-	rounded = unit * (moved + summed)
+	rounded = float64(unit * (moved + summed))
 	drift := s.scaled(s.system.Collect(s.system.Hessian().Outer(u, at.Support)))
 	return steep, rounded + float64(drift*s.roundingError(at))/max(s.out.InjectivityMargin, math.SmallestNonzeroFloat64)
 }

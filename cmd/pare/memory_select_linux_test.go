@@ -48,11 +48,12 @@ func TestSelectStaysWithinMemory(t *testing.T) {
 	}
 }
 
-// writeWide writes a mapped file of so many rows with 40 entries each on average, and returns its
-// size.
+// writeWide writes a mapped file of so many rows with 40 entries each on average, of too many columns for condensed rows, which take
+// little memory, and returns its size.
 func writeWide(t *testing.T, file string, n int) int64 {
 	t.Helper()
-	const p, each = 400, 40
+	const each = 40
+	p := n / 80
 	rng := rand.New(rand.NewPCG(3, 4))
 	y := make([]float64, n)
 	for i := range y {

@@ -35,6 +35,8 @@ type Condensed struct {
 	// what rounding has moved a product of columns, or of one and y, by.
 	Norms    []float64
 	Rounding float64
+
+	Work float64 // of the sums
 }
 
 // Spec returns the spec of the problem on the condensed rows. Those of a [Risk] have one weight, and need none.
@@ -87,18 +89,12 @@ func SumsBytes(n, columns, folds int) float64 {
 // leave no room for products, no row has weight, or columns that the spec has free nearly depend on one another, which
 // nothing would keep from large coefficients, or leave next to nothing of other columns or the target.
 func Condense(k *kernels.Set, helpers *team.Team, x sparse.Matrix, y []float64, spec *Spec) (*Condensed, error) {
-	n, p := x.Dims()
-	c := &condensing{
-		k: k, spec: spec, n: n, of: spec.Folds, batches: spec.inBatches(k),
-	}
+	n, _ := x.Dims()
+	c := &condensing{k: k, spec: spec, n: n, of: spec.Folds, batches: spec.inBatches(k), columns: columnsIn(x)}
 	if c.batches != nil {
 		c.of = c.batches
 	}
 	c.folds = c.of.Count(k) - TestOnly
-	for j := range p {
-		rows, values := x.Column(j)
-		c.columns = append(c.columns, column{rows, values})
-	}
 	if spec.Risk != nil {
 		c.columns = append(c.columns, column{values: normals(n, spec.Risk.Seed)})
 	}
@@ -128,6 +124,7 @@ type condensing struct {
 	columns     []column    // and the target
 	spread      []int       // those whose entries are summed as those of dense columns are,
 	listed      []int       // and those whose entries are listed by rows
+	cost        float64     // the work of the sums
 	shift       []float64   // 0 of those
 	centre      [][]float64 // by fold: what columns are less where they are summed
 	stretch     int         // rows
@@ -140,6 +137,16 @@ type condensing struct {
 type column struct {
 	rows   []int32
 	values []float64
+}
+
+// columnsIn returns the columns of a matrix.
+func columnsIn(x sparse.Matrix) []column {
+	_, p := x.Dims()
+	columns := make([]column, p, p+2) // room for a direction and the target
+	for j := range columns {
+		columns[j].rows, columns[j].values = x.Column(j)
+	}
+	return columns
 }
 
 // piece returns the entries of some rows, in room where they have to be spread.
@@ -211,7 +218,7 @@ func (c *condensing) place(rows int) {
 
 // sum sums over the rows of the folds.
 func (c *condensing) sum(helpers *team.Team) {
-	helpers.Do(helpers.Few(c.cost()), c)
+	helpers.Do(helpers.Few(c.cost), c)
 	helpers.Rest()
 	c.whole = c.whole[:0]
 	for b := range c.folds {
@@ -411,7 +418,7 @@ func (c *condensing) rounding() float64 {
 
 // condensed makes the rows of the folds.
 func (c *condensing) condensed() (*Condensed, error) {
-	out := &Condensed{shift: c.shift, Norms: make([]float64, c.size)}
+	out := &Condensed{Work: c.cost, shift: c.shift, Norms: make([]float64, c.size)}
 	columns := make([][]float64, c.size)
 	for b, m := range c.whole {
 		if m.rows == 0 {

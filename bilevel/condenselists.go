@@ -22,29 +22,23 @@ const (
 
 // SumsCost is the work of the sums of all products of the columns of X, a target and 1.
 func SumsCost(x sparse.Matrix) float64 {
-	n, p := x.Dims()
-	all, _ := sumsCost(n, p+1, func(j int) column {
-		if j == p {
-			return column{}
-		}
-		rows, values := x.Column(j)
-		return column{rows, values}
-	})
-	return all
+	n, _ := x.Dims()
+	cost, _ := sumsCost(n, append(columnsIn(x), column{}))
+	return cost
 }
 
-// sumsCost is the work of sums of the products of so many columns and 1, and whether it is less if those of few entries are listed.
-func sumsCost(n, size int, of func(j int) column) (cost float64, lists bool) {
+// sumsCost is the work of sums of the products of columns and 1, and whether it is less if those of few entries are listed.
+func sumsCost(n int, columns []column) (cost float64, lists bool) {
 	spread, entries := 1, 0
 	var few []column
-	for j := range size {
-		if c := of(j); c.few(n) {
+	for _, c := range columns {
+		if c.few(n) {
 			few, entries = append(few, c), entries+len(c.rows)
 		} else {
 			spread++
 		}
 	}
-	cost = support.OuterCost(n, size+1)
+	cost = support.OuterCost(n, len(columns)+1)
 	if len(few) == 0 {
 		return cost, false
 	}
@@ -80,10 +74,11 @@ func pairs(n int, columns []column) float64 {
 // divide chooses the columns that are listed.
 func (c *condensing) divide() {
 	c.spreadAll()
-	if _, lists := sumsCost(c.n, c.size, func(j int) column { return c.columns[j] }); !lists {
+	cost, lists := sumsCost(c.n, c.columns)
+	if !lists {
 		return
 	}
-	c.spread = c.spread[:0]
+	c.cost, c.spread = cost, c.spread[:0]
 	for j, column := range c.columns {
 		if column.few(c.n) {
 			c.listed = append(c.listed, j)
@@ -95,16 +90,10 @@ func (c *condensing) divide() {
 
 // spreadAll leaves no column to be listed.
 func (c *condensing) spreadAll() {
-	c.listed, c.spread = nil, c.spread[:0]
+	c.cost, c.listed, c.spread = support.OuterCost(c.n, c.size+1), nil, c.spread[:0]
 	for j := range c.size {
 		c.spread = append(c.spread, j)
 	}
-}
-
-// cost is the work of the sums.
-func (c *condensing) cost() float64 {
-	cost, _ := sumsCost(c.n, c.size, func(j int) column { return c.columns[j] })
-	return cost
 }
 
 // listedFar reports whether a listed column varies in a fold far from 0.

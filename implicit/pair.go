@@ -11,8 +11,9 @@ import (
 //	hᵀA⁻¹B = vᵀB + r_vᵀJ + r_vᵀA⁻¹r_J,
 //
 // and the last term is no more than ‖r_v‖‖r_J‖/μ. So each may be solved to the root of the
-// tolerance. What rounding adds to r_v is not halved: it meets J itself, as ‖δr_v‖‖B‖/μ. Where the J of several hyperparameters are wanted, one system more to half of the
-// digits takes fewer iterations than the other half of all the others.
+// tolerance. What rounding adds to r_v is not halved: it meets J itself, as ‖δr_v‖‖B‖/μ. Where
+// the J of several hyperparameters are wanted, one system more to half of the digits takes fewer
+// iterations than the other half of all the others.
 type pair struct {
 	v, left   []float64 // v, r_v
 	known     bool

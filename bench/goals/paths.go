@@ -198,21 +198,3 @@ func Threads(ctx context.Context, o studies.Options) (*studies.Result, error) {
 	})
 	return t.result("S7"), err
 }
-
-// inTurn times two things, one after the other, and returns their medians.
-func (t *table) inTurn(f, g func() error) (one, two float64, err error) {
-	var a, b []float64
-	for range t.rounds() {
-		for _, run := range []struct {
-			f   func() error
-			all *[]float64
-		}{{f, &a}, {g, &b}} {
-			began := time.Now()
-			if err := run.f(); err != nil {
-				return 0, 0, err
-			}
-			*run.all = append(*run.all, time.Since(began).Seconds())
-		}
-	}
-	return median(a), median(b), nil
-}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
-	"time"
 
 	"github.com/seed-45b9a24c/pare"
 	"github.com/seed-45b9a24c/pare/bench/peers"
@@ -14,11 +12,8 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// A job that takes less than so many seconds is repeated until its rounds have taken them, or are so many.
-const (
-	brief      = 0.3
-	mostRounds = 15
-)
+// mostRounds are as many as a brief job has.
+const mostRounds = 15
 
 // equal is how many standard errors apart two criteria count as equal.
 const equal = 0.05
@@ -101,7 +96,6 @@ func (t *table) wholeOfMany(ctx context.Context, name string) error {
 	if err := t.whole(ctx, d, wholeRow{name, pare.Lasso, 10}); err != nil {
 		return err
 	}
-	d.Y = slices.Clone(d.Y)
 	for i, v := range d.Y {
 		d.Y[i] = math.Copysign(1, v)
 	}
@@ -126,22 +120,21 @@ func (t *table) whole(ctx context.Context, d studies.Data, r wholeRow) error {
 	}
 	var s *pare.Selection
 	var a peers.WholeAnswer
-	choose := func() (float64, error) {
-		began := time.Now()
-		var err error
+	jobs := []job{awake(timed(func() (err error) {
 		s, err = pare.Select(ctx, x, d.Y, pare.SelectOptions{Validation: pare.Validation{FoldIDs: ids}, OneSE: true}, pare.Config{Model: r.model, Threads: 1})
-		return time.Since(began).Seconds(), err
-	}
-	jobs := []job{choose}
+		return err
+	}))}
 	if absent == nil {
-		jobs = append(jobs, func() (float64, error) {
-			var err error
+		jobs = append(jobs, awake(func() (seconds float64, err error) {
 			a, err = glmnet.Solve(ctx)
 			return a.Seconds, err
-		})
+		}))
 	}
 	t.say("%s, %s", d.Name, r.model)
-	seconds, err := t.byTurns(jobs...)
+	seconds, err := byTurns(func(ours []float64) bool {
+		rounds := len(ours)
+		return rounds < t.rounds() || rounds < mostRounds && float64(rounds)*median(ours) < brief
+	}, jobs...)
 	if err != nil {
 		return err
 	}
@@ -169,37 +162,6 @@ func (t *table) whole(ctx context.Context, d studies.Data, r wholeRow) error {
 	}
 	beside(what+", theirs down to the same λ", a.Seconds, "")
 	return nil
-}
-
-// job is done once, and says how many seconds it took.
-type job func() (seconds float64, err error)
-
-// byTurns does jobs again and again, one after the other, and returns the median of the seconds of each.
-func (t *table) byTurns(jobs ...job) ([]float64, error) {
-	all, medians := make([][]float64, len(jobs)), make([]float64, len(jobs))
-	for spent := 0.0; len(all[0]) < t.rounds() || len(all[0]) < mostRounds && spent < brief; spent += all[0][len(all[0])-1] {
-		for k, j := range jobs {
-			seconds, err := j.awake()
-			if err != nil {
-				return nil, err
-			}
-			all[k] = append(all[k], seconds)
-		}
-	}
-	for k, seconds := range all {
-		medians[k] = median(seconds)
-	}
-	return medians, nil
-}
-
-// awake does a job, a brief one twice, and returns the seconds of the last time: a processor
-// that slept while another program ran needs milliseconds to be as fast as before.
-func (j job) awake() (float64, error) {
-	seconds, err := j()
-	if err != nil || seconds >= brief {
-		return seconds, err
-	}
-	return j()
 }
 
 // standardErrors is how far above their choice ours is.

@@ -12,7 +12,8 @@ import (
 type approach struct {
 	sought bool
 	few    *blocked // nil: there is none
-	met    bool     // a solution has counted the pass that made it
+	work   float64  // of the pass that made it
+	met    bool     // a solution has counted that
 }
 
 // startTol is the tolerance of solutions that others begin at.
@@ -28,7 +29,7 @@ func (a *approach) lead(ctx context.Context, b *blocked, logLambda []float64) (*
 		return nil, err
 	}
 	if s.Passes = 0; !a.met {
-		s.Passes, s.Work, a.met = 1, s.Work+bilevel.SumsCost(b.of.X), true
+		s.Passes, s.Work, a.met = 1, s.Work+a.work, true
 	}
 	defer b.of.Turn(ctx)()
 	b.startNear(s.Support, s.Coef)
@@ -63,6 +64,6 @@ func (a *approach) seek(ctx context.Context, of *Statement) error {
 	if err != nil {
 		return err
 	}
-	a.few = problem.(*blocked)
+	a.few, a.work = problem.(*blocked), rows.Work
 	return nil
 }

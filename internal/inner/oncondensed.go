@@ -106,8 +106,7 @@ func (c *onCondensed) Solve(ctx context.Context, logLambda []float64) (*Solution
 	}
 	s.Intercept += c.rows.Shifted(s.Support, s.Coef)
 	if s.Passes = 0; !c.met {
-		cost := bilevel.SumsCost(c.of.X)
-		s.Passes, s.Work, s.Shared, c.met = 1, s.Work+cost, s.Shared+cost, true
+		s.Passes, s.Work, s.Shared, c.met = 1, s.Work+c.rows.Work, s.Shared+c.rows.Work, true
 	}
 	return s, nil
 }

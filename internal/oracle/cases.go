@@ -2,7 +2,10 @@ package oracle
 
 import (
 	"flag"
+	"iter"
+	"maps"
 	"os"
+	"slices"
 	"testing"
 )
 
@@ -50,6 +53,17 @@ func Draws(n int) uint64 {
 		n = max(2, n/10)
 	}
 	return uint64(n)
+}
+
+// Kinds are all of them in the order of their names, and the first alone where the [Fewest] cases are enough.
+func Kinds[Name ~string, T any](kinds map[Name]T) iter.Seq2[Name, T] {
+	return func(yield func(Name, T) bool) {
+		for _, name := range slices.Sorted(maps.Keys(kinds)) {
+			if !yield(name, kinds[name]) || Fewest() {
+				return
+			}
+		}
+	}
 }
 
 // Seeds are the numbers below [Cases], and of those beyond it the others: what has failed once.

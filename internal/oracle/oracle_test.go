@@ -89,9 +89,16 @@ func TestRandomIsSplitMix64(t *testing.T) {
 	}
 }
 
-func TestFewestDrawATenthAndCountNothing(t *testing.T) {
+func TestFewestDrawATenthOfOneKindAndCountNothing(t *testing.T) {
 	for env, want := range map[string][3]uint64{"": {100, 9, 2}, "fewest": {10, 2, 2}} {
 		t.Setenv("PARE_CI_CASES", env)
+		kinds := ""
+		for name, kind := range oracle.Kinds(map[string]string{"c": "3", "a": "1", "b": "2"}) {
+			kinds += name + kind
+		}
+		if all := env == ""; all && kinds != "a1b2c3" || !all && kinds != "a1" {
+			t.Errorf("PARE_CI_CASES=%s: %s", env, kinds)
+		}
 		if got := [...]uint64{oracle.Draws(100), oracle.Draws(9), oracle.Draws(2)}; got != want {
 			t.Errorf("PARE_CI_CASES=%s: %v draws of 100, 9 and 2, want %v", env, got, want)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-45b9a24c/pare"
 	"github.com/seed-45b9a24c/pare/criterion"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -227,4 +228,73 @@ func TestGCVOnSeparableClassesEnds(t *testing.T) {
 			t.Errorf("%s: %d evaluations, down to λ = %g below ln αmax", m, n, s.LogLambdaMax[0]-s.LogLambda[0])
 		}
 	}
+}
+
+// TestLeftOutOfManyRowsGoesBySlopes: where there are a hundred rows for the square of the number of columns, degrees of freedom do
+// not keep a search to short steps, and what it finds is as good as the best of a fine grid.
+func TestLeftOutOfManyRowsGoesBySlopes(t *testing.T) {
+	q := oracle.NewRandom(8).Problem(oracle.Shape{N: 2600, P: 5, Mean: 1, Correlation: 0.6, Active: 3, Noise: 4})
+	x := fixture.Matrix(t, q, true)
+	for _, m := range []pare.Model{pare.Lasso, pare.Logistic} {
+		y := q.Y
+		if m == pare.Logistic {
+			y = make([]float64, len(q.Y))
+			for i, v := range q.Y {
+				y[i] = math.Copysign(1, v-q.Y[0])
+			}
+		}
+		for _, by := range []pare.Criterion{pare.ALO, pare.GCV} {
+			s, err := pare.Select(t.Context(), x, y, pare.SelectOptions{Validation: pare.Validation{Criterion: by}}, pare.Config{Model: m})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := len(s.Evaluations); n > 15 {
+				t.Errorf("%s, %s: %d evaluations", m, by, n)
+			}
+			if least, spread := leastLeftOut(t, x, y, by, pare.Config{Model: m}, 80); !(s.Value <= least+0.05*spread) {
+				t.Errorf("%s, %s: %g at ln αmax − %g, %g ± %g on a grid", m, by, s.Value, s.LogLambdaMax[0]-s.LogLambda[0], least, spread)
+			}
+		}
+	}
+}
+
+// TestLeftOutGoesDownToTheNoise, also where that is a millionth of the signal: by its standard error it is far from 0.
+func TestLeftOutGoesDownToTheNoise(t *testing.T) {
+	for _, n := range []int{60, 3000} {
+		q := oracle.NewRandom(3).Problem(oracle.Shape{N: n, P: 5, Mean: 1, Correlation: 0.6, Active: 5, Noise: 1e-3})
+		x := fixture.Matrix(t, q, true)
+		for _, by := range []pare.Criterion{pare.ALO, pare.GCV} {
+			s, err := pare.Select(t.Context(), x, q.Y, pare.SelectOptions{Validation: pare.Validation{Criterion: by}}, pare.Config{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if least, spread := leastLeftOut(t, x, q.Y, by, pare.Config{}, 40); !(s.Value <= least+0.05*spread) {
+				t.Errorf("%d rows, %s: %g at ln αmax − %g, %g ± %g on a grid", n, by, s.Value, s.LogLambdaMax[0]-s.LogLambda[0], least, spread)
+			}
+		}
+	}
+}
+
+// leastLeftOut returns the least value of a criterion on a grid down to αmax/10⁶, with its standard error.
+func leastLeftOut(t *testing.T, x sparse.Matrix, y []float64, by pare.Criterion, c pare.Config, points int) (least, spread float64) {
+	t.Helper()
+	top, err := pare.LogLambdaMax(x, y, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	least, c.Tol = math.Inf(1), 1e-9
+	for k := range points {
+		out, err := pare.LeaveOneOut(t.Context(), x, y, []float64{top[0] - 14*float64(k)/float64(points-1)}, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		value := out.Value
+		if by == pare.GCV {
+			value = out.GCV
+		}
+		if value < least {
+			least, spread = value, out.StandardError
+		}
+	}
+	return least, spread
 }

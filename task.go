@@ -94,6 +94,10 @@ func remember(ctx context.Context, problem inner.Outer, tag byte, log *search.Lo
 // interpolating is how many times as many rows as columns there are at most where solutions may follow single rows.
 const interpolating = 2
 
+// steady is how many rows there are, for the square of the number of columns, where degrees of freedom may be taken as steady: a
+// column that enters moves what is left out by √(2/n) of its standard error, and so all of them by at most a seventh.
+const steady = 100
+
 // traits says of a choice what its search has to know.
 func (e *engine) traits(problem inner.Outer, spec bilevel.Spec, o SelectOptions) choose.Problem {
 	x := e.of.X
@@ -116,7 +120,8 @@ func (e *engine) traits(problem inner.Outer, spec bilevel.Spec, o SelectOptions)
 		scales, err := sparse.ScalesOf(e.of.Kernels, e.of.X)
 		p.Wide = err == nil && scales.Wide()
 	}
-	p.Jumps = e.family.shape().Concave || e.leftOut != "" && !e.family.form.Dense
+	counted := e.leftOut != "" && !e.family.form.Dense && float64(steady)*float64(columns)*float64(columns) > float64(rows)
+	p.Jumps = e.family.shape().Concave || counted
 	p.Curved = !e.family.quadratic()
 	switch {
 	case e.family.samples:

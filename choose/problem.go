@@ -66,7 +66,7 @@ type Problem struct {
 	// that tolerances are relative to the training loss.
 	Curved bool
 	// Jumps says that the criterion may jump: a penalty is not convex, or degrees of freedom are
-	// those of a support.
+	// those of a support, and rows so few that each counts.
 	Jumps bool
 	// Wide says that columns differ by far in scale, see [search.ScanOptions].
 	Wide bool

@@ -317,9 +317,17 @@ func (l *scan) floor() float64 {
 	return l.best.Value
 }
 
-// exhausted reports whether no point can be better than the best by as much as is worth an evaluation, wherever it is.
+// exhausted reports whether no point can be better than the best by as much as is worth an evaluation, wherever it is. Where
+// classes are separable the loss falls for ever, and its standard error as it does.
 func (l *scan) exhausted() bool {
-	return l.o.NonNegative && l.best != nil && l.best.Value <= enough*l.unit(l.best.Evaluation)
+	if !l.o.NonNegative || l.best == nil {
+		return false
+	}
+	unit := l.deviation(l.best.Evaluation)
+	if l.o.Relative {
+		unit = l.unit(l.best.Evaluation)
+	}
+	return l.best.Value <= enough*unit
 }
 
 // beaten reports whether nothing that was seen is better than the null model.

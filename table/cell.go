@@ -3,6 +3,7 @@ package table
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -63,6 +64,9 @@ var (
 	errPoint      = errors.New("a number with a point, where others have a comma")
 	errCommas     = errors.New("a number with a comma; write a point if it is a decimal comma, and leave it out if it separates thousands")
 )
+
+// notFinite reports whether v is NaN or infinite.
+func notFinite(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }
 
 // parseNumber reads a decimal number, to the nearest float64. What strconv accepts beyond
 // that (nan, inf, hexadecimal, underscores) is none, and a magnitude that would become

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"strconv"
 
@@ -89,7 +88,7 @@ type numberRows interface {
 	beside(threads int)
 	stop()
 	advance() error
-	numbers() (values []float64, ok bool) // of the row; NaN: not plainly a number
+	numbers() (values []float64, ok bool) // of the row; not finite: not plainly a number
 	table() (values []float64, ok bool)   // of the row and some behind it, which are passed over
 	cells(row []Cell) []Cell
 }
@@ -258,13 +257,13 @@ func (c *collector) takeNumbers() (taken bool, err error) {
 	}
 	for f, at := range c.places {
 		v := cells[at]
-		if math.IsNaN(v) {
+		if notFinite(v) {
 			return false, nil
 		}
 		values[f] = v
 	}
 	for _, col := range c.others {
-		if math.IsNaN(cells[col.at]) {
+		if notFinite(cells[col.at]) {
 			return false, nil
 		}
 	}
@@ -316,6 +315,8 @@ func (c *collector) locate(k int, err error) error {
 	}
 	e.Message = fmt.Sprintf("%s: %v", c.label(k), err)
 	switch {
+	case errors.Is(err, errInfinite):
+		e.Kind = outcome.NonFinite
 	case errors.Is(err, errMissing) && c.roles[k] == feature:
 		e.Flag = "missing"
 	case errors.Is(err, errText):

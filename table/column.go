@@ -27,10 +27,11 @@ type column struct {
 
 // What a cell of a number cannot be.
 var (
-	errMissing = errors.New("no value here")
-	errText    = errors.New("text")
-	errMixed   = errors.New("in a column of another kind")
-	errTime    = errors.New("a time, which is no number")
+	errMissing  = errors.New("no value here")
+	errInfinite = errors.New("not finite")
+	errText     = errors.New("text")
+	errMixed    = errors.New("in a column of another kind")
+	errTime     = errors.New("a time, which is no number")
 )
 
 // read finds out what a cell holds: cells of a column of numbers are numbers after it.
@@ -54,6 +55,9 @@ func (col *column) read(cell *Cell, o Options) error {
 		return fmt.Errorf("%q is text, %w: row %d has a number here", shorten(cell.Text), errMixed, col.since)
 	default:
 		return fmt.Errorf("%s is a number, %w: row %d has text here", spell(cell.Number), errMixed, col.since)
+	}
+	if cell.Kind == Number && notFinite(cell.Number) {
+		return fmt.Errorf("%g is %w", cell.Number, errInfinite)
 	}
 	if cell.Kind == Text && !utf8.ValidString(cell.Text) {
 		return fmt.Errorf("%q is not UTF-8 text", shorten(cell.Text))

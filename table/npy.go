@@ -274,17 +274,18 @@ const mostRow = 8 * MaxColumns
 // arrayBlock is how many elements of an array are read together, whole rows.
 const arrayBlock = 8192
 
-// arrayRows is a table without names: an array, row by row.
+// arrayRows is a table that need not have names: an array, row by row.
 type arrayRows struct {
 	*array
 	n, p, at int
+	names    []string
 	columns  []float64 // all of it, where it is stored by columns
 	together int       // rows that are read at once
 
 	text   []byte    // the row, if its elements are text
 	values []float64 // otherwise it and others that have been read with it
 	row    int       // its place among them
-	plain  bool      // none is missing
+	plain  bool      // all are finite
 }
 
 func newArrayRows(a *array) (*arrayRows, error) {
@@ -313,7 +314,7 @@ func newArrayRows(a *array) (*arrayRows, error) {
 	return rows, err
 }
 
-func (r *arrayRows) Columns() []string { return nil }
+func (r *arrayRows) Columns() []string { return r.names }
 func (r *arrayRows) Width() int        { return r.p }
 func (r *arrayRows) Line() int         { return 0 }
 
@@ -365,11 +366,11 @@ func (r *arrayRows) advance() error {
 		r.elements(b, r.values)
 	}
 	r.at += rows
-	r.plain = !slices.ContainsFunc(r.values, math.IsNaN)
+	r.plain = !slices.ContainsFunc(r.values, notFinite)
 	return nil
 }
 
-// numbers returns the row; NaN is one that is missing.
+// numbers returns the row; those that are not finite are missing, or an error.
 func (r *arrayRows) numbers() (values []float64, ok bool) {
 	if r.isText() {
 		return nil, false
@@ -377,7 +378,7 @@ func (r *arrayRows) numbers() (values []float64, ok bool) {
 	return r.values[r.row*r.p:][:r.p], true
 }
 
-// table returns the row and those behind it that have been read, and passes over them, if no element is missing.
+// table returns the row and those behind it that have been read, and passes over them, if all elements are finite.
 func (r *arrayRows) table() (values []float64, ok bool) {
 	if r.isText() || !r.plain {
 		return nil, false

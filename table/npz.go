@@ -308,6 +308,7 @@ func (z *archive) readTarget(ctx context.Context, target string, rows int) (*Dat
 	if column.p != 1 || column.n != rows {
 		return nil, &outcome.Error{Kind: outcome.Shape, File: z.name, Message: fmt.Sprintf("the array %s is %d × %d, for %d rows", target, column.n, column.p, rows)}
 	}
+	column.names = []string{target}
 	return collect(ctx, column, "", Options{Name: z.name, Target: "1"})
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"math"
 	"slices"
 
 	"github.com/seed-45b9a24c/pare/internal/input"
@@ -331,8 +330,6 @@ func (r *Row) set(c *collector, cells []Cell, byColumn []*placed, missing Missin
 			} else {
 				r.Unknown++
 			}
-		case math.IsNaN(cell.Number) || math.IsInf(cell.Number, 0):
-			return c.locate(k, errors.New("the value is not finite"))
 		default:
 			values[at.start] = cell.Number
 		}

@@ -1,7 +1,6 @@
 package table
 
 import (
-	"math"
 	"slices"
 	"strconv"
 )
@@ -101,7 +100,7 @@ func (s *Schema) Check(p int) string {
 			return "its categories"
 		}
 		for _, v := range in.Fill {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
+			if notFinite(v) {
 				return "what stands for missing cells"
 			}
 		}

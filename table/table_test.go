@@ -1241,3 +1241,66 @@ func TestArraysAreTheirRows(t *testing.T) {
 		}
 	}
 }
+
+// A number that is not finite is where the file has it: the column is counted with the target and those that are left out,
+// the file is the target's own where it has one, in rows that are read one at a time and many at once.
+func TestWhereANumberIsNotFinite(t *testing.T) {
+	dir := t.TempDir()
+	array := func(p int, infinite ...int) []byte {
+		const n = 9
+		header := fmt.Sprintf("%-117s\n", fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d), }", n, p))
+		b := append([]byte("\x93NUMPY\x01\x00"), byte(len(header)), 0)
+		b = append(b, header...)
+		for k := range n * p {
+			v := float64(k%5 + 1)
+			if slices.Contains(infinite, k) {
+				v = math.Inf(-1)
+			}
+			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
+		}
+		return b
+	}
+	file := func(name string, content []byte) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	var archive bytes.Buffer
+	z := zip.NewWriter(&archive)
+	for name, content := range map[string][]byte{"X.npy": array(2), "y.npy": array(1, 6)} {
+		w, err := z.Create(name)
+		if err == nil {
+			_, err = w.Write(content)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	y := file("y.npy", array(1, 6))
+	for _, c := range []struct {
+		path, inFile, want string
+		o                  table.Options
+	}{
+		{file("first.npy", array(4, 3)), "first.npy", "row 0: column 4: -Inf", table.Options{Target: "1", Drop: []string{"2"}}},
+		{file("later.npy", array(4, 30)), "later.npy", "row 7: column 3: -Inf", table.Options{Target: "1", Drop: []string{"2"}}},
+		{file("limited.npy", array(4, 30)), "limited.npy", "row 7: column 3: -Inf", table.Options{Target: "1", Limits: sparse.Limits{Rows: 100}}},
+		{file("target.npy", array(4, 28)), "target.npy", "row 7: column 1: -Inf", table.Options{Target: "1"}},
+		{file("x.npy", array(2)), "y.npy", "row 6: column 1: -Inf", table.Options{Target: y}},
+		{file("x.npz", archive.Bytes()), "x.npz", `row 6: column "y": -Inf`, table.Options{}},
+	} {
+		_, err := table.Open(t.Context(), c.path, c.o)
+		e, ok := errors.AsType[*outcome.Error](err)
+		if !ok || e.Kind != outcome.NonFinite || filepath.Base(e.File) != c.inFile || !strings.Contains(e.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.path, err, c.want)
+		}
+	}
+	left := table.Options{Target: "1", Drop: []string{"3"}}
+	if _, err := table.Open(t.Context(), file("out.npy", array(4, 30)), left); err != nil {
+		t.Errorf("a column that is left out: %v", err)
+	}
+}

@@ -128,7 +128,7 @@ func TestWhatMendsAnInfinity(t *testing.T) {
 	array := append([]byte("\x93NUMPY\x01\x00\x76\x00"+header), make([]byte, 16)...)
 	binary.LittleEndian.PutUint64(array[len(array)-8:], math.Float64bits(math.Inf(1)))
 	o := pareRun(t, "fit", "--ratio=0.1", "--target="+writeFile(t, "y", "1\n2\n"), writeFile(t, "x.npy", string(array)))
-	if o.code != exitFailed || !strings.Contains(o.stderr, "row 2: column 1: value is +Inf. Numbers of a matrix are finite") {
+	if o.code != exitFailed || !strings.Contains(o.stderr, "row 2: column 1: +Inf is not finite. Numbers of a matrix are finite") {
 		t.Errorf("exit %d: %s", o.code, o.stderr)
 	}
 }

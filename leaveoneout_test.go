@@ -358,3 +358,61 @@ func TestLeaveOneOutWithoutCurvature(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
+
+// TestLeaveOneOutOfSparseColumnsFarFromZero: what a mean of 2²⁶ leaves of the products of sparse columns is no leverage. With
+// centred columns d that are orthogonal, of variances v, a ridge has βⱼ = Σdᵢⱼyᵢ/n(vⱼ + α), leverages 1/n + Σdᵢⱼ²/n(vⱼ + α), and
+// predictions that move by −Σαβⱼdᵢⱼ/(vⱼ + α) with ln α.
+func TestLeaveOneOutOfSparseColumnsFarFromZero(t *testing.T) {
+	const n, far, alpha = 24, 1 << 26, 2.0
+	var pointers []int64
+	var rows []int32
+	var values []float64
+	deviations, y, mean := [2][n]float64{}, make([]float64, n), 0.0
+	for j := range deviations {
+		pointers = append(pointers, int64(len(rows)))
+		for i := range n {
+			deviations[j][i] = float64(i%8) + 0.125*float64(i%8*(i%8)) - 5.6875 // of mean 0
+			if j == 1 {
+				deviations[j][i] = float64(i/8 - 1)
+			}
+			rows, values = append(rows, int32(i)), append(values, far+deviations[j][i])
+		}
+	}
+	x, err := sparse.NewCSC(n, 2, append(pointers, int64(len(rows))), rows, values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range y {
+		y[i] = deviations[0][i] - 3*deviations[1][i] + float64(i*i%7)
+		mean += y[i] / n
+	}
+	want, leverage, motion, freedom := make([]float64, n), make([]float64, n), make([]float64, n), 1.0
+	for _, d := range deviations {
+		var square, product float64
+		for i, v := range d {
+			square, product = square+v*v, product+v*y[i]
+		}
+		whole := square + n*alpha
+		freedom += square / whole
+		for i, v := range d {
+			want[i] += v * product / whole
+			leverage[i] += v * v / whole
+			motion[i] -= n * alpha * product / whole * v / whole
+		}
+	}
+	out, err := pare.LeaveOneOut(context.Background(), x, y, []float64{math.Log(alpha)}, pare.Config{Model: pare.Ridge, Tol: 1e-12})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, got := range out.Scores {
+		h := leverage[i] + 1.0/n
+		want[i] += mean
+		want[i] += (want[i]-y[i])*h/(1-h) + math.Log1p(-1.0/n)*motion[i]
+		if math.Abs(got-want[i]) > 1e-6 {
+			t.Errorf("row %d: %.12g, want %.12g", i, got, want[i])
+		}
+	}
+	if math.Abs(out.Freedom-freedom) > 1e-8 {
+		t.Errorf("%.12g degrees of freedom, want %.12g", out.Freedom, freedom)
+	}
+}

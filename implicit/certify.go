@@ -255,7 +255,11 @@ func (s *Solver) factorise(g model.Penalty, e []int32) (f factored, size, rows i
 	gram.Hold(e)
 	size = len(e)
 	f.l = make([]float64, size*size)
-	gram.Submatrix(e, g.Ridge(), f.l)
+	if s.far(f.columns, e, g.Ridge()) {
+		s.centredProducts(f, e, g.Ridge())
+	} else {
+		gram.Submatrix(e, g.Ridge(), f.l)
+	}
 	return f, size, support.Cholesky(s.k, f.l, size)
 }
 

@@ -128,13 +128,18 @@ func (m *market) sizes(want int) ([]int, error) {
 	return out, nil
 }
 
-// collected is how many times a nonzero counts that is collected with its row and column, in
-// slices that grow, to be sorted.
-const collected = 3
+// collected is how many bytes a nonzero takes that is collected with its row and column, in
+// slices that grow, to be sorted, beside those that any takes.
+const collected = 48
+
+// checkCollected refuses a matrix of so many nonzeros that are collected where it exceeds the limits.
+func checkCollected(limits sparse.Limits, n, p, entries int) error {
+	return limits.Check(n, p, int64(entries), collected*int64(min(entries, 1<<40)))
+}
 
 // fits refuses so many nonzeros where they exceed the limits.
 func (m *market) fits(entries int) error {
-	return named(m.limits.Check(m.n, m.p, collected*int64(entries), 0), m.name)
+	return named(checkCollected(m.limits, m.n, m.p, entries), m.name)
 }
 
 // coordinates reads one entry a line: row, column and value.

@@ -177,14 +177,15 @@ func (z *archive) fits(n, p int) error {
 		return err
 	}
 	defer closer.Close()
-	entries := 1.0
+	product := 1.0
 	for _, length := range a.shape {
-		entries *= float64(length)
+		product *= float64(length)
 	}
-	if err := believe(z.name, n, p, int(min(entries, 1<<40))); err != nil {
+	entries := int(min(product, 1<<40))
+	if err := believe(z.name, n, p, entries); err != nil {
 		return err
 	}
-	return named(z.limits.Check(n, p, int64(min(collected*entries, 1<<62)), 0), z.name)
+	return named(checkCollected(z.limits, n, p, entries), z.name)
 }
 
 // format reads the name of SciPy's format.

@@ -1304,3 +1304,20 @@ func TestWhereANumberIsNotFinite(t *testing.T) {
 		t.Errorf("a column that is left out: %v", err)
 	}
 }
+
+// A limit that a matrix exceeds says how many nonzeros it has, and not how many would take as much room as collecting them.
+func TestLimitsCountTheNonzeros(t *testing.T) {
+	for name, o := range map[string]table.Options{"scipy-csr.npz": {NoTarget: true}, "scipy-csc.npz": {NoTarget: true}, "scipy-coo.npz": {NoTarget: true}, "scipy.mtx": {NoTarget: true}} {
+		d, err := table.Open(t.Context(), fixture(name), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, _ := d.X.Dims()
+		_, values := d.X.Arrays()
+		o.Limits.Bytes = 30_000 // of some 75,000, and 24,000 for an array of 1,000 numbers
+		_, err = table.Open(t.Context(), fixture(name), o)
+		if want := fmt.Sprintf("reading %d rows and %d nonzeros", n, len(values)); outcome.KindOf(err) != outcome.Limit || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", name, err, want)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime/debug"
 	"runtime/metrics"
 	"time"
@@ -71,8 +72,13 @@ func (f limitFlags) within(ctx context.Context, work func(context.Context) (resu
 		return nil, e
 	}
 	if e, ok := errors.AsType[*outcome.Error](err); ok && e.Kind == outcome.Limit && e.Flag == "max-bytes" {
-		named := *e // the limit of a pool is this one
-		named.Flag = "max-memory"
+		named, reading := *e, e.File != ""
+		if reading && 0 < f.MaxBytes && f.MaxBytes <= f.MaxMemory-baseline {
+			return res, err
+		}
+		if named.Flag = "max-memory"; reading {
+			named.Message += fmt.Sprintf(": of %d, the program takes %d", f.MaxMemory, baseline)
+		}
 		return nil, &named
 	}
 	return res, err

@@ -94,6 +94,20 @@ func TestMaxMemoryEndsWork(t *testing.T) {
 	}
 }
 
+// Reading ends by the tighter of two limits, which the error names; one of the program says what is left of it.
+func TestWhichLimitEndsReading(t *testing.T) {
+	file := writeFile(t, "tall.csv", "y,a\n"+strings.Repeat("1,2\n", 60_000))
+	for limits, want := range map[string][2]string{
+		"--max-memory=1G --max-bytes=1M":       {"--max-bytes: reading", "the limit is 1000000\n"},
+		"--max-memory=17777216 --max-bytes=9M": {"--max-memory: reading", "the limit is 1000000: of 17777216, the program takes 16777216\n"},
+	} {
+		o := pareRun(t, append([]string{"fit", "--ratio=0.5", "--target=y", file}, strings.Fields(limits)...)...)
+		if o.code != exitFailed || !strings.Contains(o.stderr, want[0]) || !strings.HasSuffix(o.stderr, want[1]) {
+			t.Errorf("%s: exit %d: %s", limits, o.code, o.stderr)
+		}
+	}
+}
+
 // Numbers of bytes have one unit at most.
 func TestNumbersOfBytes(t *testing.T) {
 	for text, want := range map[string]int64{

@@ -2,6 +2,7 @@ package oracle_test
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/internal/oracle"
@@ -92,10 +93,11 @@ func TestRandomIsSplitMix64(t *testing.T) {
 func TestFewestDrawATenthOfOneKindAndCountNothing(t *testing.T) {
 	for env, want := range map[string][3]uint64{"": {100, 9, 2}, "fewest": {10, 2, 2}} {
 		t.Setenv("PARE_CI_CASES", env)
-		kinds := ""
+		var joined strings.Builder
 		for name, kind := range oracle.Kinds(map[string]string{"c": "3", "a": "1", "b": "2"}) {
-			kinds += name + kind
+			joined.WriteString(name + kind)
 		}
+		kinds := joined.String()
 		if all := env == ""; all && kinds != "a1b2c3" || !all && kinds != "a1" {
 			t.Errorf("PARE_CI_CASES=%s: %s", env, kinds)
 		}

@@ -94,15 +94,10 @@ func (s *Schema) Check(p int) string {
 		switch {
 		case in.Position < 0 || s.Width > 0 && in.Position >= s.Width || seen[in.Position]:
 			return "the places of its columns"
-		case in.Fill != nil && len(in.Fill) != in.width():
+		case in.Fill != nil && len(in.Fill) != in.width(), slices.ContainsFunc(in.Fill, notFinite):
 			return "what stands for missing cells"
 		case !slices.IsSorted(in.Categories) || len(slices.Compact(slices.Clone(in.Categories))) != len(in.Categories):
 			return "its categories"
-		}
-		for _, v := range in.Fill {
-			if notFinite(v) {
-				return "what stands for missing cells"
-			}
 		}
 		seen[in.Position] = true
 	}

@@ -12,6 +12,8 @@ import (
 
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
+	"github.com/seed-45b9a24c/pare/table"
 )
 
 // With --max-memory a choice has fewer folds at once and stays within the limit, or says before
@@ -94,17 +96,20 @@ func TestMaxMemoryEndsWork(t *testing.T) {
 	}
 }
 
-// Reading ends by the tighter of two limits, which the error names; one of the program says what is left of it.
+// Reading ends by the tighter of two limits, which the error names; of one of the whole program it says what that is.
 func TestWhichLimitEndsReading(t *testing.T) {
-	file := writeFile(t, "tall.csv", "y,a\n"+strings.Repeat("1,2\n", 60_000))
-	for limits, want := range map[string][2]string{
-		"--max-memory=1G --max-bytes=1M":       {"--max-bytes: reading", "the limit is 1000000\n"},
-		"--max-memory=17777216 --max-bytes=9M": {"--max-memory: reading", "the limit is 1000000: of 17777216, the program takes 16777216\n"},
-	} {
-		o := pareRun(t, append([]string{"fit", "--ratio=0.5", "--target=y", file}, strings.Fields(limits)...)...)
-		if o.code != exitFailed || !strings.Contains(o.stderr, want[0]) || !strings.HasSuffix(o.stderr, want[1]) {
-			t.Errorf("%s: exit %d: %s", limits, o.code, o.stderr)
-		}
+	text := "y,a\n" + strings.Repeat("1,2\n", 60_000)
+	o := pareRun(t, "fit", "--ratio=0.5", "--target=y", "--max-memory=8G", "--max-bytes=1M", writeFile(t, "tall.csv", text))
+	if o.code != exitFailed || !strings.Contains(o.stderr, "--max-bytes: reading") || !strings.HasSuffix(o.stderr, "the limit is 1000000\n") {
+		t.Errorf("exit %d: %s", o.code, o.stderr)
+	}
+	_, err := limitFlags{MaxMemory: 8e9}.within(t.Context(), func(ctx context.Context) (result, error) {
+		_, err := table.Read(ctx, strings.NewReader(text), table.Options{Name: "data", Target: "y", Limits: sparse.Limits{Bytes: 1e6}})
+		return nil, err
+	})
+	e, ok := errors.AsType[*outcome.Error](err)
+	if want := "the limit is 1000000: of 8000000000, the program takes 16777216"; !ok || e.Flag != "max-memory" || !strings.HasSuffix(e.Message, want) {
+		t.Errorf("%v, want %q", err, want)
 	}
 }
 

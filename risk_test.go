@@ -298,3 +298,39 @@ func leastLeftOut(t *testing.T, x sparse.Matrix, y []float64, by pare.Criterion,
 	}
 	return least, spread
 }
+
+// TestInformationChoosesAsAGridDoes: choices by information criteria are within 0.3 standard errors, √(2n)·σ² of a sum of squares, of the best of a fine grid
+// and the null model, also where σ is a hundred-thousandth of the target, or BIC is least where the first few columns come in.
+func TestInformationChoosesAsAGridDoes(t *testing.T) {
+	for seed := range oracle.Draws(10) {
+		n := 60 + 8*int(seed)
+		sigma := 4 * math.Pow(10, -float64(seed%5)) // the targets vary by about 4
+		q := oracle.NewRandom(seed).Problem(oracle.Shape{N: n, P: 8 + int(seed%3)*40, Correlation: 0.5, Active: 4, Noise: sigma})
+		x := fixture.Matrix(t, q, true)
+		for by, unit := range map[pare.Criterion]float64{pare.SURE: sigma * sigma, pare.AIC: 1, pare.BIC: 1} {
+			v := pare.Validation{Criterion: by, Sigma: sigma}
+			s, err := pare.Select(t.Context(), x, q.Y, pare.SelectOptions{Validation: v}, pare.Config{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			least, at := s.NullValue, 0.0
+			for k := range 80 {
+				depth := 14 * float64(k) / 79
+				g, err := pare.Gradient(t.Context(), x, q.Y, []float64{s.LogLambdaMax[0] - depth}, v, pare.Config{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if g.Value < least {
+					least, at = g.Value, depth
+				}
+			}
+			spread := unit * math.Sqrt(2*float64(n))
+			if e := s.Evaluations[0]; math.Abs(e.StandardError-spread) > 1e-12*spread {
+				t.Errorf("seed %d, %s: a standard error of %g, want %g", seed, by, e.StandardError, spread)
+			}
+			if !(s.Value <= least+0.3*spread) {
+				t.Errorf("seed %d, %s: %g after %d evaluations, %g ± %g at ln αmax − %.3g", seed, by, s.Value, len(s.Evaluations), least, spread, at)
+			}
+		}
+	}
+}

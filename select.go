@@ -45,8 +45,8 @@ type SelectOptions struct {
 	Search     Search     // "" means Auto
 	// Precision continues the choice of one λ by Auto until less than a millionth of the criterion, or
 	// Config.Tol of it if that is less, is to be gained. Without it one λ is chosen until the criterion is within a hundredth of its standard error, a fiftieth where evaluations take long,
-	// over the folds, or over the rows of a hold-out, [ALO] or [GCV], and a thousandth of its value of the minimum. [SURE], [AIC] and [BIC], which
-	// have no standard error, are minimised to a ten-thousandth of the gain over the null model.
+	// over the folds, or over the rows of a hold-out, [ALO] or [GCV], and a thousandth of its value of the minimum. That of [SURE], [AIC] and [BIC]
+	// is what normal noise makes of its sum of squares: σ²·√(2n), in units of σ² for the last two.
 	Precision bool
 	// Start is the first α, as a share of αmax, of searches that go from point to point; 0 means
 	// 0.01, or 0.1 for dense data with fewer rows than columns. For an [SVM] it is the first C;

@@ -122,6 +122,9 @@ func (e *engine) traits(problem inner.Outer, spec bilevel.Spec, o SelectOptions)
 	}
 	counted := e.leftOut != "" && !e.family.form.Dense && float64(steady)*float64(columns)*float64(columns) > float64(rows)
 	p.Jumps = e.family.shape().Concave || counted
+	if r := spec.Risk; r != nil { // as columns come in, its degrees of freedom jump, which BIC counts for ln(n)/2 times as much as the others
+		p.Roughness = r.Freedom / (2 * r.Fit * r.Sigma * r.Sigma)
+	}
 	p.Curved = !e.family.quadratic()
 	switch {
 	case e.family.samples:

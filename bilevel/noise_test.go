@@ -87,7 +87,7 @@ func TestNoiseLevelsThatCannotBe(t *testing.T) {
 	}
 }
 
-// TestLanesOfARisk are two: of the targets, and of those moved by ε along δ; no others.
+// TestLanesOfARisk are two: of the targets, with the standard error of the sum of squares of n normal numbers, σ²·√(2n), and of those moved by ε along δ; no others.
 func TestLanesOfARisk(t *testing.T) {
 	k := fixture.Kernels(t)
 	const n, sigma = 12, 0.5
@@ -111,8 +111,9 @@ func TestLanesOfARisk(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !(math.Abs(r[0].Null-want) <= 1e-12*math.Abs(want)) || r[0].NullError != 0 || !math.IsInf(r[0].Top, -1) {
-			t.Errorf("lane %d: null model %.15g ± %g, want %.15g; top %g", fold, r[0].Null, r[0].NullError, want, r[0].Top)
+		spread := 3 * sigma * sigma * math.Sqrt(2*n) * float64(1-fold)
+		if !(math.Abs(r[0].Null-want) <= 1e-12*math.Abs(want)) || math.Abs(r[0].NullError-spread) > 1e-15 || !math.IsInf(r[0].Top, -1) {
+			t.Errorf("lane %d: null model %.15g ± %g, want %.15g ± %g; top %g", fold, r[0].Null, r[0].NullError, want, spread, r[0].Top)
 		}
 	}
 	for _, id := range []LaneID{{2, 0}, {0, 1}} {

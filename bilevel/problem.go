@@ -219,13 +219,11 @@ func NewOver(ctx context.Context, runner Runner, spec Spec) (p *Problem, err err
 	for _, l := range results {
 		p.null.Value += float64(p.share * l.Null)
 		values = append(values, l.Null)
-		p.null.StandardError = l.NullError
+		p.null.StandardError += l.NullError
 		p.top = max(p.top, l.Top)
 		p.straight = min(p.straight, l.Straight)
 	}
-	if spec.Risk != nil {
-		p.null.StandardError = 0
-	} else if len(values) > 1 {
+	if spec.Risk == nil && len(values) > 1 {
 		p.null.StandardError = standardError(values, p.null.Value)
 	}
 	p.null.TrainLoss, p.null.Trusted, p.null.Status = 1, true, outcome.Converged
@@ -350,8 +348,7 @@ func (p *Problem) collect(r search.Request, results []LaneResult) Report {
 	}
 	report.finish(p.lanes)
 	switch {
-	case p.spec.Risk != nil:
-	case p.lanes == 1:
+	case p.spec.Risk != nil || p.lanes == 1:
 		report.StandardError = results[0].ValueError
 	default:
 		report.StandardError = standardError(report.FoldValues, report.Value)

@@ -65,8 +65,11 @@ func byBatch(k *kernels.Set, batches Folds, held []int32) [][]int32 {
 // errorOf returns the standard error of a value of the criterion on the rows of a hold-out, from
 // its values on batches of them, each with its share of the weight; 0 for one of
 // several folds, whose values have a spread of their own, for a single row, and where the
-// criterion is not a mean over rows.
+// criterion is not a mean over rows. Part of a risk has its own.
 func (j *judged) errorOf(value float64, prediction []float64) float64 {
+	if p, ok := j.criterion.(part); ok {
+		return p.spread
+	}
 	batches := len(j.batches)
 	if batches < 2 || !criterion.RowMean(j.criterion) {
 		return 0

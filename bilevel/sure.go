@@ -36,7 +36,8 @@ func BIC(n int, sigma float64) Information {
 //
 // (Deledalle, Vaiter, Fadili and Peyré, SIAM J. Imaging Sci. 7, 2014; Bertrand et al.,
 // section 4.1). This is a sum over two inner problems, of y and of y + εδ, so each is a
-// lane as a fold is.
+// lane as a fold is. Its standard error is that of the sum of squares of normal noise,
+// Fit·σ²·√(2n), which the part of y has.
 type Risk struct {
 	Information
 	Sigma float64 // the noise level, which sets ε
@@ -95,7 +96,8 @@ func newRisk(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Lanes, e
 		}
 		own := spec
 		if id.Fold == 0 {
-			own.Criterion = part{fit: risk.Fit * each, constant: risk.Constant, weight: -weight, along: delta}
+			spread := risk.Fit * risk.Sigma * risk.Sigma * math.Sqrt(2*all)
+			own.Criterion = part{fit: risk.Fit * each, constant: risk.Constant, weight: -weight, along: delta, spread: spread}
 		} else {
 			own.Criterion = part{weight: weight, along: delta}
 		}
@@ -108,6 +110,7 @@ func newRisk(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Lanes, e
 type part struct {
 	fit, constant, weight float64
 	along                 []float64 // δ
+	spread                float64   // the standard error
 }
 
 // Name implements [criterion.Criterion].

@@ -68,6 +68,8 @@ type Problem struct {
 	// Jumps says that the criterion may jump: a penalty is not convex, or degrees of freedom are
 	// those of a support, and rows so few that each counts.
 	Jumps bool
+	// Roughness says how many times as rough as a mean loss the criterion is beside its standard error; 0 is once.
+	Roughness float64
 	// Wide says that columns differ by far in scale, see [search.ScanOptions].
 	Wide bool
 	// Interpolates says that there are enough columns for solutions to follow single rows, see [search.ScanOptions].

@@ -42,6 +42,9 @@ func (p *Problem) scan(ctx context.Context, f search.Objective, o Options, optio
 		Options: options, Precision: o.Precision, Earlier: o.earlier(f), Fresh: o.Fresh, Null: p.Null(), Free: freeWork + float64(freePasses*p.Pass), Rough: rough,
 		Rival: p.rival, Known: p.known, Sparse: p.Shape != Smooth, Wide: p.Wide, Interpolates: p.Interpolates, Relative: p.Curved,
 	}
+	if p.Roughness > 0 {
+		l.Rough *= p.Roughness
+	}
 	if k, ok := p.Objective.(keepsSolutions); ok {
 		k.KeepSolutions()
 	}

@@ -53,7 +53,7 @@ type Evaluation struct {
 	Test   float64
 	Tested bool
 	// StandardError is the standard error of Value as an estimate of the loss on new rows, over
-	// the folds, or the rows of one hold-out or that are left out one by one; 0 if unknown.
+	// the folds, or the rows of one hold-out or that are left out one by one, or by the noise of an information criterion; 0 if unknown.
 	StandardError float64
 	// TrainLoss is the inner objective relative to that of the null model, the least over the
 	// folds whose null model loses anything. Saturation is the mean size of the supports relative to the largest possible. 0 if

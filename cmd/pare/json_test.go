@@ -73,10 +73,10 @@ func TestJSONHasTheStatedShape(t *testing.T) {
 		{"grad --ratio 0.1 --method forward", strings.Replace(gradShape, "margin number", "margin null", 1) + ", .gradient[] number"},
 		{"select", selectShape + measuresShape + "," + final + oneSEShape + seenShape + errorShape + ", .gradient_norm number, .evaluations[].gradient_norm number"},
 		{"select --criterion holdout", selectShape + measuresShape + "," + final + seenShape + errorShape + ", .gradient_norm number, .evaluations[].gradient_norm number"},
-		{"select --criterion sure", selectShape + "," + final + seenShape + ", .sigma number, .gradient_norm number, .evaluations[].gradient_norm number"},
+		{"select --criterion sure", selectShape + "," + final + seenShape + errorShape + ", .sigma number, .gradient_norm number, .evaluations[].gradient_norm number"},
 		{"grad --ratio 0.1 --model wlasso --criterion aic", gradShape + ", .sigma number, .gradient.index[] number, .gradient.value[] number"},
 		{"select --model wlasso --criterion sure", strings.Replace(selectShape, ".evaluations[].log_lambda[] number, ", "", 1) + "," + final + seenShape +
-			", .common.log_lambda[] number, .common.value number, .sigma number, .gradient_norm number, .evaluations[].gradient_norm null, .evaluations[].gradient_norm number"},
+			errorShape + ", .common.log_lambda[] number, .common.value number, .sigma number, .gradient_norm number, .evaluations[].gradient_norm null, .evaluations[].gradient_norm number"},
 		{"select --search grid --points 5", selectShape + measuresShape + "," + final + oneSEShape + errorShape + ", .gradient_norm null, .evaluations[].gradient_norm null"},
 		{"path --points 3", `.points[].epochs number, .points[].gap_relative number, .points[].log_lambda[] number,
 			.points[].objective number, .points[].seconds number, .points[].support number, .points[].value number,

@@ -124,7 +124,10 @@ func (s *SVM) Solve(ctx context.Context, logC float64, at SVMPoint, outer Outer,
 	if len(at.Bound) == 0 {
 		// β does not touch C: w stays for every larger C.
 		out.Status, out.Bound = outcome.Flat, Proved
-		s.prepare()
+		if s.prepare(); !s.free.ready {
+			s.pull(ctx, opts)
+			out.Bound = Estimated
+		}
 		if !s.confirms(ctx, opts) {
 			out.Status = outcome.SupportUncertified
 		}
@@ -243,10 +246,7 @@ func (s *SVM) differentiate(ctx context.Context, outer Outer, opts Options) {
 	s.prepare()
 	var residual float64
 	if len(s.samples) > 0 {
-		for k, i := range s.samples {
-			s.rhs[k] = s.margins[i] * labels[i]
-		}
-		report := s.project(ctx, s.rhs, s.x, opts)
+		report := s.pull(ctx, opts)
 		s.k.Scal(-1, s.x)
 		s.system.Add(s.x, dw)
 		residual = report.Residual + s.residualRounding()
@@ -296,6 +296,14 @@ func (s *SVM) differentiate(ctx context.Context, outer Outer, opts Options) {
 	n, p := s.fit.Dims()
 	rounding := unit * (float64(float64(n+p+constant)*slopes*s.k.Nrm2(dw)) + float64(float64(p+constant)*bends*s.length))
 	out.ErrorBound = float64(slope*(residual+s.free.blurred)) + float64(s.k.Nrm2(s.u)*d) + float64(bends*s.free.blurred) + float64(rounding)
+}
+
+// pull sets x to what takes w back to its margins on the free samples.
+func (s *SVM) pull(ctx context.Context, opts Options) support.Report {
+	for k, i := range s.samples {
+		s.rhs[k] = s.margins[i] * s.fit.Labels()[i]
+	}
+	return s.project(ctx, s.rhs, s.x, opts)
 }
 
 // kink looks for a sample at a bound, on the margin, whose margin moves: to one

@@ -152,6 +152,19 @@ func TestFreeCopiesAreConfirmedWhileTheyStayInside(t *testing.T) {
 	}
 }
 
+// TestFreeSamplesThatDependAreNotFlatUnseen: of three samples in two columns not all can be on the margin, so that a point where all
+// are free is none that stays with C. The solution has w = (1/1.01, −C/10), with the first and the last at their bound: at
+// C = 0.4 their margins are 0.986 and 0.998, and 0.188 is left for the second. w moves with C.
+func TestFreeSamplesThatDependAreNotFlatUnseen(t *testing.T) {
+	const c = 0.4
+	b := &boxCase{x: [][]float64{{1, 0.1}, {1.01, 0}, {-1, 0.2}, {0, 1}}, y: []float64{1, 1, -1, 1}, s: []float64{1, 1, 1, 0}, held: []int32{3}}
+	near := []float64{0.35, 0.3, 0.35, 0} // w = (1.003, −0.035)
+	h, err := implicit.NewSVM(b.fit(t, nil, true)).Solve(t.Context(), math.Log(c), implicit.SVMPoint{Free: []int32{0, 1, 2}, Dual: near[:3]}, b.outer(near), implicit.Options{Tol: 1e-10})
+	if err != nil || h.Status != outcome.SupportUncertified || h.Bound != implicit.Estimated {
+		t.Errorf("%v: %s, %s", err, h.Status, h.Bound)
+	}
+}
+
 // TestSVMSystemsThatEndEarlySaySo: free samples that depend on one another are left to conjugate gradients, which may have too few iterations, or be
 // cancelled.
 func TestSVMSystemsThatEndEarlySaySo(t *testing.T) {

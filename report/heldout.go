@@ -33,8 +33,8 @@ func foldSection(r *Result) section {
 		row := []string{strconv.Itoa(f)}
 		if r.Held != nil {
 			rows := 0
-			for _, of := range r.Held.Fold {
-				if of == f {
+			for i, of := range r.Held.Fold {
+				if of == f && r.weight(i) > 0 {
 					rows++
 				}
 			}
@@ -57,19 +57,44 @@ func foldSection(r *Result) section {
 	return section{ID: "folds", Title: "The folds", Tables: []table{t}}
 }
 
-// judged are a row's target and score, out of fold.
-type judged struct{ target, score float64 }
+// judged are a row's target and score, out of fold, and its weight, which is above 0.
+type judged struct{ target, score, weight float64 }
 
-// judged returns rows with one score.
+// weight is what a row counts.
+func (r *Result) weight(row int) float64 {
+	if r.Weights == nil {
+		return 1
+	}
+	return r.Weights[row]
+}
+
+// outOfFold says how rows were predicted that are held out, and what each counts.
+func (r *Result) outOfFold() string {
+	words := "Every row was predicted by a model that was not trained on its fold."
+	if r.Weights != nil {
+		words += " A row counts as many times as its weight says."
+	}
+	return words
+}
+
+// amount spells a sum of weights.
+func amount(v float64) string {
+	if v == math.Trunc(v) {
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	}
+	return fmt.Sprintf("%.6g", v)
+}
+
+// judged returns rows with one score, and some weight.
 func (r *Result) judged() []judged {
 	var rows []judged
 	for i, s := range r.Held.Scores {
-		if len(s) == 1 {
+		if len(s) == 1 && r.weight(i) > 0 {
 			score := s[0]
 			if link := r.link(); !link.Classes() {
 				score = link.Mean(score) // on the scale of the target
 			}
-			rows = append(rows, judged{r.Target[i], score})
+			rows = append(rows, judged{r.Target[i], score, r.weight(i)})
 		}
 	}
 	return rows
@@ -91,7 +116,7 @@ func classifierSection(r *Result) section {
 	}
 	s := section{
 		ID: "classification", Title: "Classification of rows held out",
-		Words: "Every row was predicted by a model that was not trained on its fold.",
+		Words: r.outOfFold(),
 	}
 	switch {
 	case r.Held.Classes != nil:
@@ -124,9 +149,9 @@ func roc(rows []judged) figure {
 	var positives, negatives float64
 	for _, one := range rows {
 		if one.target > 0 {
-			positives++
+			positives += one.weight
 		} else {
-			negatives++
+			negatives += one.weight
 		}
 	}
 	xs, ys := []float64{0}, []float64{0}
@@ -134,9 +159,9 @@ func roc(rows []judged) figure {
 	every := max(1, len(rows)/400)
 	for i, one := range rows {
 		if one.target > 0 {
-			hits++
+			hits += one.weight
 		} else {
-			misses++
+			misses += one.weight
 		}
 		if i+1 < len(rows) && rows[i+1].score == one.score {
 			continue // equal scores are one threshold
@@ -170,14 +195,14 @@ func calibration(rows []judged) figure {
 		if len(part) == 0 {
 			continue
 		}
-		var predicted, positive float64
+		var predicted, positive, n float64
 		for _, one := range part {
-			predicted += 1 / (1 + math.Exp(-one.score))
+			n += one.weight
+			predicted += one.weight / (1 + math.Exp(-one.score))
 			if one.target > 0 {
-				positive++
+				positive += one.weight
 			}
 		}
-		n := float64(len(part))
 		xs, ys = append(xs, predicted/n), append(ys, positive/n)
 	}
 	c.line("a", "", xs, ys)
@@ -192,7 +217,7 @@ func calibration(rows []judged) figure {
 
 // binaryConfusion counts labels against the signs of the scores.
 func (r *Result) binaryConfusion(rows []judged) table {
-	count := [][]int{{0, 0}, {0, 0}}
+	count := [][]float64{{0, 0}, {0, 0}}
 	at := func(v float64) int {
 		if v > 0 {
 			return 1
@@ -200,7 +225,7 @@ func (r *Result) binaryConfusion(rows []judged) table {
 		return 0
 	}
 	for _, one := range rows {
-		count[at(one.target)][at(one.score)]++
+		count[at(one.target)][at(one.score)] += one.weight
 	}
 	return confusion([]string{r.class(0, -1), r.class(1, 1)}, count)
 }
@@ -208,9 +233,9 @@ func (r *Result) binaryConfusion(rows []judged) table {
 // classConfusion counts labels against the classes of the largest scores.
 func (r *Result) classConfusion() table {
 	classes := r.Held.Classes
-	names, count := make([]string, len(classes)), make([][]int, len(classes))
+	names, count := make([]string, len(classes)), make([][]float64, len(classes))
 	for k, label := range classes {
-		names[k], count[k] = r.class(k, label), make([]int, len(classes))
+		names[k], count[k] = r.class(k, label), make([]float64, len(classes))
 	}
 	for i, scores := range r.Held.Scores {
 		if len(scores) != len(classes) {
@@ -223,15 +248,15 @@ func (r *Result) classConfusion() table {
 			}
 		}
 		label, _ := slices.BinarySearch(classes, r.Target[i])
-		count[label][largest]++
+		count[label][largest] += r.weight(i)
 	}
 	return confusion(names, count)
 }
 
 // confusion is the table of how many rows of each label are predicted as each class; where there are many,
 // of how many are right, and of what the others are most often taken for.
-func confusion(names []string, count [][]int) table {
-	rows, right, all := make([]int, len(names)), 0, 0
+func confusion(names []string, count [][]float64) table {
+	rows, right, all := make([]float64, len(names)), 0.0, 0.0
 	for k, row := range count {
 		for _, n := range row {
 			rows[k] += n
@@ -239,11 +264,11 @@ func confusion(names []string, count [][]int) table {
 		all += rows[k]
 		right += row[k]
 	}
-	t := table{Caption: fmt.Sprintf("Confusion: %d of %d rows are right, %.2f %%", right, all, 100*float64(right)/float64(max(all, 1)))}
+	t := table{Caption: fmt.Sprintf("Confusion: %s of %s rows are right, %.2f %%", amount(right), amount(all), 100*right/max(all, math.SmallestNonzeroFloat64))}
 	if len(names) > mostLabels {
 		t.Head = []string{"label", "rows", "right", "most often taken for"}
 		for k, row := range count {
-			t.Rows = append(t.Rows, []string{names[k], strconv.Itoa(rows[k]), strconv.Itoa(row[k]), mistaken(k, names, row)})
+			t.Rows = append(t.Rows, []string{names[k], amount(rows[k]), amount(row[k]), mistaken(k, names, row)})
 		}
 		return t
 	}
@@ -252,7 +277,7 @@ func confusion(names []string, count [][]int) table {
 		t.Head = append(t.Head, "predicted "+names[k])
 		cells := []string{names[k]}
 		for _, n := range row {
-			cells = append(cells, strconv.Itoa(n))
+			cells = append(cells, amount(n))
 		}
 		t.Rows = append(t.Rows, cells)
 	}
@@ -260,7 +285,7 @@ func confusion(names []string, count [][]int) table {
 }
 
 // mistaken names the other class that rows of a label are most often predicted as, and how often; "" for none.
-func mistaken(label int, names []string, row []int) string {
+func mistaken(label int, names []string, row []float64) string {
 	other := -1
 	for k, n := range row {
 		if k != label && n > 0 && (other < 0 || n > row[other]) {
@@ -270,7 +295,7 @@ func mistaken(label int, names []string, row []int) string {
 	if other < 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s (%d)", names[other], row[other])
+	return fmt.Sprintf("%s (%s)", names[other], amount(row[other]))
 }
 
 // residualSection shows how far predictions of rows held out are from their targets.
@@ -283,17 +308,20 @@ func residualSection(r *Result) section {
 	if len(rows) < 2 {
 		return section{}
 	}
-	var mean, total, left float64
+	var weight, mean, total, left float64
 	for _, one := range rows {
-		mean += one.target / float64(len(rows))
+		weight += one.weight
 	}
 	for _, one := range rows {
-		total += float64((one.target - mean) * (one.target - mean))
-		left += float64((one.target - one.score) * (one.target - one.score))
+		mean += float64(one.target * (one.weight / weight))
 	}
-	words := "Every row was predicted by a model that was not trained on its fold."
+	for _, one := range rows {
+		total += float64(one.weight * (one.target - mean) * (one.target - mean))
+		left += float64(one.weight * (one.target - one.score) * (one.target - one.score))
+	}
+	words := r.outOfFold()
 	if total > 0 && finite(left) {
-		words += fmt.Sprintf(" Of the variance of the target %.1f %% is explained; the root mean squared error is %.4g.", 100*(1-left/total), math.Sqrt(left/float64(len(rows))))
+		words += fmt.Sprintf(" Of the variance of the target %.1f %% is explained; the root mean squared error is %.4g.", 100*(1-left/total), math.Sqrt(left/weight))
 	}
 	s := section{ID: "residuals", Title: "Predictions of rows held out", Words: words}
 	all := len(rows)
@@ -327,9 +355,13 @@ func cloud(rows []judged) figure {
 		c.dot("faint", "", rows[i].score, rows[i].target, 3)
 		shown++
 	}
+	caption := fmt.Sprintf("Targets against predictions out of fold: all %d rows.", shown)
+	if every > 1 {
+		caption = fmt.Sprintf("Targets against predictions out of fold: %d of %d rows, one in %d.", shown, len(rows), every)
+	}
 	return figure{
 		Name: "predicted", SVG: c.svg(), Legend: []key{{"faint", "rows"}, {"axis dots", "as predicted"}},
-		Caption: fmt.Sprintf("Targets against predictions out of fold: %s.", ofAll(shown, len(rows), "rows")),
+		Caption: caption,
 	}
 }
 
@@ -342,19 +374,19 @@ func histogram(rows []judged) figure {
 	lo, hi := slices.Min(values), slices.Max(values)
 	const bins = 30
 	var count [bins]float64
-	for _, v := range values {
+	for i, v := range values {
 		at := 0
 		if hi > lo {
 			at = min(bins-1, int(float64(bins)*(v-lo)/(hi-lo)))
 		}
-		count[at]++
+		count[at] += rows[i].weight
 	}
 	c := newChart("residual-histogram", "How many rows have which residual", [2]float64{lo, hi}, [2]float64{0, slices.Max(count[:]) * 1.05}, right)
 	c.axes(ticks(lo, hi), "target less prediction", ticks(0, slices.Max(count[:])*1.05), "rows")
 	step := (hi - lo) / bins
 	for k, n := range count {
 		from := lo + float64(k)*step
-		c.bar("a", fmt.Sprintf("%.0f rows from %.4g to %.4g", n, from, from+step), from+0.05*step, from+0.95*step, 0, n)
+		c.bar("a", fmt.Sprintf("%s rows from %.4g to %.4g", amount(n), from, from+step), from+0.05*step, from+0.95*step, 0, n)
 	}
 	return figure{Name: "residual-histogram", SVG: c.svg(), Caption: "Residuals of rows held out."}
 }

@@ -29,6 +29,7 @@ type Result struct {
 	Name    func(column int) string  // the name of a column
 	Scale   func(column int) float64 // the standard deviation of a column
 	Target  []float64                // n: the target of every row
+	Weights []float64                // n: what every row counts in the criterion; nil: all count 1
 	Classes []string                 // the names of the labels, ascending; nil if they are numbers
 
 	Final *pare.Fitted        // the solution on all rows

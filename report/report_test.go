@@ -309,3 +309,65 @@ func browse(t *testing.T, browser string, args ...string) (stdout, stderr string
 	}
 	return out.String(), log.String()
 }
+
+// A page judges rows of weights 0, 1 and 2 as those rows left out, once and twice.
+func TestPageCountsWeights(t *testing.T) {
+	for _, model := range []pare.Model{pare.Lasso, pare.Logistic, pare.Multiclass} {
+		draw := random.SplitMix64(7)
+		weighted := report.Result{Model: model, Held: &pare.HeldOut{}, Null: math.NaN(), Best: &search.Evaluation{FoldValues: []float64{1, 2}}}
+		again := weighted
+		again.Held = &pare.HeldOut{}
+		if model == pare.Multiclass {
+			weighted.Held.Classes, again.Held.Classes = []float64{-1, 1}, []float64{-1, 1}
+		}
+		for i := range 600 {
+			target := draw.Normal()
+			scores := []float64{draw.Normal() + target}
+			if model != pare.Lasso {
+				target = math.Copysign(1, target)
+			}
+			if model == pare.Multiclass {
+				scores = append(scores, draw.Normal())
+			}
+			weight := i * i % 3 * (i % 5 % 3) // 0, 1, 2
+			weighted.Weights = append(weighted.Weights, float64(weight))
+			add := func(r *report.Result) {
+				r.Target, r.Held.Scores, r.Held.Fold = append(r.Target, target), append(r.Held.Scores, scores), append(r.Held.Fold, i%2)
+			}
+			for add(&weighted); weight > 0; weight-- {
+				add(&again)
+			}
+		}
+		figures := regexp.MustCompile(`Of the variance[^<]*|the area under it[^<]*|Confusion[^<]*|\d+ rows from [^<]*`)
+		got, want := figures.FindAllString(written(t, weighted), -1), figures.FindAllString(written(t, again), -1)
+		if len(want) == 0 || !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", model, got, want)
+		}
+	}
+}
+
+// In the tenths of a calibration, which are of rows, positives of three times the weight make three times the share: 3/4 for 1/2.
+func TestCalibrationCountsWeights(t *testing.T) {
+	r := report.Result{Model: pare.Logistic, Held: &pare.HeldOut{Fold: make([]int, 200)}, Null: math.NaN()}
+	for i := range 200 {
+		target := float64(2*(i%2) - 1)
+		r.Target, r.Weights = append(r.Target, target), append(r.Weights, 2+target)
+		r.Held.Scores = append(r.Held.Scores, []float64{float64(i/20) - 5})
+	}
+	if n := strings.Count(written(t, r), "observed 0.750"); n != 10 {
+		t.Errorf("%d of ten tenths", n)
+	}
+}
+
+// A cloud of many rows says which it shows.
+func TestPageSaysWhichRowsItShows(t *testing.T) {
+	for n, want := range map[int]string{1500: "out of fold: all 1500 rows.", 3001: "out of fold: 1001 of 3001 rows, one in 3."} {
+		r := report.Result{Model: pare.Lasso, Held: &pare.HeldOut{Fold: make([]int, n)}, Null: math.NaN()}
+		for i := range n {
+			r.Target, r.Held.Scores = append(r.Target, float64(i)), append(r.Held.Scores, []float64{float64(i % 7)})
+		}
+		if text := written(t, r); !strings.Contains(text, want) {
+			t.Errorf("no %q in the page", want)
+		}
+	}
+}

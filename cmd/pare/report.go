@@ -112,6 +112,7 @@ func (c commonFlags) illustrate(ctx context.Context, env environment, d *dataset
 	}
 	config := c.config(d)
 	config.Certify = false
+	out.Weights = config.Weights
 	env.progress.begin("the page: predictions out of fold")
 	if out.Held, err = pare.OutOfFold(ctx, d.x, d.y, out.Final.LogLambda, validation, config); err != nil {
 		if ctx.Err() != nil {

@@ -2,11 +2,14 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/seed-45b9a24c/pare/internal/oracle"
 )
 
 // Every command that writes a page writes one for every model it serves, with the charts
@@ -105,4 +108,27 @@ func TestInterruptedReportHasTheRest(t *testing.T) {
 		}
 	}
 	t.Error("no page in a minute")
+}
+
+// The page of a selection counts rows by their weights, as the selection does.
+func TestReportCountsWeights(t *testing.T) {
+	draw := oracle.NewRandom(3)
+	var text strings.Builder
+	total := 0
+	text.WriteString("y,x,w\n")
+	for i := range 200 {
+		x, weight := draw.Normal(), i*i%3*(i%5%3)
+		label := "no"
+		if x+draw.Normal() > 0 {
+			label = "yes"
+		}
+		fmt.Fprintf(&text, "%s,%g,%d\n", label, x, weight)
+		total += weight
+	}
+	page := filepath.Join(t.TempDir(), "page.html")
+	o := pareRun(t, "select", "--model=logreg", "--target=y", "--sample-weights=w", "--report="+page, writeFile(t, "w.csv", text.String()))
+	written, err := os.ReadFile(page)
+	if want := fmt.Sprintf(" of %d rows are right", total); o.code != exitOK || err != nil || !strings.Contains(string(written), want) {
+		t.Errorf("exit %d, %v, without %q: %s", o.code, err, want, o.stderr)
+	}
 }

@@ -416,3 +416,18 @@ func TestLeaveOneOutOfSparseColumnsFarFromZero(t *testing.T) {
 		t.Errorf("%.12g degrees of freedom, want %.12g", out.Freedom, freedom)
 	}
 }
+
+// TestLeftOutNamesAFitThatHasNotConverged: a score that is no number where a fit has had too few sweeps is no fault of λ.
+func TestLeftOutNamesAFitThatHasNotConverged(t *testing.T) {
+	x, err := sparse.NewDense(3, 2, []float64{1, 0, 0.5, 1, 0.2, -2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := pare.Config{MaxEpochs: 1, Loss: loss.Poisson{}}
+	for _, criterion := range []pare.Criterion{pare.ALO, pare.GCV} {
+		h, err := pare.Gradient(t.Context(), x, []float64{1, 3, 9}, []float64{-12}, pare.Validation{Criterion: criterion}, c)
+		if err != nil || !math.IsInf(h.Value, 1) || h.RelativeGap < 1e-3 || h.Status != outcome.NotConverged {
+			t.Errorf("%s: %v, %g, gap %g: %s", criterion, err, h.Value, h.RelativeGap, h.Status)
+		}
+	}
+}

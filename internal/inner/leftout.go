@@ -125,9 +125,11 @@ func (o *leftOut) evaluate(ctx context.Context, r search.Request, polish bool) (
 			ends[k] = there.Value
 			report.Add(there.Effort)
 			report.Work += there.Work
+			if report.Status.OK() && !there.Status.OK() { // a slope is worth what its ends are
+				report.Status, report.Trusted = there.Status, false
+			}
 		}
 		if math.IsInf(ends[0], 0) || math.IsInf(ends[1], 0) {
-			report.Status, report.Trusted = outcome.NotDifferentiable, false
 			continue
 		}
 		report.Gradient[i] = (ends[0] - ends[1]) / (2 * leftOutStep)
@@ -180,10 +182,12 @@ func (o *leftOut) at(ctx context.Context, logLambda []float64, opts cd.Options) 
 	return here, report, nil
 }
 
-// undefined makes a report that of a λ at which rows cannot be left out.
+// undefined makes a report that of a λ at which rows cannot be left out, or of a fit that is too far off to say.
 func undefined(r *bilevel.Report) {
-	r.Value, r.Gradient = math.Inf(1), make([]float64, len(r.LogLambda))
-	r.Status, r.Trusted = outcome.NotDifferentiable, false
+	r.Value, r.Gradient, r.Trusted = math.Inf(1), make([]float64, len(r.LogLambda)), false
+	if r.Status.OK() {
+		r.Status = outcome.NotDifferentiable
+	}
 }
 
 // Eval implements [search.Objective].

@@ -17,6 +17,7 @@ import (
 	"github.com/seed-45b9a24c/pare"
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/internal/embedded"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
@@ -456,4 +457,34 @@ func TestSoftStops(t *testing.T) {
 		t.Errorf("out of time: %v, %+v", err, s)
 	}
 	oracle.GoroutinesEnd(t, before)
+}
+
+// TestChoicesOfLittleNoise: where columns explain nearly everything, the solution at one λ is within a thousandth of the null model's
+// objective at the next, and yet the criterion is another there; and a hundredth of that loss may still be far above the noise.
+func TestChoicesOfLittleNoise(t *testing.T) {
+	for seed := range oracle.Draws(20) {
+		q := oracle.NewRandom(seed).Problem(oracle.Shape{N: 160, P: 150, Correlation: 0.7, Active: 100, Noise: 0.05})
+		x := fixture.Matrix(t, q, true)
+		v := pare.Validation{Criterion: pare.HoldOut}
+		s, err := pare.Select(t.Context(), x, q.Y, pare.SelectOptions{Validation: v}, pare.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var grid [][]float64
+		for k := range 60 {
+			grid = append(grid, []float64{s.LogLambdaMax[0] - 13*float64(k)/59})
+		}
+		least, spread := s.NullValue, 0.0
+		for e, err := range pare.Validate(t.Context(), x, q.Y, grid, v, pare.Config{Tol: 1e-8}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e.Value < least {
+				least, spread = e.Value, e.StandardError
+			}
+		}
+		if !(s.Value <= least+0.3*spread) {
+			t.Errorf("seed %d: %g after %d evaluations, %g ± %g on a grid", seed, s.Value, len(s.Evaluations), least, spread)
+		}
+	}
 }

@@ -87,6 +87,7 @@ const (
 	scanGap    = 1e-3  // relative gap of the path's points: a value within 0.02 standard errors
 	denseGap   = 1e-5  // the least that is asked for of dense solutions by the standard error
 	looseShare = 0.3   // standard errors that any gap may be, which matters where they are next to nothing of the null model's value
+	littleLeft = 0.03  // of the training loss, where gaps are no more than its square
 	scanFinest = 1e-15 // and the least that is asked for where next to no training loss is left: what is less is rounding
 
 	firstDepth  = 1.25
@@ -218,8 +219,14 @@ func (l *scan) visit(ctx context.Context, depth, gap float64, from *Evaluation) 
 	tol := l.options.Tol
 	if l.o.Schedule != Exact {
 		tol = max(gap, l.o.Tol)
-		if l.o.Relative && l.here.Evaluation != nil && l.here.TrainLoss > 0 {
-			tol = max(scanFinest, tol*min(1, l.here.TrainLoss))
+		if here := l.here; here.Evaluation != nil && here.TrainLoss > 0 {
+			switch {
+			case l.o.Relative:
+				tol = max(scanFinest, tol*min(1, here.TrainLoss))
+			case here.TrainLoss < littleLeft: // or the solution there would do at this point, too
+				step := depth - here.depth
+				tol = max(scanFinest, min(tol, float64(here.TrainLoss*here.TrainLoss*min(1, float64(step*step)))))
+			}
 		}
 		if null, standardError := l.o.Null.Value, l.standardError(); standardError > 0 && null > 0 {
 			if tol = min(tol, LargestGap(standardError, null)); !l.o.Sparse {

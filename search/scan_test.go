@@ -599,15 +599,16 @@ func TestLookTakesSlopesOfStalledSystems(t *testing.T) {
 	}
 }
 
-// TestRelativeScansAskForTheTrainingLossReached: each point to a gap relative to the training loss of the one before, where that is less than the null model's.
-func TestRelativeScansAskForTheTrainingLossReached(t *testing.T) {
+// TestScansAskForTheTrainingLossReached: each point to a gap relative to the training loss of the one before, where that is less than the null model's, or
+// of at most its square, and that of the step in a short one, where little of it is left.
+func TestScansAskForTheTrainingLossReached(t *testing.T) {
 	for _, relative := range []bool{false, true} {
 		f := judged(scalar(twoBasins), 0.5, 0)
 		costs := f.at
 		losses := []float64{1}
 		f.at = func(k int, e *Evaluation) error {
 			err := costs(k, e)
-			e.TrainLoss = []float64{0.5, 0.03, 2, 0}[k%4]
+			e.TrainLoss = []float64{0.5, 0.03, 2, 0, 0.02}[k%5]
 			losses = append(losses, e.TrainLoss)
 			return err
 		}
@@ -616,11 +617,15 @@ func TestRelativeScansAskForTheTrainingLossReached(t *testing.T) {
 			t.Fatalf("%d points", len(f.seen))
 		}
 		for k, r := range f.seen {
-			times := 1.0
-			if before := losses[k]; relative && before > 0 {
+			times, most := 1.0, 1.0
+			switch before := losses[k]; {
+			case relative && before > 0:
 				times = min(1, before)
+			case before > 0 && before < littleLeft:
+				step := min(1, math.Abs(r.LogLambda[0]-f.seen[k-1].LogLambda[0]))
+				most = before * before * step * step
 			}
-			if gap := r.Tol / times; math.Abs(gap-1e-3) > 1e-15 && math.Abs(gap-1e-4) > 1e-15 {
+			if gap := r.Tol / times; math.Abs(gap-min(most, 1e-3)) > 1e-15 && math.Abs(gap-min(most, 1e-4)) > 1e-15 {
 				t.Errorf("relative %t: point %d to %g after a training loss of %g", relative, k, r.Tol, losses[k])
 			}
 		}

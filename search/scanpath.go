@@ -17,6 +17,7 @@ const (
 	hardly      = 0.05 // and under a loss that is not quadratic while work is cheap; what a level path moves at most
 	crowded     = 0.8  // share of the largest support at which solutions are dense
 	fitted      = 0.01 // training loss at which they fit whatever λ is
+	apartFrom   = 0.1  // of the criterion, both relative to the null model, that it is then at most
 	twice       = 2    // points in a row that end a path; steps that slopes are followed
 	extraWork   = 0.3  // share of the work up to the best point that may follow it
 	growthPower = 1.3  // of the support's growth, that of the work
@@ -82,7 +83,7 @@ func (l *scan) count(gain float64, fallsAgain bool, unit float64) {
 	mayFall := l.o.Climb && here.TrainLoss > halfway || l.waits() || here.TrainLoss > barely && l.unseen(unit) // however far it has risen
 	inARow(&l.rises, here.Value > l.floor()+float64(clearly*unit) && !fallsAgain && !mayFall)
 
-	full := l.o.Sparse && (here.Saturation >= l.crowd() || here.TrainLoss > 0 && here.TrainLoss < fitted)
+	full := l.o.Sparse && (here.Saturation >= l.crowd() || here.TrainLoss > 0 && l.fits())
 	worth := slightly
 	if l.o.Relative && l.spare() {
 		worth = hardly
@@ -118,8 +119,14 @@ func (l *scan) idle(gain, unit float64) bool {
 	case here.depth >= l.o.Floor && gain <= enough*unit:
 		return true
 	default:
-		return !l.o.Sparse && (here.TrainLoss < fitted || l.settled()) && math.Abs(here.slope)*l.o.Step <= enough*unit
+		return !l.o.Sparse && (l.fits() || l.settled()) && math.Abs(here.slope)*l.o.Step <= enough*unit
 	}
+}
+
+// fits reports whether solutions here fit the training rows: next to nothing of their loss is left, and far less than of the criterion.
+func (l *scan) fits() bool {
+	here, null := l.here, l.o.Null.Value
+	return here.TrainLoss < fitted && !(null > 0 && here.Value > 0 && here.TrainLoss >= float64(apartFrom*(here.Value/null)))
 }
 
 // crowd returns the share of the largest support from which on solutions are dense.
@@ -143,7 +150,7 @@ func (l *scan) unseen(unit float64) bool {
 	here := l.here
 	many := !l.o.Sparse || here.Support > few
 	switch {
-	case here.TrainLoss < fitted, many && here.TrainLoss < halfway, many && here.Value > l.floor()+float64(clearly*unit):
+	case l.fits(), many && here.TrainLoss < halfway, many && here.Value > l.floor()+float64(clearly*unit):
 		return false
 	case l.o.Climb:
 		return true

@@ -14,7 +14,7 @@ import (
 // TestEstimatesCertify: with columns of a large matrix estimated in 32 bits, certificates are those of arithmetic that
 // shares nothing with the solver, cold and warm, and one strength needs few products.
 func TestEstimatesCertify(t *testing.T) {
-	for seed := range uint64(6) {
+	for seed := range oracle.Draws(6) {
 		r := oracle.NewRandom(7000 + seed)
 		q := r.Problem(oracle.Shape{N: 60, P: 4500, Active: 20, Correlation: 0.5, Mean: r.Pick(0, 30), Weights: seed%3 == 2})
 		q.Intercept = seed%2 == 0

@@ -18,7 +18,7 @@ import (
 
 // tallChoices yields choices of so few columns that they are made on condensed rows.
 func tallChoices(t *testing.T, check func(t *testing.T, x sparse.Matrix, y []float64, c pare.Config)) {
-	for name, c := range map[string]pare.Config{
+	for name, c := range oracle.Kinds(map[string]pare.Config{
 		"lasso":         {},
 		"ridge":         {Model: pare.Ridge},
 		"elastic net":   {Model: pare.ElasticNet},
@@ -29,7 +29,7 @@ func tallChoices(t *testing.T, check func(t *testing.T, x sparse.Matrix, y []flo
 		"not negative":  {Positive: true},
 		"mcp":           {Model: pare.MCP, Standardize: true},
 		"sparse groups": {Model: pare.SparseGroup, Groups: []int{0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3}},
-	} {
+	}) {
 		for _, dense := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s, dense %v", name, dense), func(t *testing.T) {
 				density := 0.4

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
@@ -13,7 +14,7 @@ import (
 // tolerances, whatever the default one would do with. The criterion has corners, at its minimum in some of the problems.
 func TestPrecisionGoesToTheDigitsOfTheTolerance(t *testing.T) {
 	const n, p, tol = 100, 8, 1e-9
-	for seed := range uint64(10) {
+	for seed := range oracle.Draws(10) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		values, y := make([]float64, n*p), make([]float64, n)
 		for k := range values {

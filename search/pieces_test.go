@@ -456,7 +456,8 @@ func TestUnitOfValues(t *testing.T) {
 		{0.2, 0.3, 5, 2, 0.3},
 		{0.3, 0.2, 5, 2, 0.3},
 		{0, 0.2, 5, 2, 0.2},
-		{1e-4, 1e-5, 5, 2, 3e-4},
+		{1e-4, 1e-5, 5, 2, 1e-4},
+		{1e-11, 1e-12, 5, 2, 3e-9},
 		{0, 0, 5, 2, 0.03},
 		{0, 0, math.NaN(), 2, 0.02},
 		{0, 0, math.NaN(), -2, 0.02},
@@ -468,6 +469,9 @@ func TestUnitOfValues(t *testing.T) {
 		l.best, l.o.Null.Value = &point{&Evaluation{Value: c.value, StandardError: c.best}, 1, 0}, c.null
 		near9(t, "unit", l.unit(&Evaluation{StandardError: c.here}), c.want)
 	}
+	l := scanOf() // of a loss that may fall for ever
+	l.best, l.o.Null.Value, l.o.Relative = &point{&Evaluation{Value: 2, StandardError: 1e-4}, 1, 0}, 5, true
+	near9(t, "unit", l.unit(l.best.Evaluation), 3e-4)
 }
 
 // TestBasinsSeen are valleys a tenth of a standard error deeper than the crests around them.

@@ -5,6 +5,8 @@ import (
 	"context"
 	"math"
 	"slices"
+
+	"github.com/seed-45b9a24c/pare/kernels"
 )
 
 const (
@@ -91,6 +93,12 @@ func (l *scan) onwards(earlier []point, curvature *float64) (depth float64, done
 	}
 	step, promise := descent(l.best.slope, *curvature)
 	content := promise < l.worth()*l.deviation(l.best.Evaluation)
+	if content && l.best.TrainLoss > 0 && l.best.TrainLoss < littleLeft {
+		if rest, rate := l.tail(); rest >= l.worth()*l.deviation(l.best.Evaluation) {
+			depth = min(l.best.depth+math.Copysign(min(longest, 1/rate), -l.best.slope), l.o.Bottom)
+			return depth, l.best.depth >= depth || lies(l.points, l.best.depth, depth-l.best.depth)
+		}
+	}
 	if !lies(earlier, l.best.depth, step) {
 		step = math.Copysign(min(longest, eager*math.Abs(step)), step)
 	}
@@ -107,6 +115,22 @@ func (l *scan) onwards(earlier []point, curvature *float64) (depth float64, done
 		done = l.best.depth >= depth // as far as a path goes
 	}
 	return depth, done
+}
+
+// tail returns what is left to fall of a criterion that falls by a constant rate, as the excess over the noise does where next to
+// nothing else is left of the training loss, and the rate: by the slopes at the best point and at the nearest before it that was steeper.
+func (l *scan) tail() (rest, rate float64) {
+	slope, nearest := l.best.slope, math.Inf(1)
+	for _, p := range l.points {
+		away := (l.best.depth - p.depth) * math.Copysign(1, -slope)
+		if steeper := p.slope / slope; away >= distinct && away < nearest && steeper > 1 {
+			nearest, rate = away, kernels.Log(steeper)/away
+		}
+	}
+	if rate == 0 {
+		return 0, 0
+	}
+	return math.Abs(slope) / rate, rate
 }
 
 // choiceFits reports whether solutions at the earlier choice are dense and fit nearly every row: with

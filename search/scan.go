@@ -98,7 +98,8 @@ const (
 	enough        = 0.01 // standard errors that are not worth an evaluation
 	looselyEnough = 0.02 // and where points are solved to scanGap
 	farAway       = 30   // how far before the path a point next to a distant null model is
-	leastScale    = 1e-4 // of what the best gains over the null model: the least unit
+	leastScale    = 1e-9 // of what the best gains over the null model: the least unit
+	leastCurved   = 1e-4 // where the loss is not quadratic: of separable classes it falls for ever, and its standard error as it does
 	noScale       = 0.01 // the unit where there is no standard error
 )
 
@@ -297,7 +298,11 @@ func (l *scan) add(p point) {
 // better known of two points, but not less than a share of what the best gains over the
 // null model.
 func (l *scan) unit(e *Evaluation) float64 {
-	return max(l.deviation(e), leastScale*l.gain())
+	least := leastScale
+	if l.o.Relative {
+		least = leastCurved
+	}
+	return max(l.deviation(e), least*l.gain())
 }
 
 // deviation is unit without its least: of slopes and of an earlier scan's values, whose solutions know them better.
@@ -324,17 +329,9 @@ func (l *scan) floor() float64 {
 	return l.best.Value
 }
 
-// exhausted reports whether no point can be better than the best by as much as is worth an evaluation, wherever it is. Where
-// classes are separable the loss falls for ever, and its standard error as it does.
+// exhausted reports whether no point can be better than the best by as much as is worth an evaluation, wherever it is.
 func (l *scan) exhausted() bool {
-	if !l.o.NonNegative || l.best == nil {
-		return false
-	}
-	unit := l.deviation(l.best.Evaluation)
-	if l.o.Relative {
-		unit = l.unit(l.best.Evaluation)
-	}
-	return l.best.Value <= enough*unit
+	return l.o.NonNegative && l.best != nil && l.best.Value <= enough*l.unit(l.best.Evaluation)
 }
 
 // beaten reports whether nothing that was seen is better than the null model.

@@ -136,7 +136,7 @@ func (o *leftOut) evaluate(ctx context.Context, r search.Request, polish bool) (
 		report.ErrorBound = max(report.ErrorBound, math.Abs(ends[0]+ends[1]-2*report.Value)/leftOutStep)
 		moves = moves || ends[0] != report.Value || ends[1] != report.Value
 	}
-	if report.Flat = !moves && here.Support == 0; report.Flat {
+	if report.Flat = !moves && here.Support == 0 && report.Status.OK(); report.Flat {
 		report.Status = outcome.Flat
 	}
 	return report, nil

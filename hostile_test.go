@@ -496,7 +496,7 @@ func TestSoftmaxOfColumnsFarFromZero(t *testing.T) {
 		y[i] = math.Trunc(min(2, max(0, 1+near[i][0]+r.Normal())))
 	}
 	from := func(by float64) [][]float64 { return every(near, func(v float64) float64 { return v + by }) }
-	for _, m := range []pare.Model{pare.Multinomial, pare.MultinomialNet, pare.MultinomialGroup, pare.MultinomialPerClass} {
+	for _, m := range []pare.Model{pare.Multinomial, pare.MultinomialGroup, pare.MultinomialNet, pare.MultinomialPerClass}[:oracle.Draws(4)] {
 		for _, standardize := range []bool{false, true} {
 			c := pare.Config{Model: m, Standardize: standardize, MaxEpochs: 400}
 			top, err := pare.LogLambdaMax(matrixOf(t, near, p, true), y, c)

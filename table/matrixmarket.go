@@ -133,13 +133,13 @@ func (m *market) sizes(want int) ([]int, error) {
 const collected = 48
 
 // checkCollected refuses a matrix of so many nonzeros that are collected where it exceeds the limits.
-func checkCollected(limits sparse.Limits, n, p, entries int) error {
-	return limits.Check(n, p, int64(entries), collected*int64(min(entries, 1<<40)))
+func checkCollected(limits sparse.Limits, n, p int, entries int64) error {
+	return limits.Check(n, p, entries, collected*min(entries, 1<<40))
 }
 
 // fits refuses so many nonzeros where they exceed the limits.
 func (m *market) fits(entries int) error {
-	return named(checkCollected(m.limits, m.n, m.p, entries), m.name)
+	return named(checkCollected(m.limits, m.n, m.p, int64(entries)), m.name)
 }
 
 // coordinates reads one entry a line: row, column and value.

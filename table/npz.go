@@ -181,8 +181,8 @@ func (z *archive) fits(n, p int) error {
 	for _, length := range a.shape {
 		product *= float64(length)
 	}
-	entries := int(min(product, 1<<40))
-	if err := believe(z.name, n, p, entries); err != nil {
+	entries := int64(min(product, 1<<40))
+	if err := believe(z.name, n, p, int(min(entries, math.MaxInt))); err != nil {
 		return err
 	}
 	return named(checkCollected(z.limits, n, p, entries), z.name)

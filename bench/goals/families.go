@@ -167,11 +167,11 @@ func Families(ctx context.Context, o studies.Options) (*studies.Result, error) {
 
 // smallSets are two data sets, where they are there, and a random one.
 func smallSets(ctx context.Context, o studies.Options) ([]problem, error) {
-	drawn, err := draw(pare.Lasso, o.Seed, 1)
+	random, err := drawn{model: pare.Lasso}.draw(o.Seed, 1)
 	if err != nil {
 		return nil, err
 	}
-	sets := []problem{drawn}
+	sets := []problem{random}
 	for _, name := range []string{"diabetes", "breast_cancer"} {
 		d, err := o.Raw(ctx, name)
 		if errors.Is(err, fs.ErrNotExist) {

@@ -32,14 +32,53 @@ type problem struct {
 	v    pare.Validation
 }
 
+// drawn is a kind of random problems.
+type drawn struct {
+	model     pare.Model
+	criterion pare.Criterion // "" is cross-validation
+	clear     bool           // little noise
+}
+
+// name is that of the model, and what is not as usual.
+func (d drawn) name() string {
+	name := string(d.model)
+	if d.criterion != "" {
+		name += " by " + string(d.criterion)
+	}
+	if d.clear {
+		name += " in little noise"
+	}
+	return name
+}
+
+// kinds are those of O8.
+var kinds = []drawn{
+	{model: pare.Lasso},
+	{model: pare.Logistic},
+	{model: pare.Ridge},
+	{model: pare.SVM},
+	{model: pare.ElasticNet},
+	{model: pare.Lasso, clear: true},
+	{model: pare.Ridge, clear: true},
+	{model: pare.Lasso, criterion: pare.SURE},
+	{model: pare.Lasso, criterion: pare.AIC},
+	{model: pare.Lasso, criterion: pare.BIC},
+	{model: pare.Lasso, criterion: pare.GCV},
+	{model: pare.Lasso, criterion: pare.ALO},
+}
+
 // draw makes the k-th random problem of a seed: 40 to 300 rows, 10 to 200 correlated
 // columns, half the time of very different scales, few coefficients, and noise from a
-// tenth to thrice the signal. Classes are the signs of the target.
-func draw(m pare.Model, seed uint64, k int) (problem, error) {
+// tenth to thrice the variance of the signal, or from a tenth to a millionth where it is little. Classes are the signs of the target.
+func (d drawn) draw(seed uint64, k int) (problem, error) {
+	m, least, most := d.model, 0.3, 10.0
+	if d.clear {
+		least, most = 10, 1e6
+	}
 	source := random.SplitMix64(seed*1_000_003 + uint64(k)*7919 + uint64(len(m)))
 	between := func(low, high float64) float64 { return low + float64((high-low)*source.Uniform()) }
 	n, p := int(between(40, 301)), int(between(10, 201))
-	correlation, ratio := between(0, 0.9), math.Exp(between(math.Log(0.3), math.Log(10)))
+	correlation, ratio := between(0, 0.9), math.Exp(between(math.Log(least), math.Log(most)))
 	scaled := source.Uniform() < 0.5
 	scale := slices.Repeat([]float64{1}, p)
 	for j := range scale {
@@ -75,7 +114,7 @@ func draw(m pare.Model, seed uint64, k int) (problem, error) {
 		}
 	}
 	x, err := sparse.NewDense(n, p, values)
-	return problem{fmt.Sprintf("random %d", k), x, y, pare.Validation{Seed: uint64(k)}}, err
+	return problem{fmt.Sprintf("random %d", k), x, y, pare.Validation{Criterion: d.criterion, Seed: uint64(k)}}, err
 }
 
 // quality is how far choices are above the best of a grid.
@@ -91,9 +130,12 @@ type quality struct {
 // Quality is O8: what select chooses beside the best of 200 points and the null model.
 func Quality(ctx context.Context, o studies.Options) (*studies.Result, error) {
 	t := &studies.Table{Columns: []string{"data", "model", "problems", "off by 1 % and 0.3 SE", "off by 0.1 % and 0.05 SE", "worse than null", "above a contained model", "largest excess (SE)", "mean excess (SE)", "evaluations: median", "90 %", "seconds", "worst"}}
-	models := []string{string(pare.Lasso), string(pare.Logistic), string(pare.Ridge), string(pare.SVM), string(pare.ElasticNet)}
-	for _, name := range o.Choose(models, len(models)) {
-		m := pare.Model(name)
+	names := make([]string, len(kinds))
+	for k, d := range kinds {
+		names[k] = d.name()
+	}
+	for _, name := range o.Choose(names, len(names)) {
+		d := kinds[slices.Index(names, name)]
 		count := drawnProblems
 		if o.Quick {
 			count = drawnQuick
@@ -101,18 +143,21 @@ func Quality(ctx context.Context, o studies.Options) (*studies.Result, error) {
 		q := quality{status: map[string]int{}}
 		for k := range count {
 			if o.Progress != nil {
-				o.Progress(fmt.Sprintf("%s, problem %d of %d", m, k+1, count))
+				o.Progress(fmt.Sprintf("%s, problem %d of %d", name, k+1, count))
 			}
-			p, err := draw(m, o.Seed, k)
+			p, err := d.draw(o.Seed, k)
 			if err == nil {
-				err = q.judge(ctx, m, p)
+				err = q.judge(ctx, d.model, p)
 			}
 			if err != nil {
-				return nil, fmt.Errorf("%s, problem %d: %w", m, k, err)
+				return nil, fmt.Errorf("%s, problem %d: %w", name, k, err)
 			}
 		}
-		q.row(t, "random", m)
-		if err := realSets(ctx, o, t, m); err != nil {
+		q.row(t, "random", name)
+		if d != (drawn{model: d.model}) {
+			continue
+		}
+		if err := realSets(ctx, o, t, d.model); err != nil {
 			return nil, err
 		}
 	}
@@ -153,15 +198,15 @@ func realSets(ctx context.Context, o studies.Options, t *studies.Table, m pare.M
 				return fmt.Errorf("%s: %w", name, err)
 			}
 		}
-		q.row(t, name, m)
+		q.row(t, name, string(m))
 	}
 	return nil
 }
 
-func (q *quality) row(t *studies.Table, data string, m pare.Model) {
+func (q *quality) row(t *studies.Table, data, what string) {
 	slices.Sort(q.evaluations)
 	at := func(share float64) int { return q.evaluations[int(share*float64(len(q.evaluations)-1))] }
-	t.Add(data, string(m), q.count, q.bad, q.thousandth, q.worse, q.contained, q.worst, q.excess/float64(q.count), at(0.5), at(0.9), q.seconds, fmt.Sprintf("%s %v", q.worstName, q.status))
+	t.Add(data, what, q.count, q.bad, q.thousandth, q.worse, q.contained, q.worst, q.excess/float64(q.count), at(0.5), at(0.9), q.seconds, fmt.Sprintf("%s %v", q.worstName, q.status))
 }
 
 // judge chooses λ for one problem and compares the choice, solved anew, with the
@@ -174,6 +219,7 @@ func (q *quality) judge(ctx context.Context, m pare.Model, p problem) error {
 		return err
 	}
 	q.seconds += time.Since(began).Seconds()
+	p.v.Sigma = s.Sigma // as it was estimated
 	best, spread, err := reference(ctx, p, c, s)
 	if err != nil {
 		return err

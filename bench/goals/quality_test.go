@@ -15,7 +15,7 @@ func TestColumnsOfASmallScaleAreWaitedFor(t *testing.T) {
 		if !oracle.Turn(turn, 1) {
 			continue
 		}
-		p, err := draw(pare.Lasso, 7331, k)
+		p, err := drawn{model: pare.Lasso}.draw(7331, k)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -25,6 +25,23 @@ func TestColumnsOfASmallScaleAreWaitedFor(t *testing.T) {
 		}
 		if q.percent > 0 {
 			t.Errorf("%s is %.2f standard errors above the best of the grid", q.worstName, q.worst)
+		}
+	}
+}
+
+// TestLittleNoiseIsMet: choices where the signal is many times the noise, and by an information criterion, are near the best of the grid.
+func TestLittleNoiseIsMet(t *testing.T) {
+	for _, d := range []drawn{{model: pare.Ridge, clear: true}, {model: pare.Lasso, criterion: pare.BIC}} {
+		q := quality{status: map[string]int{}}
+		p, err := d.draw(7331, 2)
+		if err == nil {
+			err = q.judge(t.Context(), d.model, p)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if q.count != 1 || q.thousandth > 0 {
+			t.Errorf("%s: %s is %.2f standard errors above the best of the grid", d.name(), q.worstName, q.worst)
 		}
 	}
 }

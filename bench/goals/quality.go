@@ -246,7 +246,7 @@ func (q *quality) judge(ctx context.Context, m pare.Model, p problem) error {
 	if above > 0.001*math.Abs(best) && above > 0.05*spread {
 		q.thousandth++
 	}
-	if at > s.NullValue*(1+1e-6) {
+	if at > s.NullValue+1e-6*math.Abs(s.NullValue) {
 		q.worse++
 	}
 	excess := max(0, above) / spread

@@ -160,7 +160,11 @@ func (c *runFlags) settings() string {
 		text += " --quick"
 	}
 	if len(c.Sets) > 0 {
-		text += " --sets " + strings.Join(c.Sets, ",")
+		names := strings.Join(c.Sets, ",")
+		if strings.Contains(names, " ") {
+			names = `"` + names + `"`
+		}
+		text += " --sets " + names
 	}
 	if c.File != "" {
 		text += " --file " + c.File

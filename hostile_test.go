@@ -334,13 +334,15 @@ func TestFaintTargets(t *testing.T) {
 // TestTargetsThatOverflow are refused by every model of numbers: nothing is known of columns or of λ then.
 func TestTargetsThatOverflow(t *testing.T) {
 	x, y := load(t)
-	for i := range y {
-		y[i] = []float64{1e308, -1e308, 1e307}[i*i%3]
-	}
-	for _, m := range []pare.Model{pare.Lasso, pare.ElasticNet, pare.WeightedLasso, pare.Ridge, pare.Huber, pare.SVR, pare.SimplexSVR} {
-		_, err := pare.Select(t.Context(), x, y, pare.SelectOptions{}, pare.Config{Model: m})
-		if outcome.KindOf(err) != outcome.NonFinite || !strings.Contains(err.Error(), "overflows: scale the target") {
-			t.Errorf("%s: %v", m, err)
+	for _, size := range []float64{1e155, 1e300, 1e308} {
+		for i := range y {
+			y[i] = size * []float64{1, -1, 0.1}[i%3]
+		}
+		for _, m := range []pare.Model{pare.Lasso, pare.ElasticNet, pare.WeightedLasso, pare.Ridge, pare.Huber, pare.SVR, pare.SimplexSVR} {
+			_, err := pare.Select(t.Context(), x, y, pare.SelectOptions{}, pare.Config{Model: m})
+			if outcome.KindOf(err) != outcome.NonFinite || !strings.Contains(err.Error(), "overflows: scale the target") {
+				t.Errorf("%s, %g: %v", m, size, err)
+			}
 		}
 	}
 }

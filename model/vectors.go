@@ -80,8 +80,8 @@ func NewVectors(k *kernels.Set, x sparse.Matrix, y []float64, o VectorsOptions) 
 			return nil, outcome.Errorf(outcome.SingleClass, "every training row has the same label")
 		}
 	}
-	if spread := 2 * k.MaxAbs(y); !o.Classes && !(spread*max(1, f.total) <= math.MaxFloat64) {
-		return nil, outOfRange(view, outcome.NonFinite, "the sum of residuals overflows")
+	if spread := 2 * k.MaxAbs(y); !o.Classes && !(spread*spread*max(1, f.total) <= math.MaxFloat64) {
+		return nil, outOfRange(view, outcome.NonFinite, "the sum of squared residuals overflows")
 	}
 	if o.Standardise {
 		view = view.Standardised()

@@ -91,7 +91,7 @@ func openArray(r io.Reader, name string, room sparse.Limits) (*array, error) {
 
 // check refuses elements that are none we know.
 func (a *array) check() error {
-	known := map[byte][]int{'f': {4, 8}, 'i': {1, 2, 4, 8}, 'u': {1, 2, 4, 8}, 'b': {1}}
+	known := map[byte][]int{'f': {2, 4, 8}, 'i': {1, 2, 4, 8}, 'u': {1, 2, 4, 8}, 'b': {1}}
 	switch a.kind {
 	case 'U', 'S':
 		if a.kind == 'U' {
@@ -162,15 +162,38 @@ func (a *array) number(b []byte, k int) float64 {
 	b = b[k*a.size:]
 	switch a.kind {
 	case 'f':
-		if a.size == 4 {
+		switch a.size {
+		case 2:
+			return half(a.order.Uint16(b))
+		case 4:
 			return float64(math.Float32frombits(a.order.Uint32(b)))
+		default:
+			return math.Float64frombits(a.order.Uint64(b))
 		}
-		return math.Float64frombits(a.order.Uint64(b))
 	case 'i':
 		return float64(a.integer(b))
 	default:
 		return float64(uint64(a.integer(b)) & (1<<(8*a.size) - 1))
 	}
+}
+
+// half returns the number of IEEE 754's binary16: a sign, 5 bits of exponent, 10 of fraction.
+func half(bits uint16) float64 {
+	v, exponent := float64(bits&0x3ff), int(bits>>10&0x1f)
+	switch {
+	case exponent == 0x1f && v == 0:
+		v = math.Inf(1)
+	case exponent == 0x1f:
+		return math.NaN()
+	case exponent == 0: // subnormal
+		v = math.Ldexp(v, -24)
+	default:
+		v = math.Ldexp(1024+v, exponent-25)
+	}
+	if bits>>15 != 0 {
+		return -v
+	}
+	return v
 }
 
 // elements sets out to the elements that next has read.
@@ -298,6 +321,9 @@ func newArrayRows(a *array) (*arrayRows, error) {
 	}
 	if p*a.size > mostRow {
 		return nil, &outcome.Error{Kind: outcome.Limit, File: a.name, Message: fmt.Sprintf("rows of %d bytes, and %d is the limit", p*a.size, mostRow)}
+	}
+	if p == 0 {
+		return nil, &outcome.Error{Kind: outcome.Shape, File: a.name, Message: fmt.Sprintf("the array of %d × 0 elements has no column: write a matrix with a row for each sample", n)}
 	}
 	if p*a.size == 0 {
 		if err := believe(a.name, n, 0, 0); err != nil {

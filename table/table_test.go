@@ -546,6 +546,7 @@ func TestNamesThatBeginAsOtherFormats(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
+	const array = "\x93NUMPY\x01\x00\x3c\x00{'descr': '<f8', 'fortran_order': False, 'shape': "
 	y := table.Options{Target: "y"}
 	for _, c := range []struct {
 		text string
@@ -597,6 +598,8 @@ func TestRefusals(t *testing.T) {
 		{"1 1:5\n", table.Options{Categories: []string{"1"}}, outcome.Usage, 0, "goes with tables"},
 		{"1 1:5 2:6\n", table.Options{Drop: []string{"3"}}, outcome.Usage, 0, `no column "3"; it has columns 1 to 2`},
 		{"1 1:5 2:6\n", table.Options{Columns: []string{"a"}}, outcome.Usage, 0, `no column "a"`},
+		{array + "(5, 0), }\n", table.Options{}, outcome.Shape, 0, "the array of 5 × 0 elements has no column"},
+		{array + "(5, 0), }\n", table.Options{Target: "1"}, outcome.Shape, 0, "the array of 5 × 0 elements has no column"},
 		{"PK\x03\x04rest", y, outcome.Parse, 0, "ZIP archive"},
 		{"PAR1rest", y, outcome.Parse, 0, "Parquet"},
 		{"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 9\n", y, outcome.Parse, 0, "git lfs pull"},
@@ -1176,6 +1179,40 @@ func TestQuotesChangeNothing(t *testing.T) {
 }
 
 // TestArraysAreTheirRows: arrays, many rows of which are read together, are the tables that their elements spell.
+// TestHalves: numbers of 16 bits, of every kind that there is.
+func TestHalves(t *testing.T) {
+	bits := []uint16{0x3c00, 0xc000, 0x7bff, 0x0400, 0x03ff, 0x8001, 0x3555, 0x8000}
+	want := []float64{1, -2, 65504, 0x1p-14, 1023 * 0x1p-24, -0x1p-24, 1365 * 0x1p-12, 0}
+	header := fmt.Sprintf("{'descr': '>f2', 'fortran_order': False, 'shape': (%d,), }\n", len(bits))
+	file := append([]byte("\x93NUMPY\x01\x00"), byte(len(header)), 0)
+	file = append(file, header...)
+	for _, b := range bits {
+		file = binary.BigEndian.AppendUint16(file, b)
+	}
+	d, err := read(string(file), table.Options{Target: "1"})
+	if err != nil || !slices.Equal(d.Y, want) {
+		t.Errorf("%v: %v", err, d)
+	}
+	if _, err := read(string(binary.BigEndian.AppendUint16(file[:len(file)-2], 0x7c00)), table.Options{Target: "1"}); outcome.KindOf(err) != outcome.NonFinite {
+		t.Errorf("+Inf: %v", err)
+	}
+	if d, err := read(string(binary.BigEndian.AppendUint16(file[:len(file)-2], 0xfe00)), table.Options{Target: "1"}); err == nil {
+		t.Errorf("NaN for a target: %v", d.Y)
+	}
+}
+
+// half returns the 16 bits of a small whole number, or those of NaN.
+func half(v float64) uint16 {
+	single := math.Float32bits(float32(v))
+	switch {
+	case v == 0:
+		return 0
+	case math.IsNaN(v):
+		return 0x7e00
+	}
+	return uint16(single>>16&0x8000 | (single>>13&0x3ffff - 112<<10))
+}
+
 func TestArraysAreTheirRows(t *testing.T) {
 	const n, p = 3000, 7 // several blocks
 	element := func(i, j int) float64 {
@@ -1211,6 +1248,9 @@ func TestArraysAreTheirRows(t *testing.T) {
 		})
 		add(">f4", fortran, func(b []byte, i, j int) []byte {
 			return binary.BigEndian.AppendUint32(b, math.Float32bits(float32(element(i, j))))
+		})
+		add("<f2", fortran, func(b []byte, i, j int) []byte {
+			return binary.LittleEndian.AppendUint16(b, half(element(i, j)))
 		})
 	}
 	for i := range n {

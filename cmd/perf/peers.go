@@ -59,6 +59,9 @@ func (c *peersCommand) options(env environment, m peers.Model) peers.Options {
 }
 
 func (c *peersCommand) run(ctx context.Context, env environment) error {
+	if c.File == "" && c.reading != (reading{}) {
+		return outcome.Errorf(outcome.Usage, "--target, --one-hot, --missing and --features say how FILE is read: name one")
+	}
 	rows := peers.Choose(c.Rows)
 	file := func(r peers.Row) (string, error) { return r.File(c.Data) }
 	if c.File != "" {

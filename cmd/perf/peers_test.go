@@ -46,6 +46,15 @@ func TestPeersMeetOnATable(t *testing.T) {
 	}
 }
 
+// TestPeersNeedAFileToReadOtherwise: flags of FILE are not passed over where there is none.
+func TestPeersNeedAFileToReadOtherwise(t *testing.T) {
+	for _, flag := range []string{"--target=y", "--one-hot", "--missing=mean", "--features=3"} {
+		if _, errs := perf(t, 2, "peers", flag, "--quick", "--only", "nobody", "--data", t.TempDir()); !strings.Contains(errs, "say how FILE is read") {
+			t.Errorf("%s: %s", flag, errs)
+		}
+	}
+}
+
 func TestPeersLeavesOutRowsWithoutFiles(t *testing.T) {
 	out, errs := perf(t, 0, "peers", "--rows", "rcv1_dev 0.1", "--data", t.TempDir())
 	if !strings.Contains(errs, "left out") || !strings.Contains(out, "no row was compared") {

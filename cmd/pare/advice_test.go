@@ -65,6 +65,8 @@ func TestWhatMendsIt(t *testing.T) {
 		"select --model=logreg " + file("one.svm", "1 1:1\n1 1:2\n1 2:1\n1 1:3\n1 2:5\n"):      "\"pare info\" shows the labels",
 		"select --model=logreg " + file("rare.svm", "1 1:1\n-1 1:2\n-1 2:1\n-1 1:3\n-1 2:5\n"): "--split stratified",
 		"select --model=logreg " + file("bits.svm", "-1 1:1\n1 1:2\n0 2:1\n"):                  "row 3: the label is 0, want −1 or 1. svm and logreg take labels of two kinds",
+		"select --model=poisson " + file("debt.svm", "-1 1:1\n1 1:2\n0 2:1\n"):                 "row 1: the count is -1, want 0 or more\n",
+		"select --model=gamma " + file("zero.svm", "1 1:1\n0 1:2\n2 2:1\n"):                    "row 2: the target is 0, want a number above 0\n",
 		"select " + file("same.svm", "1 1:1\n1 1:2\n1 2:1\n1 1:3\n1 2:5\n"):                    "αmax is 0",
 		"select " + file("half.svm.gz", string(compressed[:3000])):                             "not whole",
 		"select " + file("sum.svm", string(compressed[:len(compressed)-6])+"damage"):           "damaged",

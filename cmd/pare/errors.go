@@ -129,13 +129,13 @@ func advice(err error, e *outcome.Error) string {
 		return "State as many columns as there are, or correct that line."
 	case errors.Is(e, sparse.ErrScale) && e.File != "":
 		return "--unit-columns scales every column to norm 1."
-	case e.Kind == outcome.BadParameter && e.HasRow && e.File != "":
+	case e.Kind == outcome.BadParameter && e.HasRow && e.File != "" && strings.HasPrefix(e.Message, "the label "):
 		return "svm and logreg take labels of two kinds, --model multiclass takes labels of any kind, lasso, enet and ridge take numbers."
 	case e.Kind == outcome.NonFinite && e.HasRow && e.File != "":
 		return "Numbers of a matrix are finite: leave the row or the column out, or write another there."
 	case e.Kind == outcome.SingleClass:
 		return "\"pare info\" shows the labels. Every fold must train on each class: --split stratified gives it a share, fewer --folds help where a class has few rows."
-	case (e.Kind == outcome.Shape || e.Kind == outcome.BadParameter) && e.File != "" && !e.HasColumn:
+	case (e.Kind == outcome.Shape || e.Kind == outcome.BadParameter) && e.File != "" && !e.HasColumn && !e.HasRow:
 		return "\"pare info\" shows what is in the file."
 	default:
 		return ""

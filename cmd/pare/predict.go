@@ -356,14 +356,19 @@ func (r *predictResult) judge(p *pare.Predictor, row table.Row, scores []float64
 		}
 		return name
 	}
-	if y, err := parseNumber(row.Target); err == nil && row.HasTarget {
+	if row.HasTarget {
+		y, err := parseNumber(row.Target)
+		if err != nil {
+			r.meet(p, row.Target)
+			return short(target)
+		}
 		r.judged++
 		r.squares += float64((y - target) * (y - target))
 	}
 	return short(target)
 }
 
-// meet notes a label of the file that may be none of the model's classes.
+// meet notes a label of the file that may be none of the model's classes, or is no number.
 func (r *predictResult) meet(p *pare.Predictor, label string) {
 	if r.known == nil {
 		for k := range p.Classes() {
@@ -425,8 +430,11 @@ func (r *predictResult) finish() {
 	}
 	if r.strangers > 0 {
 		listed := strings.Join(r.strange[:min(len(r.strange), mostStrange-1)], ", ") + unless(len(r.strange) < mostStrange, ", ...")
-		r.Warnings = append(r.Warnings, warning{"unknown_labels", fmt.Sprintf("%s with labels that are unknown to the model (%s), which count as wrong: it has %s",
-			plural(r.strangers, "row"), listed, enumerated(r.known))})
+		what := fmt.Sprintf("%s with targets that are no numbers (%s), which are not compared", plural(r.strangers, "row"), listed)
+		if r.classes {
+			what = fmt.Sprintf("%s with labels that are unknown to the model (%s), which count as wrong: it has %s", plural(r.strangers, "row"), listed, enumerated(r.known))
+		}
+		r.Warnings = append(r.Warnings, warning{"unknown_labels", what})
 	}
 	if r.unknown > 0 {
 		r.Warnings = append(r.Warnings, warning{"unknown_categories", plural(r.unknown, "cell") + " of categories that the model does not know; their columns are 0"})
@@ -445,6 +453,8 @@ func (r *predictResult) quality() string {
 		return fmt.Sprintf("mean squared error %.6g against the targets of the file", float64(*r.Error))
 	case r.N == 0:
 		return "there was no row"
+	case r.strangers > 0:
+		return "the target in the file is text, and the model predicts numbers"
 	default:
 		return "the file has no target to compare with"
 	}

@@ -177,6 +177,25 @@ func TestPredictWarnsOfUnknownLabels(t *testing.T) {
 	}
 }
 
+// Targets in words are compared with no number, and that is said.
+func TestPredictWarnsOfTargetsThatAreNoNumbers(t *testing.T) {
+	model := filepath.Join(t.TempDir(), "model")
+	if o := pareRun(t, "fit", "--ratio=.1", "--target=y", "--save="+model, writeFile(t, "numbers.csv", "x,y\n1,1\n2,2\n3,4\n4,4\n")); o.code != exitOK {
+		t.Fatal(o.stderr)
+	}
+	for text, want := range map[string][2]string{
+		"x,y\n1,low\n2,high\n": {"the target in the file is text, and the model predicts numbers", "2 rows with targets that are no numbers (low, high), which are not compared"},
+		"x,y\n1,1\n2,high\n":   {"mean squared error", "1 row with targets that are no numbers (high), which are not compared"},
+		"x,y\n1,1\n2,NA\n":     {"mean squared error", ""},
+		"x,y\n1,\n2,NA\n":      {"the file has no target to compare with", ""},
+	} {
+		o := pareRun(t, "predict", model, writeFile(t, "new.csv", text))
+		if o.code != exitOK || !strings.Contains(o.stderr, want[0]) || !strings.Contains(o.stderr, want[1]) || want[1] == "" && strings.Contains(o.stderr, "warning") {
+			t.Errorf("%q: exit %d, %s", text, o.code, o.stderr)
+		}
+	}
+}
+
 // A single score says which of the two classes it is of.
 func TestPredictSaysWhoseTheScoreIs(t *testing.T) {
 	var rows strings.Builder

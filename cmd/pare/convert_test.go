@@ -8,6 +8,22 @@ import (
 	"testing"
 )
 
+// What a command writes is not written over by the command itself.
+func TestOutputsAreApart(t *testing.T) {
+	for _, args := range [][]string{
+		{"select", "--save=x.html", "--report=x.html"},
+		{"report", "-o", "x.html", "--save=./x.html"},
+		{"fit", "--ratio=.1", "--save=x.html", "--report=x.html"},
+		{"select", "--save=x.svg", "--plot=x.svg"},
+		{"select", "--save=x", "--checkpoint=x"},
+		{"report", "--checkpoint=report.html"},
+	} {
+		if o := pareRun(t, args...); o.code != exitUsage || !strings.Contains(o.stderr, "too: give another name") || o.stdout != "" {
+			t.Errorf("%v: exit %d, %s", args, o.code, o.stderr)
+		}
+	}
+}
+
 // What is read is not written over.
 func TestInputsAreNotWrittenOver(t *testing.T) {
 	data := writeFile(t, "diabetes.svm", readDiabetes(t))

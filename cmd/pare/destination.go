@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"os"
+	"path/filepath"
 
 	"github.com/seed-45b9a24c/pare/internal/sealed"
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -37,6 +38,21 @@ func (c *predictCommand) open(env environment) (*destination, error) {
 	}
 	out.w = bufio.NewWriterSize(to, 64<<10)
 	return out, nil
+}
+
+// outputs are the files that a command writes, each by its flag, "" where it is not given.
+type outputs [][2]string
+
+// check refuses one file for two of them, which would leave the last alone.
+func (o outputs) check() error {
+	for k, one := range o {
+		for _, other := range o[:k] {
+			if one[1] != "" && other[1] != "" && filepath.Clean(one[1]) == filepath.Clean(other[1]) {
+				return outcome.At(outcome.Usage, one[0], "%s is the file of --%s, too: give another name", one[1], other[0])
+			}
+		}
+	}
+	return nil
 }
 
 // apart refuses to write over a file that is read.

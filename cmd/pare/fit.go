@@ -17,7 +17,7 @@ type fitCommand struct {
 }
 
 func (c *fitCommand) run(ctx context.Context, env environment) (result, error) {
-	if err := checks(c.commonFlags, c.keeping(c.dataFlags), c.reportFlags); err != nil {
+	if err := checks(c.commonFlags, c.keeping(c.dataFlags), c.reportFlags, outputs{c.page(), {"save", c.Save}}); err != nil {
 		return nil, err
 	}
 	strengths, err := c.strengths("fit")

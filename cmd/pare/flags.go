@@ -268,7 +268,11 @@ func (f validationFlags) shuffles() bool {
 func (a asked) judged(sigma float64) string {
 	switch {
 	case !a.informed():
-		return cmp.Or(a.ValidationLoss, a.stated.traits.Judged) + "; " + a.split()
+		judged := cmp.Or(a.ValidationLoss, a.stated.traits.Judged)
+		if judged == "auc" { // a loss falls where predictions are better
+			judged = "1 − auc"
+		}
+		return judged + "; " + a.split()
 	case a.Criterion == pare.ALO || a.Criterion == pare.GCV:
 		return "all rows"
 	}

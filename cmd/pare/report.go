@@ -23,14 +23,19 @@ type reportFlags struct {
 	byOutput bool   // --output named it
 }
 
+// page returns the flag that names the page, and the file.
+func (f reportFlags) page() [2]string {
+	if f.byOutput {
+		return [2]string{"output", f.Report}
+	}
+	return [2]string{"report", f.Report}
+}
+
 func (f reportFlags) check() error {
 	if f.Report == "" {
 		return nil
 	}
-	flag := "report"
-	if f.byOutput {
-		flag = "output"
-	}
+	flag := f.page()[0]
 	if ext := filepath.Ext(f.Report); ext != ".html" && ext != ".htm" {
 		return outcome.At(outcome.Usage, flag, "the page is HTML: give it a name that ends in .html, not %q", f.Report)
 	}

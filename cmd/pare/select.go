@@ -72,7 +72,7 @@ func (f searchFlags) options() pare.SelectOptions {
 }
 
 func (c *selectCommand) run(ctx context.Context, env environment) (result, error) {
-	if err := checks(c.commonFlags, c.searchFlags, c.keeping(c.dataFlags), c.reportFlags, c.plotted()); err != nil {
+	if err := checks(c.commonFlags, c.searchFlags, c.keeping(c.dataFlags), c.reportFlags, c.plotted(), outputs{c.page(), {"plot", c.Plot.file}, {"save", c.Save}, {"checkpoint", c.Checkpoint}}); err != nil {
 		return nil, err
 	}
 	d, err := c.load(ctx, env)

@@ -117,3 +117,11 @@ func TestSeveralClassesHaveNoSingleLambda(t *testing.T) {
 		t.Errorf("info has no αmax of the classes\n%s", o.stdout)
 	}
 }
+
+// A criterion that falls is not called the area, which rises.
+func TestAreaAsACriterion(t *testing.T) {
+	o := pareRun(t, "select", "--model=logreg", "--validation-loss=auc", "--search=grid", "--points=3", "../../docs/data/high.svm")
+	if o.code != exitOK || !strings.Contains(o.stdout, "(1 − auc; 5 folds") {
+		t.Errorf("exit %d, %s%s", o.code, o.stdout, o.stderr)
+	}
+}

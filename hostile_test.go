@@ -347,6 +347,22 @@ func TestTargetsThatOverflow(t *testing.T) {
 	}
 }
 
+// TestSupportVectorsOfNoColumns: where no column has a nonzero, that says nothing of C, and a choice is one of the null model.
+func TestSupportVectorsOfNoColumns(t *testing.T) {
+	_, y := load(t)
+	for _, p := range []int{0, 2} {
+		rows := make([][]float64, len(y))
+		for i := range rows {
+			rows[i] = make([]float64, p)
+		}
+		x := matrixOf(t, rows, p, false)
+		s, err := pare.Select(t.Context(), x, y, pare.SelectOptions{Evaluations: 5}, pare.Config{Model: pare.SVR})
+		if err != nil || s.Final == nil || len(s.Final.Coef) != 0 || math.Abs(s.Value/s.NullValue-1) > 0.1 {
+			t.Errorf("%d columns: %v, %+v", p, err, s)
+		}
+	}
+}
+
 // TestRowsThatOutweighAll: a weight that leaves nothing to other rows is at fault, not the target.
 func TestRowsThatOutweighAll(t *testing.T) {
 	x, y := load(t)

@@ -1,6 +1,7 @@
 package pare_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -321,7 +322,10 @@ func TestSelectionsAreReadAgain(t *testing.T) {
 	if err != nil || len(next.Evaluations) >= len(s.Evaluations) || math.Abs(next.Value-s.Value) > 0.01*s.StandardError {
 		t.Errorf("from it: %v, %+v", err, next)
 	}
-	s.Err = nil
+	s.Err, s.Value, s.RelaxedValue, s.LogLambdaMax = nil, math.NaN(), math.NaN(), []float64{math.NaN()}
+	if err := json.Unmarshal(written(t, s), &back); err != nil || !bytes.Equal(written(t, back), written(t, s)) {
+		t.Errorf("%v: numbers that are not finite become others:\n%s\n%s", err, written(t, s), written(t, back))
+	}
 	if text, err = json.Marshal(*s); err != nil || json.Unmarshal(text, &back) != nil || back.Err != nil {
 		t.Errorf("without an error: %v, %v", err, back.Err)
 	}
@@ -369,6 +373,12 @@ func TestFitsAreWritable(t *testing.T) {
 		if !slices.Equal(back.Coef, f.Coef) || back.Objective != f.Objective || back.KKT != f.KKT || back.Passes != f.Passes || len(back.Classes) != len(f.Classes) {
 			t.Errorf("%s: %+v, want %+v", model, back, f)
 		}
+		if !slices.Equal(back.LogLambda, f.LogLambda) || math.IsNaN(back.RelativeGap) != math.IsNaN(f.RelativeGap) {
+			t.Errorf("%s: read λ %g and a gap of %g, written %g and %g", model, back.LogLambda, back.RelativeGap, f.LogLambda, f.RelativeGap)
+		}
+		if text, err := json.Marshal(f); err != nil || !bytes.Equal(text, written(t, back)) {
+			t.Errorf("%s: written again it is %s, not %s", model, written(t, back), text)
+		}
 		h, err := pare.Gradient(t.Context(), x, y, logLambda, pare.Validation{}, c)
 		if err != nil {
 			t.Fatal(err)
@@ -378,6 +388,16 @@ func TestFitsAreWritable(t *testing.T) {
 			t.Errorf("%s: %v, %+v, want %+v", model, err, slope, h)
 		}
 	}
+}
+
+// written is a result as JSON.
+func written(t *testing.T, result any) []byte {
+	t.Helper()
+	text, err := json.Marshal(result)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
 }
 
 // Solved counts the inner problems of every evaluation, up to the number of folds and

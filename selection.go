@@ -3,7 +3,7 @@ package pare
 import (
 	"encoding/json"
 	"errors"
-	"slices"
+	"math"
 
 	"github.com/seed-45b9a24c/pare/internal/plain"
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -90,21 +90,20 @@ func (s Selection) MarshalJSON() ([]byte, error) {
 	return json.Marshal(fields)
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote. Where numbers were not finite, λ is −Inf, a strength
-// of 0, the value of an evaluation NaN, and all else 0; Err is an error of the same text.
+// UnmarshalJSON reads what MarshalJSON wrote. Where numbers were not finite, λ and ln αmax are −Inf, of
+// a strength of 0, values of the criterion and gaps NaN, and all else 0; Err is an error of the same text.
 func (s *Selection) UnmarshalJSON(text []byte) error {
 	type fields Selection // without methods
 	read := struct {
 		*fields
-		LogLambda plain.LogLambda
-		Err       *string
+		LogLambda, LogLambdaMax plain.LogLambda
+		Err                     *string
 	}{fields: (*fields)(s)}
+	s.Value, s.NullValue, s.RelaxedValue = math.NaN(), math.NaN(), math.NaN() // which null leaves as they are
 	if err := json.Unmarshal(text, &read); err != nil {
 		return err
 	}
-	if s.LogLambda = read.LogLambda; s.Final != nil {
-		s.Final.LogLambda = slices.Clone(s.LogLambda)
-	}
+	s.LogLambda, s.LogLambdaMax = read.LogLambda, read.LogLambdaMax
 	if s.Err = nil; read.Err != nil {
 		s.Err = errors.New(*read.Err)
 	}
@@ -114,6 +113,22 @@ func (s *Selection) UnmarshalJSON(text []byte) error {
 // MarshalJSON writes the fields by their names, but null for numbers that are not finite, such as
 // the αmax of an SVM and the gap of a model that is not convex.
 func (f Fitted) MarshalJSON() ([]byte, error) { return plain.Marshal(f) }
+
+// UnmarshalJSON reads what MarshalJSON wrote. Where numbers were not finite, λ and ln αmax are −Inf, of
+// a strength of 0, gaps NaN, and all else 0.
+func (f *Fitted) UnmarshalJSON(text []byte) error {
+	type fields Fitted // without methods
+	read := struct {
+		*fields
+		LogLambda, LogLambdaMax plain.LogLambda
+	}{fields: (*fields)(f)}
+	f.Gap, f.RelativeGap = math.NaN(), math.NaN() // which null leaves as they are
+	if err := json.Unmarshal(text, &read); err != nil {
+		return err
+	}
+	f.LogLambda, f.LogLambdaMax = read.LogLambda, read.LogLambdaMax
+	return nil
+}
 
 // MarshalJSON writes the fields by their names, but null for numbers that are not finite.
 func (h Hypergradient) MarshalJSON() ([]byte, error) { return plain.Marshal(h) }

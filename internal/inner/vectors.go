@@ -70,7 +70,10 @@ func (m *onVectors) Units() []float64 {
 	for i, y := range m.fit.Target() {
 		square += float64(m.fit.Weight(i) * (y - mean) * (y - mean))
 	}
-	spread, c := 1.0, 1/max(length/total, math.SmallestNonzeroFloat64)
+	spread, c := 1.0, 1.0 // without a nonzero any C will do
+	if length > 0 {
+		c = 1 / max(length/total, math.SmallestNonzeroFloat64)
+	}
 	if len(m.top) == 1 {
 		return []float64{kernels.Log(min(c, 1))}
 	}

@@ -508,3 +508,48 @@ func TestChoicesOfLittleNoise(t *testing.T) {
 		}
 	}
 }
+
+// TestChoicesOfGroupsOfManyScales: all columns are in as soon as their groups are, long before those of a small scale explain
+// anything; paths that ended there chose nearly the null model where the columns explain all but a hundredth of a percent.
+func TestChoicesOfGroupsOfManyScales(t *testing.T) {
+	for _, scale := range []float64{10, 30, 100, 300, 1500} { // the last is what counts as wide
+		for seed := range uint64(8) {
+			q := oracle.NewRandom(seed).Problem(oracle.Shape{N: 120, P: 10, Active: 10, Noise: 0.01})
+			for j := range 5 { // the others explain the target
+				for i := range q.X {
+					q.X[i][j] *= scale
+				}
+			}
+			x := fixture.Matrix(t, q, true)
+			s, err := pare.Select(t.Context(), x, q.Y, pare.SelectOptions{}, pare.Config{Model: pare.GroupLasso, Groups: []int{0, 1, 0, 1, 0, 1, 0, 1, 0, 1}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !(s.Value < 1e-2*s.NullValue) {
+				t.Errorf("scale %g, seed %d: %g after %d evaluations, the null model %g", scale, seed, s.Value, len(s.Evaluations), s.NullValue)
+			}
+		}
+	}
+}
+
+// TestChoicesOfLargeCounts: the standard error is next to nothing of what the best gains over the null model, and a unit of more than that has
+// points looked into that are many standard errors above the best.
+func TestChoicesOfLargeCounts(t *testing.T) {
+	evaluations := 0
+	for seed := range uint64(6) {
+		r := oracle.NewRandom(seed)
+		q := r.Problem(oracle.Shape{N: 80, P: 70, Active: 5, Noise: 1e-3})
+		for i, score := range q.Y {
+			mean := 1e5 * math.Exp(score/2)
+			q.Y[i] = math.Round(max(0, mean+math.Sqrt(mean)*r.Normal()))
+		}
+		s, err := pare.Select(t.Context(), fixture.Matrix(t, q, true), q.Y, pare.SelectOptions{}, pare.Config{Model: pare.Poisson})
+		if err != nil {
+			t.Fatal(err)
+		}
+		evaluations += len(s.Evaluations)
+	}
+	if evaluations > 90 {
+		t.Errorf("%d evaluations", evaluations)
+	}
+}

@@ -125,7 +125,9 @@ func (e *engine) traits(problem inner.Outer, spec bilevel.Spec, o SelectOptions)
 	if r := spec.Risk; r != nil { // as columns come in, its degrees of freedom jump, which BIC counts for ln(n)/2 times as much as the others
 		p.Roughness = r.Freedom / (2 * r.Fit * r.Sigma * r.Sigma)
 	}
+	p.Grouped = e.family.grouped()
 	p.Curved = !e.family.quadratic()
+	p.Separable = e.family.samples || e.family.classes || e.family.link().Classes() // support vectors of numbers dip as deep as that
 	switch {
 	case e.family.samples:
 		p.Shape = choose.Dual

@@ -65,6 +65,8 @@ type Problem struct {
 	// Curved says that the loss is not quadratic. It may tend to 0, as where classes are separable, so
 	// that tolerances are relative to the training loss.
 	Curved bool
+	// Separable says that the loss is one of classes, see [search.ScanOptions].
+	Separable bool
 	// Jumps says that the criterion may jump: a penalty is not convex, or degrees of freedom are
 	// those of a support, and rows so few that each counts.
 	Jumps bool
@@ -72,6 +74,8 @@ type Problem struct {
 	Roughness float64
 	// Wide says that columns differ by far in scale, see [search.ScanOptions].
 	Wide bool
+	// Grouped says that columns come in by groups, see [search.ScanOptions].
+	Grouped bool
 	// Interpolates says that there are enough columns for solutions to follow single rows, see [search.ScanOptions].
 	Interpolates bool
 	// Common says that one share of αmax serves all hyperparameters unless more is asked

@@ -40,7 +40,7 @@ const (
 func (p *Problem) scan(ctx context.Context, f search.Objective, o Options, options search.Options) (*search.Result, error) {
 	l := search.ScanOptions{
 		Options: options, Precision: o.Precision, Earlier: o.earlier(f), Fresh: o.Fresh, Null: p.Null(), Free: freeWork + float64(freePasses*p.Pass), Rough: rough,
-		Rival: p.rival, Known: p.known, Sparse: p.Shape != Smooth, Wide: p.Wide, Interpolates: p.Interpolates, Relative: p.Curved,
+		Rival: p.rival, Known: p.known, Sparse: p.Shape != Smooth, Wide: p.Wide, Grouped: p.Grouped, Interpolates: p.Interpolates, Relative: p.Curved, Separable: p.Separable,
 	}
 	if p.Roughness > 0 {
 		l.Rough *= p.Roughness

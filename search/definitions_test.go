@@ -119,6 +119,7 @@ func TestScansDoNotDependOnUnits(t *testing.T) {
 		spread, growth, moved := r.Pick(0, 0.1, 0.5), r.Pick(0, 0.3, 0.6), 0.5*r.Normal()
 		base := ScanOptions{
 			Distant: seed%5 == 0, Sparse: seed%2 == 0, Wide: seed%3 == 0, Jumps: seed%7 == 0, Climb: seed%4 == 0, Relative: seed%3 == 1,
+			Separable: seed%6 == 1, Grouped: seed%4 == 2,
 			Rough: r.Pick(0, 0.3), Precision: seed%4 == 3, Free: r.Pick(1e4, 1e7, 1e9), Options: Options{Evaluations: 60, Tol: 1e-6},
 		}
 		if seed%3 > 0 {

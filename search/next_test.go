@@ -85,6 +85,16 @@ func TestWhereElseAPathEnds(t *testing.T) {
 		{"not quite", 2, 1.1, 0.1, func(l *scan) { l.o.Sparse, l.here.Saturation = true, 0.79 }, 1},
 		{"dense, where columns are of many scales", 2, 1.1, 0.1, func(l *scan) { l.o.Sparse, l.o.Wide, l.here.Saturation = true, true, 0.9 }, 1},
 		{"dense at last", 2, 1.1, 0.1, func(l *scan) { l.o.Sparse, l.o.Wide, l.here.Saturation = true, true, 1 }, 0},
+		{"dense at last, by groups", 2, 1.1, 0.1, func(l *scan) { l.o.Sparse, l.o.Wide, l.o.Grouped, l.here.Saturation = true, true, true, 1 }, 1},
+		{"dense by groups, where work is dear", 2, 1.1, 0.1, func(l *scan) {
+			l.o.Sparse, l.o.Wide, l.o.Grouped, l.here.Saturation, l.here.TrainLoss, l.here.Support, l.spent = true, true, true, 1, 0.4, 33, 0.31e9
+		}, 0},
+		{"dense by groups of one scale, and half of the training loss is left", 2, 1.1, 0.1, func(l *scan) {
+			l.o.Sparse, l.o.Grouped, l.here.Saturation, l.here.TrainLoss, l.before.TrainLoss, l.here.Support = true, true, 1, 0.51, 0.53, 33
+		}, 1},
+		{"dense by groups of one scale, and it is explained", 2, 1.1, 0.1, func(l *scan) {
+			l.o.Sparse, l.o.Grouped, l.here.Saturation, l.here.TrainLoss, l.here.Support = true, true, 1, 0.44, 33
+		}, 0},
 		{"dense, but falls below the best within reach", 2, 1.1, -0.2, func(l *scan) { l.o.Sparse, l.here.Saturation, l.o.Reach = true, 0.8, 0.6 }, 1},
 		{"dense, and falls below the best beyond it", 2, 1.1, -0.2, func(l *scan) { l.o.Sparse, l.here.Saturation, l.o.Reach = true, 0.8, 0.4 }, 0},
 		{"dense, where work is dear", 2, 1.1, 0.1, func(l *scan) { l.o.Sparse, l.o.Wide, l.here.Saturation, l.spent = true, true, 0.9, 0.31e9 }, 0},

@@ -450,7 +450,7 @@ func TestStepsByTheirWork(t *testing.T) {
 }
 
 // TestUnitOfValues is the larger standard error of a point and the best, or a hundredth of what the best gains over the null model where there is none,
-// and never less than a ten-thousandth of that.
+// and never less than a billionth of that, of classes a ten-thousandth.
 func TestUnitOfValues(t *testing.T) {
 	for _, c := range []struct{ best, here, null, value, want float64 }{
 		{0.2, 0.3, 5, 2, 0.3},
@@ -469,9 +469,11 @@ func TestUnitOfValues(t *testing.T) {
 		l.best, l.o.Null.Value = &point{&Evaluation{Value: c.value, StandardError: c.best}, 1, 0}, c.null
 		near9(t, "unit", l.unit(&Evaluation{StandardError: c.here}), c.want)
 	}
-	l := scanOf() // of a loss that may fall for ever
-	l.best, l.o.Null.Value, l.o.Relative = &point{&Evaluation{Value: 2, StandardError: 1e-4}, 1, 0}, 5, true
-	near9(t, "unit", l.unit(l.best.Evaluation), 3e-4)
+	for separable, want := range map[bool]float64{true: 3e-4, false: 1e-4} { // a loss of classes may fall for ever, one of counts does not
+		l := scanOf()
+		l.best, l.o.Null.Value, l.o.Relative, l.o.Separable = &point{&Evaluation{Value: 2, StandardError: 1e-4}, 1, 0}, 5, true, separable
+		near9(t, "unit", l.unit(l.best.Evaluation), want)
+	}
 }
 
 // TestBasinsSeen are valleys a tenth of a standard error deeper than the crests around them.

@@ -36,6 +36,8 @@ type ScanOptions struct {
 	// Wide says that columns differ by far in scale, so that the last ones come in long after the
 	// others.
 	Wide bool
+	// Grouped says that columns come in by groups: of Wide ones all may be in long before those of a small scale explain anything.
+	Grouped bool
 	// Interpolates says that there are enough columns for dense solutions to follow single rows.
 	Interpolates bool
 	// Jumps says that the criterion jumps now and then, with stretches between on which nothing
@@ -64,6 +66,8 @@ type ScanOptions struct {
 	// Relative makes tolerances relative to the training loss reached, not to that of
 	// the null model: separable classes leave next to nothing of it.
 	Relative bool
+	// Separable says that the loss is one of classes: of separable ones it falls for ever, and its standard error as it does.
+	Separable bool
 	// Free is the work, as in [Evaluation].Work, that a path may spend without a promise.
 	Free float64
 	// Rival, where set, is an evaluation of another objective that the choice will be compared
@@ -99,7 +103,7 @@ const (
 	looselyEnough = 0.02 // and where points are solved to scanGap
 	farAway       = 30   // how far before the path a point next to a distant null model is
 	leastScale    = 1e-9 // of what the best gains over the null model: the least unit
-	leastCurved   = 1e-4 // where the loss is not quadratic: of separable classes it falls for ever, and its standard error as it does
+	leastClasses  = 1e-4 // and of separable classes
 	noScale       = 0.01 // the unit where there is no standard error
 )
 
@@ -299,8 +303,8 @@ func (l *scan) add(p point) {
 // null model.
 func (l *scan) unit(e *Evaluation) float64 {
 	least := leastScale
-	if l.o.Relative {
-		least = leastCurved
+	if l.o.Separable {
+		least = leastClasses
 	}
 	return max(l.deviation(e), least*l.gain())
 }

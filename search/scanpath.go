@@ -83,7 +83,7 @@ func (l *scan) count(gain float64, fallsAgain bool, unit float64) {
 	mayFall := l.o.Climb && here.TrainLoss > halfway || l.waits() || here.TrainLoss > barely && l.unseen(unit) // however far it has risen
 	inARow(&l.rises, here.Value > l.floor()+float64(clearly*unit) && !fallsAgain && !mayFall)
 
-	full := l.o.Sparse && (here.Saturation >= l.crowd() || here.TrainLoss > 0 && l.fits())
+	full := l.o.Sparse && (here.Saturation >= crowded && !l.waits() && !(l.o.Grouped && l.unseen(unit)) || here.TrainLoss > 0 && l.fits())
 	worth := slightly
 	if l.o.Relative && l.spare() {
 		worth = hardly
@@ -129,18 +129,10 @@ func (l *scan) fits() bool {
 	return here.TrainLoss < fitted && !(null > 0 && here.Value > 0 && here.TrainLoss >= float64(apartFrom*(here.Value/null)))
 }
 
-// crowd returns the share of the largest support from which on solutions are dense.
-func (l *scan) crowd() float64 {
-	if l.waits() {
-		return 1
-	}
-	return crowded
-}
-
 // waits reports whether the path waits for columns of a small scale, which may come in far behind the others and
-// explain more than all of them: while little has been spent, and some are out.
+// explain more than all of them: while little has been spent, and some are out, or may be in by their groups alone.
 func (l *scan) waits() bool {
-	return l.o.Wide && l.spent <= float64(waiting*l.o.Free) && l.here.Saturation < 1
+	return l.o.Wide && l.spent <= float64(waiting*l.o.Free) && (l.here.Saturation < 1 || l.o.Grouped)
 }
 
 // unseen reports whether the criterion may fall again although it does not here, as it does where a column of a large
@@ -155,7 +147,7 @@ func (l *scan) unseen(unit float64) bool {
 	case l.o.Climb:
 		return true
 	case l.o.Sparse:
-		return here.Saturation < crowded
+		return here.Saturation < crowded || l.o.Grouped && !l.settled()
 	default:
 		return !l.settled()
 	}

@@ -195,7 +195,7 @@ func (s *scanner) index(base int) (int, error) {
 	case b[0] == '0' && i > 1:
 		return 0, s.fail(outcome.Parse, s.pos, "an index with a leading zero")
 	case j < 0:
-		return 0, s.fail(outcome.Parse, s.pos, "index 0 where indices count from 1")
+		return 0, s.fromZero()
 	case j >= s.columns && s.opt.Features > 0:
 		return 0, s.beyond(outcome.Shape, "index beyond the %d columns stated")
 	case j >= s.columns:
@@ -373,6 +373,16 @@ func (s *scanner) fail(kind outcome.Kind, at int, format string, args ...any) er
 		return err
 	}
 	return s.located(kind, s.offset+int64(at), fmt.Sprintf(format, args...))
+}
+
+// fromZero returns the error of an index 0 at the position, where indices count from 1.
+func (s *scanner) fromZero() error {
+	if err := s.checkLine(s.pos); err != nil {
+		return err
+	}
+	e := s.located(outcome.Parse, s.offset+int64(s.pos), "index 0 where indices count from 1")
+	e.Flag = "zero-based"
+	return e
 }
 
 // beyond returns the error of an index at the position that is none of the columns.

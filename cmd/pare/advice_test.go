@@ -74,6 +74,7 @@ func TestWhatMendsIt(t *testing.T) {
 		"convert " + file("x.svm", "1 1:1\n") + " " + filepath.Join(dir, "none", "x"):          "Give a file in a directory that can be written",
 		"fit --ratio=0.1 --save=-":                                                           "standard output has the result",
 		"convert " + file("y.svm", "1 1:1\n") + " -":                                         "standard output has the result",
+		"fit --ratio=.1 --no-zero-based " + file("from0.svm", "1 0:1\n2 0:2 1:1\n"):          "line 1, byte 3: index 0 where indices count from 1. --zero-based counts them from 0.\n",
 		"select " + file("far.svm", "1 2000000000:1\n"):                                      "--features",
 		"select --target=y " + file("prices.csv", "a,y\n1,$2\n2,$3\n3,$5\n"):                 "$2, $3, $5; 3 kinds in 3 rows are no classes: write numbers",
 		file("alone.csv", "a,y\n1,2\n"):                                                      "a command goes before the file, such as pare select",

@@ -60,7 +60,7 @@ func message(e *outcome.Error) string {
 // explain is an error and what to do about it, for people.
 func explain(e *outcome.Error, advice string) string {
 	own := *e
-	if own.Kind == outcome.Parse && slices.Contains([]string{"one-hot", "missing", "categories", "drop", "decimal-comma"}, own.Flag) {
+	if own.Kind == outcome.Parse && slices.Contains([]string{"one-hot", "missing", "categories", "drop", "decimal-comma", "zero-based"}, own.Flag) {
 		own.Flag = "" // what would help, not what is wrong
 	}
 	if own.Flag != "" {
@@ -109,6 +109,8 @@ func advice(err error, e *outcome.Error) string {
 		return "--one-hot makes a column for each of its categories, --drop leaves it out."
 	case e.Flag == "decimal-comma" && e.Line > 0:
 		return "--decimal-comma takes all commas of numbers for decimal ones."
+	case e.Flag == "zero-based" && e.Line > 0:
+		return "--zero-based counts them from 0."
 	case e.Flag == "drop" && e.HasRow:
 		return "--drop leaves the column out, --categories makes a category of each time; for a trend write a number."
 	case e.Flag == "drop" && e.Kind == outcome.Parse:

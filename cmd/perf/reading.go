@@ -22,6 +22,7 @@ func (r *reading) open(ctx context.Context, name string) (*table.Data, error) {
 		Target: r.Target, OneHot: r.OneHot, Missing: r.Missing, Features: r.Features, Formats: []table.Format{parquet.Format()},
 	}
 	if name == "" {
+		o.Name = "the diabetes data"
 		return table.Read(ctx, embedded.DiabetesFile(), o)
 	}
 	return table.Open(ctx, name, o)

@@ -36,6 +36,12 @@ func TestHelpAndUsage(t *testing.T) {
 	if _, errs := perf(t, 2, "solve", "fit", "--ratio", "much"); !strings.Contains(errs, `must be a number, not "much"`) {
 		t.Errorf("%s", errs)
 	}
+	if _, errs := perf(t, 2, "solve", "fit", "--ratio", "0"); !strings.Contains(errs, "a share of αmax must be above 0, got 0") {
+		t.Errorf("%s", errs)
+	}
+	if _, errs := perf(t, 2, "solve", "fit", "--target", "bmi"); !strings.Contains(errs, "the diabetes data is svmlight text") {
+		t.Errorf("%s", errs)
+	}
 	if _, errs := perf(t, 2, "solve", "fit", "--model", "svm", "../../docs/data/high.svm"); !strings.Contains(errs, "no αmax") {
 		t.Errorf("%s", errs)
 	}

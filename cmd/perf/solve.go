@@ -276,10 +276,13 @@ func (c *solveCommand) logLambda(x sparse.Matrix, y []float64) ([]float64, error
 		if err != nil {
 			return nil, outcome.At(outcome.Usage, flag, "a strength must be a number, not %q", fields[min(i, len(fields)-1)])
 		}
-		if absolute {
+		switch {
+		case absolute:
 			l[i] = v
-		} else {
+		case v > 0:
 			l[i] += kernels.Log(v)
+		default:
+			return nil, outcome.At(outcome.Usage, flag, "a share of αmax must be above 0, got %g", v)
 		}
 	}
 	return l, nil

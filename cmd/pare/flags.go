@@ -318,7 +318,7 @@ func (f validationFlags) split() string {
 	case pare.Forward:
 		return text + ", each predicted from the rows before it"
 	case pare.Stratified:
-		text += " with equal shares of the classes"
+		text += " stratified by the target"
 	}
 	if f.Groups != "" {
 		text += " of whole groups"

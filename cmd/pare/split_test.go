@@ -16,7 +16,7 @@ func TestSplits(t *testing.T) {
 	}
 	patients, stretches := writeFile(t, "groups", groups.String()), writeFile(t, "order", order.String())
 	for args, want := range map[string]string{
-		"--split=stratified":                      "5 folds with equal shares of the classes, rows shuffled with seed 0",
+		"--split=stratified":                      "5 folds stratified by the target, rows shuffled with seed 0",
 		"--split=blocks --folds=3":                "3 folds of neighbouring rows",
 		"--split=forward":                         "5 folds, each predicted from the rows before it",
 		"--groups=" + patients:                    "5 folds of whole groups, rows shuffled with seed 0",

@@ -13,7 +13,38 @@ type placed struct {
 	Input
 	start  int // among the columns of the matrix
 	codes  map[string]int
+	values map[float64]int // codes of categories that are numbers; unclear where two are the same
 	column column
+}
+
+const unclear = -1
+
+// categorise numbers the categories.
+func (at *placed) categorise() {
+	at.codes, at.values = make(map[string]int, len(at.Categories)), map[float64]int{}
+	for code, text := range at.Categories {
+		at.codes[text] = code
+		if v, err := parseNumber(text); err == nil {
+			if _, met := at.values[v]; met {
+				code = unclear
+			}
+			at.values[v] = code
+		}
+	}
+}
+
+// code returns the code of a cell's category: the one of its text, or else of its number, which another
+// program may spell with a point where the column has missing cells.
+func (at *placed) code(cell Cell) (code int, ok bool) {
+	if code, ok = at.codes[cell.Text]; ok {
+		return code, true
+	}
+	v, err := cell.parse()
+	if err != nil {
+		return 0, false
+	}
+	code, ok = at.values[v]
+	return code, ok && code != unclear
 }
 
 // match finds the inputs, by column of the file, and the target, −1 where there is none.
@@ -33,10 +64,7 @@ func (s *Schema) match(h header, p int, named string, aside map[string]int) ([]*
 	for i, in := range s.Inputs {
 		at := &placed{Input: in, start: start, column: column{categories: in.Categories != nil}}
 		if in.Categories != nil {
-			at.codes = make(map[string]int, len(in.Categories))
-			for code, text := range in.Categories {
-				at.codes[text] = code
-			}
+			at.categorise()
 		}
 		byColumn[positions[i]] = at
 		start += in.width()

@@ -325,7 +325,7 @@ func (r *Row) set(c *collector, cells []Cell, byColumn []*placed, missing Missin
 		case cell.Kind == Absent:
 			return c.locate(k, errors.New("no value here, and the model has nothing that stands for it"))
 		case at.Categories != nil:
-			if code, ok := at.codes[cell.Text]; ok {
+			if code, ok := at.code(cell); ok {
 				values[at.start+code] = 1
 			} else {
 				r.Unknown++

@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -192,6 +193,39 @@ func TestPredictWarnsOfTargetsThatAreNoNumbers(t *testing.T) {
 		o := pareRun(t, "predict", model, writeFile(t, "new.csv", text))
 		if o.code != exitOK || !strings.Contains(o.stderr, want[0]) || !strings.Contains(o.stderr, want[1]) || want[1] == "" && strings.Contains(o.stderr, "warning") {
 			t.Errorf("%q: exit %d, %s", text, o.code, o.stderr)
+		}
+	}
+}
+
+// Categories that are numbers are those of the model in any spelling, but where the model tells two apart by it.
+func TestPredictKnowsNumbersAsCategories(t *testing.T) {
+	var codes, plain strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&codes, "%s,%d\n", []string{"01", "1", "2", "30"}[i%4], []int{1, 2, 4, 8}[i%4])
+		fmt.Fprintf(&plain, "%d,%d\n", 10*(i%4), []int{1, 2, 4, 8}[i%4])
+	}
+	for _, c := range []struct {
+		data          string
+		cells, spelt  []string
+		unknown, none int
+	}{
+		{plain.String(), []string{"0", "10", "20", "30"}, []string{"0.0", "10.0", "2e1", "+30"}, 0, 0},
+		{codes.String(), []string{"01", "1", "2", "30"}, []string{"01", "1", "2.0", "030"}, 0, 0},
+		{codes.String(), []string{"40", "31"}, []string{"1.0", "x"}, 2, 2},
+	} {
+		model := filepath.Join(t.TempDir(), "model")
+		if o := pareRun(t, "fit", "--ratio=.1", "--target=y", "--one-hot", "--categories=x", "--save="+model, writeFile(t, "codes.csv", "x,y\n"+c.data)); o.code != exitOK {
+			t.Fatal(o.stderr)
+		}
+		of := func(cells []string, unknown int) predictResult {
+			r := decoded[predictResult](t, exitOK, "predict", model, writeFile(t, "new.csv", "x\n"+strings.Join(cells, "\n")+"\n"))
+			if (unknown > 0) != (len(r.Warnings) > 0) {
+				t.Errorf("%s: %+v", cells, r.Warnings)
+			}
+			return r
+		}
+		if a, b := of(c.cells, c.none), of(c.spelt, c.unknown); !slices.Equal(a.Predictions, b.Predictions) {
+			t.Errorf("%s: %v, and %s: %v", c.cells, a.Predictions, c.spelt, b.Predictions)
 		}
 	}
 }

@@ -15,6 +15,7 @@ const (
 	budget       = 50   // evaluations, where none is stated
 	precise      = 1e-6 // gain of a search to the last digits, as a share of the value, or the tolerance of the solutions, if that is less
 	budgetJumps  = 120  // under a penalty that is not convex
+	budgetSteps  = 160  // of two λ's where the criterion jumps
 	budgetTube   = 100  // for regression by support vectors
 	roughly      = 1e-3 // relative gain at which the search along a line stops, when a search in all directions follows
 	classesReach = 3    // how far λ's of classes may go from the common share of αmax
@@ -32,12 +33,9 @@ func Minimise(ctx context.Context, p Problem, o Options) (result, common *search
 		return nil, nil, outcome.Errorf(outcome.Shape, "there is no λ to choose")
 	}
 	o.Search = cmp.Or(o.Search, Auto)
-	if p.Jumps && o.Search == Auto {
-		o.Evaluations = cmp.Or(o.Evaluations, budgetJumps)
-	}
 	tube := p.Shape == Dual && len(p.Top) == 2 && o.Search == Auto
-	if tube {
-		o.Evaluations = cmp.Or(o.Evaluations, budgetTube)
+	if o.Search == Auto {
+		o.Evaluations = cmp.Or(o.Evaluations, p.budget(tube))
 	}
 	s := &stages{options: o.search()}
 	top := p.origins()
@@ -69,18 +67,58 @@ func Minimise(ctx context.Context, p Problem, o Options) (result, common *search
 	if p.Common {
 		s.options.Schedule = search.Exact // solutions are good already, and steps short
 	}
+	if p.Jumps && o.Search == Auto && !p.Common {
+		result, err = p.compass(ctx, s, common, p.below(p.box(top), common.Best.LogLambda))
+		if !o.Precision || !s.further(result, err) {
+			return result, common, err
+		}
+	}
+	from := result
 	if c, ok := p.Objective.(hasCurvature); ok && o.Search == Auto {
 		c.AskCurvature()
 	}
 	each := o.stepped(p)
 	result, err = s.run(asIs, func(options search.Options) (*search.Result, error) {
 		if !p.Common {
-			return p.descend(ctx, each, common.Best.LogLambda, p.below(p.box(top), common.Best.LogLambda), o, options)
+			return p.descend(ctx, each, from.Best.LogLambda, p.below(p.box(top), from.Best.LogLambda), o, options)
 		}
 		options.Stop = manyStop
 		return p.descend(ctx, each, common.Best.LogLambda, around(common.Best.LogLambda, classesReach), o, options)
 	})
-	return noWorse(result, common), common, err
+	return noWorse(result, from), common, err
+}
+
+// budget returns how many evaluations Auto has where none are stated, 0 for as many as other searches.
+func (p *Problem) budget(tube bool) int {
+	switch {
+	case tube:
+		return budgetTube
+	case p.Jumps && len(p.Top) == 2 && !p.Common:
+		return budgetSteps
+	case p.Jumps:
+		return budgetJumps
+	default:
+		return 0
+	}
+}
+
+// compass goes on from the best common share in each λ without slopes, and evaluates those of its choice.
+func (p *Problem) compass(ctx context.Context, s *stages, common *search.Result, box search.Box) (*search.Result, error) {
+	result, err := s.run(asIs, func(options search.Options) (*search.Result, error) {
+		options.Schedule = search.Exact
+		return search.Compass(ctx, p, common.Best, box, options)
+	})
+	if result = noWorse(result, common); !s.further(result, err) || result.Best.Gradient != nil {
+		return result, err
+	}
+	chosen, err := s.run(asIs, func(options search.Options) (*search.Result, error) {
+		options.Schedule = search.Exact
+		return search.Point(ctx, stepping{p}, result.Best.LogLambda, options)
+	})
+	if chosen != nil && chosen.Status == outcome.Exhausted {
+		chosen.Status = result.Status
+	}
+	return noWorse(chosen, common), err
 }
 
 // starts returns where a search starts whose origins stand for αmax.

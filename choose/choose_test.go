@@ -46,6 +46,36 @@ func TestTwoStrengthsAreLookedForBelowTheirBestShare(t *testing.T) {
 	}
 }
 
+// jagged is a bowl that jumps down ever again towards its least value and rises between, so that slopes say nothing.
+type jagged struct{ bowl }
+
+func (j jagged) Eval(ctx context.Context, r search.Request) (search.Evaluation, error) {
+	e, err := j.bowl.Eval(ctx, r)
+	e.Value, e.StandardError = math.Ceil(200*(e.Value-1))/8, 0.1
+	for i := range e.Gradient {
+		e.Gradient[i] = 0.5
+	}
+	return e, err
+}
+
+// Two strengths of a criterion that jumps are looked for without slopes, which do not tell where it falls, and the choice has some.
+func TestTwoStrengthsOfACriterionThatJumps(t *testing.T) {
+	least := [2]float64{-3, -7}
+	p := choose.Problem{Objective: jagged{bowl{least}}, Top: []float64{0, 0}, Ranges: []choose.Range{{Below: 9}, {Below: 9, Above: 4}}, Jumps: true}
+	for _, precision := range []bool{false, true} {
+		result, common, err := choose.Minimise(t.Context(), p, choose.Options{Precision: precision})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !result.Status.OK() || !(result.Best.Value < common.Best.Value-0.5) || len(result.Best.Gradient) != 2 {
+			t.Errorf("%s at %g, the common share at %g: %d evaluations", result.Status, result.Best.LogLambda, common.Best.LogLambda, len(result.Evaluations))
+		}
+		if at := result.Best.LogLambda; !precision && math.Hypot(at[0]-least[0], at[1]-least[1]) > 0.5 {
+			t.Errorf("at %g after %d evaluations", at, len(result.Evaluations))
+		}
+	}
+}
+
 // counted counts the slopes that a criterion was asked for to step by, and in full.
 type counted struct {
 	choose.Objective

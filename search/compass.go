@@ -1,0 +1,53 @@
+package search
+
+import (
+	"context"
+	"slices"
+
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+const (
+	compassFirst = 2.0   // the first step
+	compassLeast = 0.125 // and the last
+)
+
+// Compass goes on from a point that has been evaluated, by steps along one coordinate after the other, either way, that
+// are halved where none gains a hundredth of the standard error: a criterion that jumps has slopes between its jumps alone, and they do not tell
+// where it falls. Its evaluations have no gradient. The status is Converged, or Budget; Best may be worse than the start.
+func Compass(ctx context.Context, f Objective, start Evaluation, box Box, options Options) (*Result, error) {
+	at, value, worth := slices.Clone(start.LogLambda), start.Value, float64(enough*start.StandardError)
+	ways, way, failed, step := 2*len(at), 0, 0, compassFirst
+	var asked, back []float64
+	next := func(_ int, before []Evaluation) []float64 {
+		if asked != nil {
+			if last := before[len(before)-1]; last.Value < value-worth {
+				at, back, value, failed = asked, at, last.Value, 0
+			} else {
+				way, failed = way+1, failed+1
+			}
+		}
+		for ; ; way, failed = way+1, failed+1 {
+			if failed >= ways {
+				if step, failed = step/2, 0; step < compassLeast {
+					return nil
+				}
+			}
+			x := slices.Clone(at)
+			if i := way % ways / 2; way%2 == 0 {
+				x[i] -= step
+			} else {
+				x[i] += step
+			}
+			if box.clamp(x); !slices.Equal(x, at) && !slices.Equal(x, back) {
+				asked = x
+				return x
+			}
+		}
+	}
+	r, err := evaluateAll(ctx, f, options, false, next)
+	if r != nil && r.Status == outcome.Exhausted {
+		r.Status = outcome.Converged
+	}
+	return r, err
+}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/seed-45b9a24c/pare/bilevel"
+	"github.com/seed-45b9a24c/pare/criterion"
 	"github.com/seed-45b9a24c/pare/implicit"
 	"github.com/seed-45b9a24c/pare/internal/inner"
 	"github.com/seed-45b9a24c/pare/iterdiff"
@@ -83,8 +84,8 @@ func Gradient(ctx context.Context, x sparse.Matrix, y, logLambda []float64, v Va
 	if err := e.check(logLambda); err != nil {
 		return nil, err
 	}
-	if err := checkSmooth(v.Loss, "a gradient"); err != nil {
-		return nil, err
+	if !criterion.Smooth(v.Loss) {
+		return nil, outcome.At(outcome.Usage, "validation-loss", "%s is piecewise constant, and has no gradient; a path has its values", v.Loss.Name())
 	}
 	problem, spec, err := e.validating(ctx, v, true)
 	if err != nil {

@@ -334,3 +334,32 @@ func TestInformationChoosesAsAGridDoes(t *testing.T) {
 		}
 	}
 }
+
+// TestInformationIsRough: where columns come in by the dozen, AIC and BIC have dips between two points of a path.
+func TestInformationIsRough(t *testing.T) {
+	const sigma = 2
+	for seed, by := range map[uint64]pare.Criterion{5: pare.AIC, 12: pare.BIC} {
+		n := 60 + 8*int(seed)
+		q := oracle.NewRandom(seed).Problem(oracle.Shape{N: n, P: 60, Correlation: 0.5, Active: 8, Noise: sigma})
+		x := fixture.Matrix(t, q, true)
+		v := pare.Validation{Criterion: by, Sigma: sigma}
+		s, err := pare.Select(t.Context(), x, q.Y, pare.SelectOptions{Validation: v}, pare.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		least, at := s.NullValue, 0.0
+		for k := range 80 {
+			depth := 8 * float64(k) / 79
+			g, err := pare.Gradient(t.Context(), x, q.Y, []float64{s.LogLambdaMax[0] - depth}, v, pare.Config{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if g.Value < least {
+				least, at = g.Value, depth
+			}
+		}
+		if spread := math.Sqrt(2 * float64(n)); !(s.Value <= least+0.05*spread) {
+			t.Errorf("%s: %g after %d evaluations, %g ± %g at ln αmax − %.3g", by, s.Value, len(s.Evaluations), least, spread, at)
+		}
+	}
+}

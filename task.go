@@ -72,6 +72,7 @@ func (e *engine) task(call, ctx context.Context, o SelectOptions) (t *task, err 
 	}
 	t.choice = single.traits(t.problem, t.spec, o)
 	if columns {
+		t.choice.Roughness /= 2 // only where those of the columns begin
 		t.columns = e.columns(ctx, t, o)
 	}
 	return t, remember(ctx, t.problem, oneForAll, o.Log)
@@ -123,7 +124,7 @@ func (e *engine) traits(problem inner.Outer, spec bilevel.Spec, o SelectOptions)
 	counted := e.leftOut != "" && !e.family.form.Dense && float64(steady)*float64(columns)*float64(columns) > float64(rows)
 	p.Jumps = e.family.shape().Concave || counted
 	if r := spec.Risk; r != nil { // as columns come in, its degrees of freedom jump, which BIC counts for ln(n)/2 times as much as the others
-		p.Roughness = r.Freedom / (2 * r.Fit * r.Sigma * r.Sigma)
+		p.Roughness = r.Freedom / (r.Fit * r.Sigma * r.Sigma)
 	}
 	p.Grouped = e.family.grouped()
 	p.Curved = !e.family.quadratic()

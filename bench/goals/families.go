@@ -180,7 +180,7 @@ func smallSets(ctx context.Context, o studies.Options) ([]problem, error) {
 		if err != nil {
 			return nil, err
 		}
-		sets = append(sets, problem{name, sparse.Compact(d.X.(*sparse.CSC)), d.Y, pare.Validation{}})
+		sets = append(sets, problem{name, sparse.Compact(d.X.(*sparse.CSC)), d.Y, pare.Validation{}, referenceTol})
 	}
 	return sets, nil
 }

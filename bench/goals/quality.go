@@ -16,12 +16,14 @@ import (
 )
 
 const (
-	drawnProblems = 300  // of each model
-	drawnQuick    = 60   //
-	gridPoints    = 200  // of the reference
-	realSeeds     = 6    // shuffles of a data set
-	referenceTol  = 1e-7 // of its points
-	largestDrawn  = 1000 // rows, from which on the grid is coarser and ends sooner
+	drawnProblems = 300   // of each model
+	drawnQuick    = 60    //
+	gridPoints    = 200   // of the reference
+	realSeeds     = 6     // shuffles of a data set
+	referenceTol  = 1e-7  // of its points
+	clearTol      = 1e-11 // where noise is little: looser solutions serve several of them
+	leftRows      = 0.1   // share of the rows that a support leaves free, at least, where leaving one out says anything
+	largestDrawn  = 1000  // rows, from which on the grid is coarser and ends sooner
 )
 
 // problem is data to choose λ on.
@@ -30,6 +32,7 @@ type problem struct {
 	x    sparse.Matrix
 	y    []float64
 	v    pare.Validation
+	tol  float64 // of the reference
 }
 
 // drawn is a kind of random problems.
@@ -71,9 +74,9 @@ var kinds = []drawn{
 // columns, half the time of very different scales, few coefficients, and noise from a
 // tenth to thrice the variance of the signal, or from a tenth to a millionth where it is little. Classes are the signs of the target.
 func (d drawn) draw(seed uint64, k int) (problem, error) {
-	m, least, most := d.model, 0.3, 10.0
+	m, least, most, tol := d.model, 0.3, 10.0, float64(referenceTol)
 	if d.clear {
-		least, most = 10, 1e6
+		least, most, tol = 10, 1e6, clearTol
 	}
 	source := random.SplitMix64(seed*1_000_003 + uint64(k)*7919 + uint64(len(m)))
 	between := func(low, high float64) float64 { return low + float64((high-low)*source.Uniform()) }
@@ -114,7 +117,7 @@ func (d drawn) draw(seed uint64, k int) (problem, error) {
 		}
 	}
 	x, err := sparse.NewDense(n, p, values)
-	return problem{fmt.Sprintf("random %d", k), x, y, pare.Validation{Criterion: d.criterion, Seed: uint64(k)}}, err
+	return problem{fmt.Sprintf("random %d", k), x, y, pare.Validation{Criterion: d.criterion, Seed: uint64(k)}, tol}, err
 }
 
 // quality is how far choices are above the best of a grid.
@@ -193,7 +196,7 @@ func realSets(ctx context.Context, o studies.Options, t *studies.Table, m pare.M
 			if o.Progress != nil {
 				o.Progress(fmt.Sprintf("%s, %s, shuffle %d of %d", m, name, seed+1, seeds))
 			}
-			p := problem{fmt.Sprintf("shuffle %d", seed), sparse.Compact(d.X.(*sparse.CSC)), y, pare.Validation{Seed: seed}}
+			p := problem{fmt.Sprintf("shuffle %d", seed), sparse.Compact(d.X.(*sparse.CSC)), y, pare.Validation{Seed: seed}, referenceTol}
 			if err := q.judge(ctx, m, p); err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
@@ -261,7 +264,7 @@ func anew(ctx context.Context, p problem, m pare.Model, s *pare.Selection) (floa
 	if s.Status == "null_model" && !m.Traits().Dense && m.Traits().Strengths != pare.Cost {
 		return s.NullValue, nil
 	}
-	h, err := pare.Gradient(ctx, p.x, p.y, s.LogLambda, p.v, pare.Config{Model: m, Threads: 1, Tol: referenceTol})
+	h, err := pare.Gradient(ctx, p.x, p.y, s.LogLambda, p.v, pare.Config{Model: m, Threads: 1, Tol: p.tol})
 	if err != nil {
 		return 0, err
 	}
@@ -288,7 +291,8 @@ func (q *quality) contains(ctx context.Context, p problem, at float64) error {
 }
 
 // reference returns the least value of a grid and the null model, and its standard error
-// over the folds.
+// over the folds. Where each row is left out in turn, solutions with nearly as many coefficients as rows do not count: they
+// leave next to nothing of either, and the quotient of the two is small by chance.
 func reference(ctx context.Context, p problem, c pare.Config, s *pare.Selection) (best, spread float64, err error) {
 	best = s.NullValue
 	if len(s.Evaluations) > 0 {
@@ -298,15 +302,20 @@ func reference(ctx context.Context, p problem, c pare.Config, s *pare.Selection)
 	if err != nil {
 		return 0, 0, err
 	}
-	c.Tol = referenceTol
+	c.Tol = p.tol
 	if c.Model.Traits().Strengths == pare.Cost { // with large C sweeps go on for ever
 		c.Tol, c.MaxEpochs = 1e-5, 3000
+	}
+	most := math.MaxInt
+	if p.v.Criterion == pare.GCV || p.v.Criterion == pare.ALO {
+		n, _ := p.x.Dims()
+		most = int((1 - leftRows) * float64(n))
 	}
 	for e, err := range pare.Validate(ctx, p.x, p.y, grid, p.v, c) {
 		if err != nil {
 			return 0, 0, err
 		}
-		if e.Trusted && e.Value < best {
+		if e.Trusted && e.Value < best && e.Support <= most {
 			best, spread = e.Value, e.StandardError
 		}
 	}

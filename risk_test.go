@@ -313,17 +313,7 @@ func TestInformationChoosesAsAGridDoes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			least, at := s.NullValue, 0.0
-			for k := range 80 {
-				depth := 14 * float64(k) / 79
-				g, err := pare.Gradient(t.Context(), x, q.Y, []float64{s.LogLambdaMax[0] - depth}, v, pare.Config{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				if g.Value < least {
-					least, at = g.Value, depth
-				}
-			}
+			least, at := leastInformation(t, x, q.Y, v, s, 14)
 			spread := unit * math.Sqrt(2*float64(n))
 			if e := s.Evaluations[0]; math.Abs(e.StandardError-spread) > 1e-12*spread {
 				t.Errorf("seed %d, %s: a standard error of %g, want %g", seed, by, e.StandardError, spread)
@@ -333,6 +323,23 @@ func TestInformationChoosesAsAGridDoes(t *testing.T) {
 			}
 		}
 	}
+}
+
+// leastInformation returns the least value of 80 points down to a depth and of the null model, and at which depth.
+func leastInformation(t *testing.T, x sparse.Matrix, y []float64, v pare.Validation, s *pare.Selection, deepest float64) (least, at float64) {
+	t.Helper()
+	least = s.NullValue
+	for k := range 80 {
+		depth := deepest * float64(k) / 79
+		g, err := pare.Gradient(t.Context(), x, y, []float64{s.LogLambdaMax[0] - depth}, v, pare.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g.Value < least {
+			least, at = g.Value, depth
+		}
+	}
+	return least, at
 }
 
 // TestInformationIsRough: where columns come in by the dozen, AIC and BIC have dips between two points of a path.
@@ -347,17 +354,7 @@ func TestInformationIsRough(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		least, at := s.NullValue, 0.0
-		for k := range 80 {
-			depth := 8 * float64(k) / 79
-			g, err := pare.Gradient(t.Context(), x, q.Y, []float64{s.LogLambdaMax[0] - depth}, v, pare.Config{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if g.Value < least {
-				least, at = g.Value, depth
-			}
-		}
+		least, at := leastInformation(t, x, q.Y, v, s, 8)
 		if spread := math.Sqrt(2 * float64(n)); !(s.Value <= least+0.05*spread) {
 			t.Errorf("%s: %g after %d evaluations, %g ± %g at ln αmax − %.3g", by, s.Value, len(s.Evaluations), least, spread, at)
 		}

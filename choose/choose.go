@@ -14,7 +14,7 @@ import (
 const (
 	budget       = 50   // evaluations, where none is stated
 	precise      = 1e-6 // gain of a search to the last digits, as a share of the value, or the tolerance of the solutions, if that is less
-	budgetJumps  = 120  // under a penalty that is not convex
+	budgetJumps  = 120  // where the penalty is not convex or the criterion jumps
 	budgetSteps  = 160  // of two λ's where the criterion jumps
 	budgetTube   = 100  // for regression by support vectors
 	roughly      = 1e-3 // relative gain at which the search along a line stops, when a search in all directions follows
@@ -104,21 +104,24 @@ func (p *Problem) budget(tube bool) int {
 
 // compass goes on from the best common share in each λ without slopes, and evaluates those of its choice.
 func (p *Problem) compass(ctx context.Context, s *stages, common *search.Result, box search.Box) (*search.Result, error) {
+	start := common.Best
+	start.Gradient, start.Curvature = nil, nil // which are those along the line
 	result, err := s.run(asIs, func(options search.Options) (*search.Result, error) {
 		options.Schedule = search.Exact
-		return search.Compass(ctx, p, common.Best, box, options)
+		return search.Compass(ctx, p, start, box, options)
 	})
-	if result = noWorse(result, common); !s.further(result, err) || result.Best.Gradient != nil {
+	if result = noWorse(result, common); !s.further(result, err) {
 		return result, err
 	}
 	chosen, err := s.run(asIs, func(options search.Options) (*search.Result, error) {
 		options.Schedule = search.Exact
 		return search.Point(ctx, stepping{p}, result.Best.LogLambda, options)
 	})
-	if chosen != nil && chosen.Status == outcome.Exhausted {
-		chosen.Status = result.Status
+	if err != nil || chosen.Status != outcome.Exhausted {
+		return noWorse(chosen, result), err
 	}
-	return noWorse(chosen, common), err
+	chosen.Status, chosen.Seen = result.Status, result.Seen
+	return chosen, nil
 }
 
 // starts returns where a search starts whose origins stand for αmax.

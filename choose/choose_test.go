@@ -3,6 +3,7 @@ package choose_test
 import (
 	"context"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/choose"
@@ -56,6 +57,28 @@ func (j jagged) Eval(ctx context.Context, r search.Request) (search.Evaluation, 
 		e.Gradient[i] = 0.5
 	}
 	return e, err
+}
+
+// lone is finite where both strengths are the same share alone.
+type lone struct{ jagged }
+
+func (l lone) Eval(ctx context.Context, r search.Request) (search.Evaluation, error) {
+	e, err := l.jagged.Eval(ctx, r)
+	if r.LogLambda[0] != r.LogLambda[1] {
+		e.Value = math.Inf(1)
+	}
+	return e, err
+}
+
+func (lone) Null() search.Evaluation { return search.Evaluation{Value: 100} }
+
+// The best common share is the choice, with the slopes of both strengths, where no value beside it is a number.
+func TestTwoStrengthsWithoutAnother(t *testing.T) {
+	p := choose.Problem{Objective: lone{jagged{bowl{[2]float64{-3, -7}}}}, Top: []float64{0, 0}, Ranges: []choose.Range{{Below: 9}, {Below: 9, Above: 4}}, Jumps: true}
+	result, common, err := choose.Minimise(t.Context(), p, choose.Options{})
+	if err != nil || !result.Status.OK() || !slices.Equal(result.Best.LogLambda, common.Best.LogLambda) || len(result.Best.Gradient) != 2 {
+		t.Errorf("%v, %+v", err, result)
+	}
 }
 
 // Two strengths of a criterion that jumps are looked for without slopes, which do not tell where it falls, and the choice has some.

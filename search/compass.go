@@ -13,16 +13,17 @@ const (
 )
 
 // Compass goes on from a point that has been evaluated, by steps along one coordinate after the other, either way, that
-// are halved where none gains a hundredth of the standard error: a criterion that jumps has slopes between its jumps alone, and they do not tell
-// where it falls. Its evaluations have no gradient. The status is Converged, or Budget; Best may be worse than the start.
+// are halved where none gains a hundredth of the standard error: a criterion that jumps has slopes between its jumps alone,
+// and they do not tell where it falls. No point is evaluated twice, and none has a gradient. The status is Converged, or
+// Budget.
 func Compass(ctx context.Context, f Objective, start Evaluation, box Box, options Options) (*Result, error) {
 	at, value, worth := slices.Clone(start.LogLambda), start.Value, float64(enough*start.StandardError)
 	ways, way, failed, step := 2*len(at), 0, 0, compassFirst
-	var asked, back []float64
+	var asked []float64
 	next := func(_ int, before []Evaluation) []float64 {
 		if asked != nil {
 			if last := before[len(before)-1]; last.Value < value-worth {
-				at, back, value, failed = asked, at, last.Value, 0
+				at, value, failed = asked, last.Value, 0
 			} else {
 				way, failed = way+1, failed+1
 			}
@@ -39,15 +40,24 @@ func Compass(ctx context.Context, f Objective, start Evaluation, box Box, option
 			} else {
 				x[i] += step
 			}
-			if box.clamp(x); !slices.Equal(x, at) && !slices.Equal(x, back) {
+			box.clamp(x)
+			met := func(e Evaluation) bool { return slices.Equal(e.LogLambda, x) }
+			if !met(start) && !slices.ContainsFunc(before, met) {
 				asked = x
 				return x
 			}
 		}
 	}
-	r, err := evaluateAll(ctx, f, options, false, next)
-	if r != nil && r.Status == outcome.Exhausted {
-		r.Status = outcome.Converged
+	r, err := newRecorder(f, options)
+	if err != nil {
+		return nil, err
 	}
-	return r, err
+	if start.Final = true; finite(value) { // the best so far
+		r.rank(&start)
+	}
+	result, err := r.evaluateAll(ctx, false, next)
+	if result.Status == outcome.Exhausted {
+		result.Status = outcome.Converged
+	}
+	return result, err
 }

@@ -59,6 +59,10 @@ func evaluateAll(ctx context.Context, f Objective, options Options, unending boo
 	if err != nil {
 		return nil, err
 	}
+	return r.evaluateAll(ctx, unending, next)
+}
+
+func (r *recorder) evaluateAll(ctx context.Context, unending bool, next func(k int, before []Evaluation) []float64) (*Result, error) {
 	r.sharpen()
 	return r.search(ctx, func(ctx context.Context) (outcome.Status, error) {
 		for k := 0; ; k++ {

@@ -23,8 +23,9 @@ type Search = choose.Search
 const (
 	// Auto scans one λ along a path down from αmax, and then evaluates the minimum of a model
 	// fitted to all values and slopes seen. Two λ's are found by a trust region, from the best of
-	// each alone, or by steps without slopes where the criterion jumps, as [ALO] and [GCV] do. More λ's begin with one share of αmax for all, and go on by a trust region, or
-	// by L-BFGS where each column has its own.
+	// each alone, or by steps without slopes where the criterion jumps, as [ALO] and [GCV] do. More
+	// λ's begin with one share of αmax for all, and go on by a trust region, or by L-BFGS where each
+	// column has its own.
 	Auto         = choose.Auto
 	GradientStep = choose.GradientStep // gradient descent, algorithm 6 of the paper, with Barzilai–Borwein steps after its first failure
 	LineSearch   = choose.LineSearch   // gradient descent with the adaptive step of HOAG (Pedregosa, ICML 2016)

@@ -15,9 +15,9 @@ type Search string
 // The outer methods.
 const (
 	// Auto scans before it descends, see [search.Scan], where there is one λ. C and ε are scanned
-	// for by turns. Another two are searched for from the best of each alone by a trust region, or from one share of αmax for both by steps without slopes where the criterion jumps;
-	// for more it begins with one share of αmax for all, and goes on by a trust region, or by
-	// L-BFGS for one of each column.
+	// for by turns. Another two are searched for from the best of each alone by a trust region, or where
+	// the criterion jumps from one share of αmax for both by steps without slopes; for more it begins
+	// with one share of αmax for all, and goes on by a trust region, or by L-BFGS for one of each column.
 	Auto         Search = "auto"
 	GradientStep Search = "gradient"   // the paper's gradient descent, repaired
 	LineSearch   Search = "linesearch" // gradient descent, each step shortened until the value falls
@@ -44,8 +44,9 @@ type Options struct {
 	// Precision continues the choice of Auto to the last digits of Tol. Without it one λ
 	// is chosen to a hundredth of the criterion's standard error, a fiftieth where evaluations take long, and a thousandth of its value.
 	Precision bool
-	// Evaluations is the budget; 0 means 50, 120 where the penalty is not convex or the criterion jumps, 160 if it has two λ, 100 for C and ε, or the size of the grid, or 15 for one λ of
-	// each column after those for all.
+	// Evaluations is the budget; 0 means 50, 120 where the penalty is not convex or the criterion jumps,
+	// 160 if it has two λ, 100 for C and ε, or the size of the grid, or 15 for one λ of each column after
+	// those for all.
 	Evaluations int
 	// Points and MinRatio describe the grid: α from αmax down to MinRatio·αmax, where
 	// Random, Halton and TPE draw, too. 0 means 100 and 0.001.

@@ -5,9 +5,9 @@
 // returns the best point seen, and says why it stopped. The same objective gives the same
 // evaluations, bit for bit, on every machine.
 //
-// [Scan] and [Secant] are for one λ, [TrustRegion] for a few, [LBFGS] for many; [Gradient] is the
-// paper's descent, with repairs. [LineSearch], [Adam], [Grid], [Random], [Halton] and [TPE] are
-// baselines.
+// [Scan] and [Secant] are for one λ, [TrustRegion] for a few, [Compass] for those of a criterion
+// that jumps, [LBFGS] for many; [Gradient] is the paper's descent, with repairs. [LineSearch],
+// [Adam], [Grid], [Random], [Halton] and [TPE] are baselines.
 package search
 
 import (

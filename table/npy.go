@@ -325,7 +325,7 @@ func newArrayRows(a *array) (*arrayRows, error) {
 	if p == 0 {
 		return nil, &outcome.Error{Kind: outcome.Shape, File: a.name, Message: fmt.Sprintf("the array of %d × 0 elements has no column: write a matrix with a row for each sample", n)}
 	}
-	if p*a.size == 0 {
+	if a.size == 0 { // text of no length takes no bytes
 		if err := believe(a.name, n, 0, 0); err != nil {
 			return nil, err
 		}

@@ -74,7 +74,7 @@ var kinds = []drawn{
 // columns, half the time of very different scales, few coefficients, and noise from a
 // tenth to thrice the variance of the signal, or from a tenth to a millionth where it is little. Classes are the signs of the target.
 func (d drawn) draw(seed uint64, k int) (problem, error) {
-	m, least, most, tol := d.model, 0.3, 10.0, float64(referenceTol)
+	m, least, most, tol := d.model, 0.3, 10.0, referenceTol
 	if d.clear {
 		least, most, tol = 10, 1e6, clearTol
 	}

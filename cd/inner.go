@@ -14,9 +14,8 @@ import (
 //
 //	½‖r̂‖² + Σ Nαⱼ|βⱼ| + ½Nα₂‖β‖²,  r̂ the working residual under the weights w
 //
-// w are the row weights for the squared loss, which is quadratic itself, and the
-// curvature at the current point for others. Slices are indexed by position in
-// the working set.
+// For the squared loss, which is itself quadratic, w are the row weights; for other losses w is the curvature
+// at the current point. Slices are indexed by position in the working set.
 type inner struct {
 	columns []int32
 	total   float64 // N
@@ -26,32 +25,32 @@ type inner struct {
 	coef      []float64 // βⱼ
 	square    []float64 // ‖X̃_j‖²
 	threshold []float64 // Nαⱼ
-	length    []int     // values of the column
+	length    []int     // number of values stored of the column
 	grad      []float64 // c_j − Nα₂βⱼ when the last sweep reached column j
 
-	met       *certificate // that has met the residual loaded; nil: none has
-	squared   float64      // ‖r̂‖² where the store has not all rows of r̂, else 0
-	working   []float64    // r̂ as an engine has it: by compact rows, times √w
+	met       *certificate // certificate whose correlations are of the residual loaded; nil: none
+	squared   float64      // ‖r̂‖² over all rows, where the store does not hold all of them, else 0
+	working   []float64    // r̂ as the engines hold it: √w⊙r by compact rows
 	store     *support.Columns
 	gram      *support.Gram
 	residual  residualEngine
 	quadratic gramEngine
-	engine    engine // the one in use
+	engine    engine // the engine in use
 	newton    newton
 	homotopy  homotopy
 
-	epochs   float64 // sweeps that a Gram matrix must pay for itself in
-	reuses   float64 // Newton steps that share what is added to it
-	newtons  float64 // those of them to be expected of this solve
-	building float64 // factor on the price of adding to it
-	always   int     // columns up to which it is factorised whatever else would cost
+	epochs   float64 // sweeps within which a Gram matrix must pay for itself
+	reuses   float64 // Newton steps that share the columns added to the Gram matrix
+	newtons  float64 // number of those steps expected in this solve
+	building float64 // factor on the cost of adding columns to the Gram matrix
+	always   int     // number of columns up to which the Gram matrix is factorised, whatever the alternatives cost
 
-	factor  float64 // the inner gap asked for, relative to the outer one
-	outer   float64 // the outer gap, which the first estimate of the inner one is measured by; 0: it is believed
+	factor  float64 // the inner gap to reach, relative to the outer one
+	outer   float64 // the outer gap: the target is lowered where the first inner gap is below it; 0: the target stays
 	left    int     // epochs left in this solve
-	caution float64 // ridgeCaution or coldCaution
+	caution float64 // ridgeCaution or coldCaution: a factor on ridgeGap
 	spent   float64 // modelled cost of the sweeps since the last Newton step
-	work    float64 // that of everything in this solve, but for what the store counts
+	work    float64 // modelled cost of everything in this solve, except what the store counts
 }
 
 // engine keeps the correlations c_j = X̃_jᵀ(w⊙r) of the working set up to date
@@ -64,32 +63,33 @@ type engine interface {
 	epoch() (cost float64)
 	// correlation returns c_j for the column at position k.
 	correlation(k int) float64
-	// move updates what is kept for a coefficient, at position k, that has moved by d.
+	// move updates the engine after the coefficient at position k has moved by d.
 	move(k int, d float64)
-	// correlations sets out to the c_j of columns at some positions.
+	// correlations sets out to the c_j of the columns at the positions given.
 	correlations(positions []int32, out []float64)
 	// moves is move for several columns, one after the other. It may change d.
 	moves(positions []int32, d []float64)
 	// squaredResidual returns ‖r̂‖².
 	squaredResidual() float64
-	// price is the cost of a sweep in which columns moved that hold as many values.
+	// price returns the cost of a sweep that moved some coefficients, whose columns hold the number of values
+	// given.
 	price(moved, values int) float64
 }
 
 const (
 	innerFactor = 0.1   // of the outer gap
-	leastFactor = 1e-4  // where rounding ends the tightening
-	leastGap    = 1e-16 // relative to P₀: no sweep gets further
-	// ridgeCaution is how far ridgeGap must be below the gap asked for: predictions are known
-	// to its root only, and to less under a small ridge. coldCaution is that of a solve that begins at
-	// β = 0 and is to be exact: it is none on the way of a search, which would go on from predictions.
+	leastFactor = 1e-4  // lower bound of inner.factor, where rounding makes tightening useless
+	leastGap    = 1e-16 // relative to P₀: no sweep reaches a smaller gap
+	// ridgeCaution is how many times smaller than the target ridgeGap must be: predictions are accurate only to
+	// the square root of the gap, and to less under a small ridge. coldCaution replaces it in an exact solve
+	// that begins at β = 0: such a solve is not part of a search, which would continue from its predictions.
 	ridgeCaution = 1e3
 	coldCaution  = 1e2
-	mostSweeps   = 2000 // of one working set, after which it is looked at afresh
-	leastSweeps  = 2    // of one that will soon be another
-	smallShare   = 0.3  // of the price of a pass: a step that costs less is worth taking for fewer passes
+	mostSweeps   = 2000 // over one working set, before the next certificate
+	leastSweeps  = 2    // over a working set that is about to change
+	smallShare   = 0.3  // of the price of a pass: a step that costs less is worth taking to save passes
 	allShare     = 0.3  // of the tolerance, where the set has all columns
-	closer       = 0.01 // times as close to the solution as otherwise
+	closer       = 0.01 // factor on the gap to reach where a closer solution is cheap
 )
 
 func (in *inner) init(view *sparse.View) {
@@ -103,8 +103,8 @@ func (in *inner) init(view *sparse.View) {
 	in.homotopy.init(in, view.Kernels())
 }
 
-// suit makes the cost model that of a quadratic loss, whose Gram matrix stays, or
-// of another, whose curvature changes with every step.
+// suit sets the cost model to that of a quadratic loss, whose Gram matrix stays the same, or, where curved is
+// true, to that of a loss whose curvature changes with every step.
 func (in *inner) suit(curved bool) {
 	in.epochs, in.reuses, in.building, in.always = epochsExpected, newtonsExpected, 1, smallestChoice
 	in.newton.enough = newtonEnough
@@ -143,8 +143,8 @@ func (in *inner) exhausted() bool { return in.left == 0 }
 func (in *inner) tighten()        { in.factor = max(leastFactor, 0.1*in.factor) }
 func (in *inner) relax()          { in.factor = innerFactor }
 
-// sweep solves the problem on the working set of a quadratic datafit until its
-// gap is a fraction of the certified one. It returns false where ctx ended.
+// sweep solves the problem on the working set of a quadratic datafit until its gap is a fraction of the
+// certified one. It returns false if ctx ended.
 func (s *Solver) sweep(ctx context.Context) bool {
 	in := &s.in
 	in.load(s, s.state.Weighted)
@@ -159,11 +159,11 @@ func (s *Solver) sweep(ctx context.Context) bool {
 	return s.solveInner(ctx, target, mostSweeps)
 }
 
-// jumpPolishes is how many steps a polish has where the curvature jumps: each takes off all
-// but a thousandth, see jumpDamping, and rows may cross a jump on the way.
+// jumpPolishes is the number of polishing steps where the curvature jumps: each step leaves about a thousandth
+// of the error, see jumpDamping, and rows may cross a jump on the way.
 const jumpPolishes = 4
 
-// polishes returns how many polishing steps there are to be at most.
+// polishes returns the largest number of polishing steps to take.
 func (s *Solver) polishes(opts Options) int {
 	if !opts.Polish {
 		return 0
@@ -176,8 +176,8 @@ func (s *Solver) polishes(opts Options) int {
 	return 1
 }
 
-// magnitude returns what the rounding of the model's objective is relative to: P₀, or where
-// rows have next to no curvature their large working residuals.
+// magnitude returns the scale of rounding errors in the model's objective: P₀, or, where rows may have next to
+// no curvature and therefore large working residuals, the objective itself if that is larger.
 func (s *Solver) magnitude() float64 {
 	if s.curved != nil && s.prox.least > 0 {
 		return max(s.null, s.in.objective()/s.in.total)
@@ -185,9 +185,9 @@ func (s *Solver) magnitude() float64 {
 	return s.null
 }
 
-// closeness returns the gap asked of the problem loaded, relative to the certified one. Where few
-// columns are missing and a Newton step on the Gram matrix costs little beside a pass, it is less,
-// for fewer passes; where none are, it is below the tolerance.
+// closeness returns the gap to reach on the loaded problem, relative to the certified gap. It is smaller, to
+// save passes, where the set lacks few columns and a Newton step on the Gram matrix is cheap beside a pass.
+// Where the set has all columns the gap to reach is below the tolerance.
 func (s *Solver) closeness() float64 {
 	in := &s.in
 	if s.set.all {
@@ -203,8 +203,8 @@ func (s *Solver) closeness() float64 {
 	return min(in.factor*closer, allShare*s.tol/s.sol.RelativeGap)
 }
 
-// solveInner solves the problem loaded. That on a set which has just taken in many columns will soon
-// be another: besides two sweeps it may cost what the next pass over all columns does.
+// solveInner solves the loaded problem. A working set that has just grown by many columns will soon change
+// again, so its solution may cost no more than two sweeps plus the price of the next pass over all columns.
 func (s *Solver) solveInner(ctx context.Context, target float64, most int) bool {
 	allowance := math.Inf(1)
 	if !s.set.settled(len(s.active)) {
@@ -235,8 +235,8 @@ func (s *Solver) polish(ctx context.Context) {
 	}
 }
 
-// solve sweeps, with Newton steps in between, until the gap is within target, or has cost the
-// allowance besides the least sweeps. It returns false where ctx ended.
+// solve sweeps, with Newton steps in between, until the gap is within target or the cost exceeds the allowance
+// plus leastSweeps sweeps. It returns false if ctx ended.
 func (in *inner) solve(ctx context.Context, s *Solver, target float64, most int, allowance float64) bool {
 	target = max(target, leastGap*s.null)
 	for sweeps := 0; in.left > 0 && sweeps < most; sweeps++ {
@@ -270,8 +270,8 @@ func (in *inner) solve(ctx context.Context, s *Solver, target float64, most int,
 	return true
 }
 
-// epoch sweeps the set once. The engines' sweeps know no constraint; under one the
-// columns are visited here, one at a time.
+// epoch sweeps the set once. The sweeps of the engines handle no constraints; under constraints the columns are
+// visited here, one at a time.
 func (in *inner) epoch() (cost float64) {
 	if !in.pen.Positive() && !in.pen.Bounded() {
 		return in.engine.epoch()
@@ -292,8 +292,7 @@ func (in *inner) epoch() (cost float64) {
 	return in.engine.price(moved, values)
 }
 
-// load takes the working set, β and the weighted residual v over, and chooses
-// the engine.
+// load loads the working set, β and the weighted residual v, and chooses the engine.
 func (in *inner) load(s *Solver, v []float64) {
 	in.columns = s.set.columns
 	in.ridge, in.pen = in.total*s.pen.Ridge(), s.pen
@@ -319,7 +318,7 @@ func (in *inner) load(s *Solver, v []float64) {
 	if in.squared = s.subsampling.squared; s.curved == nil || in.squared > 0 {
 		in.met = &s.cert
 	}
-	if in.squared > 0 { // the store has not the rows to meet columns with
+	if in.squared > 0 { // the store lacks rows that correlations need
 		s.meetSet()
 		s.fixSparseColumns()
 		in.engine = &in.quadratic
@@ -337,15 +336,15 @@ func (in *inner) unload(s *Solver) {
 	}
 }
 
-// gap estimates the gap of the restricted problem from the correlations that
-// the last sweep met on its way, which costs no pass. They are older than the
-// coefficients, so it is used as a stopping rule only, never reported.
+// gap estimates the gap of the restricted problem from the correlations computed during the last sweep, at no
+// cost of its own. They are older than the coefficients, so the estimate only serves as a stopping rule and is
+// never reported.
 func (in *inner) gap() float64 {
 	if in.pen.Bounded() {
 		return in.boundedGap()
 	}
 	var worst, l2, slack, product, loose float64
-	alike := in.pen.Columns() < 0 && !in.pen.Positive() && len(in.grad) > 0 // they pull by |a|, all to one threshold
+	alike := in.pen.Columns() < 0 && !in.pen.Positive() && len(in.grad) > 0 // all columns pull by |a| against one threshold
 	if alike {
 		worst = in.residual.k.MaxAbs(in.grad) / in.threshold[0]
 	}
@@ -371,8 +370,8 @@ func (in *inner) gap() float64 {
 	return (loose + float64(rest*rest*norm/2) + math.FMA(rest, product, slack)) / in.total
 }
 
-// ridgeGap is [inner.gap] at the correlations as they are: a ridge makes them dual feasible.
-// Scaled to the strength of the kink they are far off where that is next to nothing.
+// ridgeGap is [inner.gap] at the unscaled correlations, which a ridge makes dual feasible. Where αⱼ is next to
+// nothing, scaling the correlations to it would make a poor dual point.
 func (in *inner) ridgeGap() float64 {
 	var gap float64
 	for k, a := range in.grad {
@@ -392,13 +391,13 @@ func (in *inner) objective() float64 {
 	for k, b := range in.coef {
 		if b != 0 {
 			l1 = math.FMA(in.threshold[k], math.Abs(b), l1)
-			l2 = math.FMA(in.ridge*b, b, l2) // β² may overflow where this does not
+			l2 = math.FMA(in.ridge*b, b, l2) // β² may overflow where this product does not
 		}
 	}
 	return float64(0.5*in.engine.squaredResidual()) + l1 + float64(0.5*l2)
 }
 
-// grow returns v with length n, its contents undefined.
+// grow returns v resized to length n, with undefined contents.
 func grow(v []float64, n int) []float64 {
 	if cap(v) < n {
 		return kernels.Undefined[float64](n + n/2)[:n]

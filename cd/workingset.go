@@ -9,62 +9,61 @@ import (
 	"github.com/seed-45b9a24c/pare/support"
 )
 
-// workingSet chooses the columns of the inner problem: the support and the
-// columns that violate optimality most. It stays small, since what counts most in a
-// fit is not to work on columns that end at zero, but where those cost next to nothing.
+// workingSet chooses the columns of the inner problem: the support and the columns that violate optimality
+// most. The set is kept small, because not working on columns that end at zero saves most in a fit. Such
+// columns are included only where they cost next to nothing.
 type workingSet struct {
-	columns    []int32 // in storage order, so that sweeps meet columns by length
-	ascending  []int32 // the same, by index
-	places     []int32 // of the columns, see certificate
-	member     places  // of the columns
+	columns    []int32 // in storage order, so that sweeps visit columns by length
+	ascending  []int32 // the same columns by index
+	places     []int32 // places of the columns, see certificate
+	member     places  // the same places as a set
 	candidates []candidate
-	considered []int32 // columns of candidates
-	missed     int     // columns outside the set before that violated optimality in the last pass
+	considered []int32 // columns of the candidates
+	missed     int     // violators of the last pass that the previous set lacked
 	all        bool    // the set is to have all columns
-	marks      places  // none, between uses
+	marks      places  // scratch, empty between uses
 	duplicates duplicates
 }
 
-// candidate is a place outside the support with its distance to the edge of the
-// dual feasible set, (Nαⱼ − c|c_j|)/‖X̃_j‖: the smaller, the likelier its column is
-// to enter.
+// candidate is a place outside the support with the distance of its column to the boundary of the dual feasible
+// set, (Nαⱼ − c|c_j|)/‖X̃_j‖: the smaller the distance, the likelier the column is to enter the support.
 type candidate struct {
 	distance float64
 	place    int32
 }
 
 const (
-	// firstSet is the size of the working set before a support is known, and the
-	// least growth allowed afterwards.
+	// firstSet is the size of the working set before a support is known, and the least growth allowed
+	// afterwards.
 	firstSet = 100
-	// exact is the tolerance up to which a first set has no more than half of the violators: of these a
-	// third or less are the support. Loose solutions are those of searches, whose steps are the better
-	// the more exactly the first of them are met.
+	// exact is the tolerance at or below which a first set has at most half of the violators, of which at most
+	// a third end in the support. Looser tolerances are those of searches, whose steps gain from accurate first
+	// solutions.
 	exact = 1e-5
-	// taken is the share of a working set in the support that says that sets are too
-	// small. A ridge brings in columns that are alike together, and few leave again.
+	// taken is the share of the working set in the support from which on sets count as too small. It is lower
+	// with a ridge, which brings in similar columns together, few of which leave again.
 	taken      = 0.95
 	takenRidge = 0.7
-	// growing is by how much a set may exceed a support that has taken in nearly all of the last
-	// one: after so little is known of how large the support will be, a round is better spent
-	// on too many columns than on too few.
+	// growing is the largest ratio of the candidates to the support where the support takes up nearly all of
+	// the last set. The final size of the support is uncertain then, and a round with too many columns is
+	// better than one with too few.
 	growing = 7
-	// spare is the share of the price of a sweep over the support that is spent on columns besides
-	// it, whether they violate optimality or not: where the support has most of the entries of X,
-	// all others together cost little, and a round that lacks some costs much.
+	// spare is the share of the price of a sweep over the support that may be spent on further columns, whether
+	// they violate optimality or not: where the support has most of the entries of X, all other columns
+	// together cost little, and a round that lacks some of them costs much.
 	spare = 0.3
-	// bulk is the share of the entries of X that the support has to have for that where a model of
-	// the loss scales columns anew with every step.
+	// bulk is the share of the entries of X that the support must have for such further columns where a model
+	// of the loss rescales columns at every step.
 	bulk = 0.6
-	// allPasses is how many passes over X the Gram matrix of all columns may cost for them to be one
-	// set. A path saves about as many.
+	// allPasses is the number of passes over X that the Gram matrix of all columns may cost for the set to be
+	// all columns. A path saves about that many passes.
 	allPasses = 24
-	// roundPasses is how many passes over X what a round adds to the Gram matrix may cost where the set
-	// before was not too small, and leastMore how many columns it may have besides in any case.
+	// roundPasses is the number of passes over X that the columns a round adds to the Gram matrix may cost
+	// where the previous set was not too small; leastMore is the number of further columns allowed in any case.
 	roundPasses = 2
 	leastMore   = 10
-	// unsettled is the number of violators that a set has missed, relative to the support, from which
-	// on that is about to change too much to be worth a good solution.
+	// unsettled is the number of violators that the last set lacked, relative to the support, above which the
+	// set will change too much to be worth an accurate solution.
 	unsettled = 0.15
 )
 
@@ -80,13 +79,13 @@ func (w *workingSet) forget() {
 	w.places, w.columns, w.ascending = w.places[:0], w.columns[:0], w.ascending[:0]
 }
 
-// next chooses the working set from the last pass, and reports whether it
-// holds columns that the one before did not.
+// next chooses the working set from the last pass, and reports whether it has columns that the previous set
+// lacked.
 func (w *workingSet) next(s *Solver) (grown bool) {
 	support := len(s.active)
-	// The support plus the violators, a tenth more for those to come, but never more than the
-	// support doubled, or a multiple of it where the last set has gone into it; and what costs
-	// next to nothing besides.
+	// The candidates are the violators and, for columns still to come, a tenth of the support: at most as many
+	// as the support, or a multiple of it where the support has taken up the last set; and at least as many as
+	// cost next to nothing.
 	most := max(support, firstSet)
 	share := taken
 	if s.pen.Ridge() > 0 {
@@ -117,7 +116,7 @@ func (w *workingSet) next(s *Solver) (grown bool) {
 		w.score(s, size)
 		w.nominate(size)
 	}
-	for w.mergeDuplicates(s) && len(w.candidates) < size/2 { // others take the places of copies
+	for w.mergeDuplicates(s) && len(w.candidates) < size/2 { // other columns replace the copies
 		w.score(s, size)
 		w.nominate(size)
 	}
@@ -136,9 +135,9 @@ func (w *workingSet) next(s *Solver) (grown bool) {
 	return grown
 }
 
-// save keeps fewer candidates where their rows of the Gram matrix would cost more than a few passes: a
-// round more, for those that are needed still, is the better bargain. With more columns than rows it is
-// not, since passes show ever others.
+// save keeps fewer candidates where their rows of the Gram matrix would cost more than a few passes: another
+// round for the columns still needed is then cheaper. It keeps all where X has more columns than rows, since
+// then every pass finds other violators.
 func (w *workingSet) save(s *Solver) {
 	in, support := &s.in, len(s.active)
 	if support == 0 || s.curved != nil || in.engine != &in.quadratic || len(s.cert.order) >= in.store.Rows() {
@@ -153,9 +152,9 @@ func (w *workingSet) save(s *Solver) {
 	}
 }
 
-// cheap returns the number of columns that sweeps over the support may have besides it for a
-// share of their price. It is none where a column costs a row of the Gram matrix; and with more
-// columns than rows many would depend on others.
+// cheap returns the number of columns outside the support that sweeps may include for a share of the price of
+// the support. It is 0 where each column costs a row of the Gram matrix, and it is limited so that the set does
+// not exceed the number of rows, beyond which columns would depend on one another.
 func (w *workingSet) cheap(s *Solver) int {
 	in, support := &s.in, len(s.active)
 	rest := len(s.cert.order) - support
@@ -167,14 +166,14 @@ func (w *workingSet) cheap(s *Solver) int {
 		return 0
 	}
 	each := residualCost(all-values, 2*rest, false) / float64(rest)
-	share := spare * in.sweepsExpected() / in.epochs // columns are copied first, for so many sweeps
+	share := spare * in.sweepsExpected() / in.epochs // copying the columns pays off over the sweeps expected
 	columns := float64(share*residualCost(2*values, support, false)) / each
 	return max(0, int(min(columns, float64(rest), float64(in.store.Rows()-support))))
 }
 
-// worthAll reports that all columns may as well be the set: on the way down a path, where they are
-// few beside the rows and their Gram matrix is worth its price. Sets of those that seem to be
-// needed lack some after every step, and a pass shows which.
+// worthAll reports whether the set should be all columns: further down a path, where the columns are few
+// compared with the rows and their Gram matrix is worth its price. A smaller set would lack columns after every
+// step of the path, which only another pass shows.
 func (w *workingSet) worthAll(s *Solver) bool {
 	in, columns := &s.in, len(s.cert.order)
 	if s.fewColumns() {
@@ -184,17 +183,18 @@ func (w *workingSet) worthAll(s *Solver) bool {
 		return false
 	}
 	entries := int(s.view.Matrix().NNZ())
-	// A point is made of X, too, before its pass.
+	// The residual of the point is computed from X before the pass.
 	pass := 2*residualCost(entries, columns, in.store.Dense()) + float64(rowValue*float64(in.store.Rows()))
 	return support.AllCost(columns, entries, in.store.Dense()) <= allPasses*pass
 }
 
-// fewColumns reports that there are so few columns beside the rows that models of the loss on all of them cost less than a pass.
+// fewColumns reports whether X has so few columns for its rows that a model of the loss on all of them costs
+// less than a pass.
 func (s *Solver) fewColumns() bool {
 	return s.curved != nil && s.in.store.Tall() && len(s.cert.order) <= firstSet
 }
 
-// nominateAll makes all columns that may enter the candidates.
+// nominateAll makes candidates of all columns that may enter.
 func (w *workingSet) nominateAll(s *Solver) {
 	c := &s.cert
 	w.candidates = w.candidates[:0]
@@ -205,18 +205,18 @@ func (w *workingSet) nominateAll(s *Solver) {
 	}
 }
 
-// settled reports that the set is worth a good solution: it is small, or the support will be much
-// as it is.
+// settled reports whether the set is worth an accurate solution: it is small, or the support is unlikely to
+// change much.
 func (w *workingSet) settled(support int) bool {
 	return len(w.columns) <= firstSet || w.whole(support)
 }
 
-// whole reports that the set before lacked few columns that violated optimality.
+// whole reports whether the previous set lacked few violators.
 func (w *workingSet) whole(support int) bool {
 	return float64(w.missed) <= float64(unsettled*float64(support))
 }
 
-// nominate keeps so many candidates.
+// nominate keeps the best candidates, as many as size.
 func (w *workingSet) nominate(size int) {
 	if size < len(w.candidates) {
 		selectLeast(w.candidates, size)
@@ -224,7 +224,7 @@ func (w *workingSet) nominate(size int) {
 	}
 }
 
-// keepAll makes columns the working set that are all or nearly all, in ascending order.
+// keepAll makes the columns given, in ascending order and all or nearly all of X, the working set.
 func (w *workingSet) keepAll(s *Solver, columns []int32) {
 	if len(w.places) == len(columns) {
 		return
@@ -266,8 +266,8 @@ func (w *workingSet) replace(s *Solver) {
 	w.marks.sort(w.ascending)
 }
 
-// violators counts the columns that violate optimality but for those active, and notes those that
-// the set has missed.
+// violators counts the columns that violate optimality, except active ones, and stores in missed how many of
+// them the set lacked.
 func (w *workingSet) violators(s *Solver) (count int) {
 	c := &s.cert
 	w.missed = 0
@@ -281,7 +281,7 @@ func (w *workingSet) violators(s *Solver) (count int) {
 				}
 			}
 		}
-	} else { // they pull by |c_j|, all to one threshold
+	} else { // all columns pull by |c_j| against one threshold
 		c.beyond()
 	}
 	for at, word := range c.near {
@@ -296,8 +296,8 @@ func (w *workingSet) violators(s *Solver) (count int) {
 	return count
 }
 
-// score lists the best candidates, in no order and at least as many as most, where there are so
-// many. Columns are met from the longest on, among which the best are.
+// score lists the best candidates, unordered: at least as many as most, if there are that many. It visits the
+// columns with the most entries first, since the best candidates are among them.
 func (w *workingSet) score(s *Solver, most int) {
 	c := &s.cert
 	w.candidates = slices.Grow(w.candidates[:0], min(2*most, c.fresh.count()))
@@ -310,12 +310,12 @@ func (w *workingSet) score(s *Solver, most int) {
 		}
 		if len(w.candidates) >= most {
 			cutoff = w.worst(most)
-			cutoff += float64((1 - nearly) * math.Abs(cutoff)) // the worst is to be met again
+			cutoff += float64((1 - nearly) * math.Abs(cutoff)) // so that the worst candidate is found again
 		}
 		w.candidates = w.candidates[:0]
 	}
 	for to := len(c.fresh); to > 0; {
-		// As many as reach the worst so far, or all, of some words.
+		// Of some words, the columns that reach the worst candidate so far, or all columns.
 		from := max(0, to-stretch)
 		if math.IsInf(cutoff, 1) || !(c.scale > 0) {
 			copy(c.near[from:to], c.fresh[from:to])
@@ -335,7 +335,7 @@ func (w *workingSet) score(s *Solver, most int) {
 	}
 }
 
-// consider makes the column at a place a candidate if it may be one and is not farther off than the
+// consider makes the column at place k a candidate if it may be one and its distance does not exceed the
 // cutoff.
 func (w *workingSet) consider(s *Solver, k int, cutoff float64) {
 	c := &s.cert
@@ -350,14 +350,14 @@ func (w *workingSet) consider(s *Solver, k int, cutoff float64) {
 	w.candidates = append(w.candidates, candidate{slack / norm, int32(k)})
 }
 
-// worst keeps the best candidates and returns the distance of the worst of them.
+// worst keeps the best candidates, as many as most, and returns the largest distance among them.
 func (w *workingSet) worst(most int) float64 {
 	w.nominate(most)
 	return slices.MaxFunc(w.candidates, func(a, b candidate) int { return cmp.Compare(a.distance, b.distance) }).distance
 }
 
-// selectLeast moves the k least candidates to the front (quickselect, median
-// of three). Ties are broken by place, so that the choice is unique.
+// selectLeast moves the k least candidates to the front (quickselect, median of three). Ties are broken by
+// place, so that the choice is unique.
 func selectLeast(c []candidate, k int) {
 	less := func(a, b candidate) bool {
 		return a.distance < b.distance || (a.distance == b.distance && a.place < b.place)

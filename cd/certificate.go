@@ -11,49 +11,47 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// certificate is what the full passes over X leave behind, by place in the storage
-// order of the columns, so that a pass reads everything from front to back.
+// certificate holds the results of the full passes over X. It is indexed by place, the position of a column in
+// storage order, so that a pass reads memory from front to back.
 //
-// A pass is lazy and exact. For every column it keeps the last computed
-// correlation c_j = X_jᵀ(s⊙r) and how far the residual has moved since, as the
-// column can notice it: c_j cannot have changed by more than ‖X̃_j‖ₛ times that. While
-// even that leaves it below 0.9·Nαⱼ for a zero coefficient, the column can neither bind
-// the dual scaling nor enter the working set, and the pass skips it without changing the
-// gap. A correlation met again with the residual that it was computed from, as by the
-// first pass at another penalty, is not computed again. Of a large dense matrix columns are estimated
-// before they are computed (single.go).
+// A pass is lazy and exact. For every column it keeps the last computed correlation c_j = X_jᵀ(s⊙r) and the
+// distance that the residual has moved since, as far as the column can see it: c_j cannot have changed by more
+// than ‖X̃_j‖ₛ times that distance. If even that change leaves |c_j| below 0.9·Nαⱼ for a zero coefficient, the
+// column can neither bind the dual scaling nor enter the working set, and the pass skips it without changing
+// the gap. A correlation that belongs to the current residual, as in the first pass at another penalty, is not
+// computed again. The columns of a large dense matrix are estimated before they are computed (single.go).
 type certificate struct {
 	k      *kernels.Set
 	matrix sparse.Matrix
 	order  []int32   // place → column
-	norm   []float64 // ‖X̃_j‖ₛ, the view's
+	norm   []float64 // ‖X̃_j‖ₛ of the view
 	level  float64   // Nα
-	levels []float64 // Nαⱼ where each is its own, else empty; +Inf for columns excluded
-	corr   []float64 // c_j when last computed, or what it is at most, see estimates
-	bound  []float64 // what |c_j| is at most, less ‖X̃_j‖ₛ times the length of the residual's path; −Inf for columns left out
-	known  places    // c_j is of the residual at hand
-	fresh  places    // that the last pass did not skip
-	asked  places    // what the last pass computed
-	pieces []piece   // of these
-	near   places    // see within
-	copied []int32   // places left out since others stand for their columns
+	levels []float64 // Nαⱼ where columns differ, else empty; +Inf for excluded columns
+	corr   []float64 // c_j when last computed, or a bound of it, see estimates
+	bound  []float64 // |c_j| is at most bound + ‖X̃_j‖ₛ times the length of the residual's path; −Inf for columns left out
+	known  places    // columns whose c_j is that of the current residual
+	fresh  places    // columns that the last pass did not skip
+	asked  places    // columns that the last pass computed
+	pieces []piece   // runs of the columns asked for
+	near   places    // scratch, see within
+	copied []int32   // columns left out because a copy stands for them
 
 	lacks     [64 * stretch]float64 // see reaching
 	screening screening
 	previous  []float64 // n: residual of the last pass
-	met       bool      // there is one
+	met       bool      // previous is set
 	scale     float64   // c of the last gap
 	dual      model.Dual
 	shares    []share
 }
 
 const (
-	// lazy is the share of the threshold below which a bound lets a pass skip a
-	// column. It must be below 1 for the certificate to be unchanged.
+	// lazy is the share of the threshold below which a bound lets a pass skip a column. It must be below 1 for
+	// the certificate to be unchanged.
 	lazy = 0.9
-	// pieceEntries is about how many entries a piece of a pass has at most.
+	// pieceEntries is roughly the largest number of entries in a piece of a pass.
 	pieceEntries = 1 << 14
-	// nearly is 1, less what rounding may have added to a product.
+	// nearly is 1 less a margin for the rounding of a product.
 	nearly = 1 - 0x1p-40
 	// unbounded is larger than any correlation, and less than a threshold of +Inf.
 	unbounded = math.MaxFloat64 / 4
@@ -71,7 +69,7 @@ func (c *certificate) init(view *sparse.View) {
 	c.forget()
 }
 
-// place returns the place of column j, −1 without entries.
+// place returns the place of column j, or −1 if it has no entries.
 func (c *certificate) place(j int32) int32 { return int32(c.matrix.Place(int(j))) }
 
 // threshold returns Nαⱼ of the column at a place.
@@ -82,7 +80,7 @@ func (c *certificate) threshold(place int32) float64 {
 	return c.levels[place]
 }
 
-// forget makes the next pass compute every column that is not 0.
+// forget makes the next pass compute every column that is not all zeros.
 func (c *certificate) forget() {
 	c.met = false
 	c.copied = c.copied[:0]
@@ -95,7 +93,7 @@ func (c *certificate) forget() {
 	}
 }
 
-// setResidual takes over the residual that all correlations are of.
+// setResidual sets the residual that all correlations belong to.
 func (c *certificate) setResidual(residual []float64) {
 	c.met = true
 	c.k.Copy(c.previous, residual)
@@ -104,7 +102,7 @@ func (c *certificate) setResidual(residual []float64) {
 	}
 }
 
-// updateResidual takes a residual over.
+// updateResidual sets the residual and, where it has changed, lengthens its path.
 func (c *certificate) updateResidual(view *sparse.View, residual []float64) {
 	if c.met {
 		k := view.Kernels()
@@ -151,30 +149,30 @@ func (c *certificate) setPenalty(g model.Penalty, total float64, copies *sparse.
 	}
 }
 
-// leaveOut leaves column j out, which another one stands for.
+// leaveOut leaves out column j, a copy of another column that stands for it.
 func (c *certificate) leaveOut(j int32) {
 	k := c.place(j)
 	c.bound[k] = math.Inf(-1)
 	c.copied = append(c.copied, k)
 }
 
-// leftOut reports that the column at a place is left out or excluded.
+// leftOut reports whether the column at a place is left out or excluded.
 func (c *certificate) leftOut(place int32) bool {
 	return math.IsInf(c.bound[place], -1) || math.IsInf(c.threshold(place), 1)
 }
 
-// unpenalised reports that the column at a place is not 0 and has no penalty: it is always active.
+// unpenalised reports whether the column at a place is not all zeros and has no penalty: it is always active.
 func (c *certificate) unpenalised(place int32) bool {
 	return c.threshold(place) == 0 && !c.leftOut(place)
 }
 
-// certify gathers the support, moves the state there, passes over the columns and
-// fills the solution's certificate.
+// certify gathers the support, moves the state there, passes over the columns and fills the certificate of the
+// solution.
 func (s *Solver) certify() {
 	before := s.work()
 	defer func() { s.passed = s.work() - before }()
 	s.gather()
-	if s.followed.at != elsewhere { // sets that will soon be others are solved for the price of a whole look
+	if s.followed.at != elsewhere { // include the price of a refit: passed bounds the work on sets that will soon change
 		before -= s.updatesCost(s.entries(s.sol.Support))
 	}
 	if !s.isCurrent() {
@@ -185,7 +183,7 @@ func (s *Solver) certify() {
 	s.conclude()
 }
 
-// reach makes the state that of the point gathered.
+// reach makes the state that of the gathered point.
 func (s *Solver) reach() {
 	s.predict()
 	s.eliminate()
@@ -194,7 +192,7 @@ func (s *Solver) reach() {
 	s.cert.updateResidual(s.view, s.sol.Residual)
 }
 
-// conclude fills the certificate of the gathered point from the correlations at hand.
+// conclude fills the certificate of the gathered point from the current correlations.
 func (s *Solver) conclude() {
 	sol, c := &s.sol, &s.cert
 	c.dual = model.NewDual(s.fit, s.pen, s.state)
@@ -203,19 +201,19 @@ func (s *Solver) conclude() {
 	sol.Intercept = s.state.UncentredIntercept(s.view, sol.Support, sol.Coef)
 	sol.Objective = s.state.Loss + c.dual.Value()
 	if left := s.left(); math.IsInf(left, 1) {
-		sol.Gap = sol.Objective // less 0
+		sol.Gap = sol.Objective // the dual objective is 0
 	} else {
 		c.dual.Widen(left, c.longest(left))
 		sol.Gap = s.fit.Gap(&c.dual, s.state) + left
-		if s.unpenalised.nearlyDepend() { // coefficients are as large as these are small
+		if s.unpenalised.nearlyDepend() { // where remainders are small, coefficients are large, and so is their rounding
 			sol.Gap += s.grain()
 		}
 	}
-	if sol.KKT = c.dual.KKT(); math.IsNaN(sol.KKT) { // slopes of a caller's loss may be anything
+	if sol.KKT = c.dual.KKT(); math.IsNaN(sol.KKT) { // the slopes of a caller's loss may be NaN
 		sol.Gap = math.Inf(1)
 	}
 	sol.RelativeGap = sol.Gap
-	if sol.Gap != 0 { // P₀ is 0 too where the target is constant
+	if sol.Gap != 0 { // P₀ is 0, too, where the target is constant
 		sol.RelativeGap = sol.Gap / s.null
 	}
 	if !s.onWay {
@@ -223,7 +221,7 @@ func (s *Solver) conclude() {
 	}
 }
 
-// longest returns the largest ‖X̃_j‖ₛ/αⱼ of a penalised column, 0 where that is not wanted.
+// longest returns the largest ‖X̃_j‖ₛ/αⱼ of a penalised column, or 0 where left is 0.
 func (c *certificate) longest(left float64) (longest float64) {
 	if left == 0 {
 		return 0
@@ -236,7 +234,7 @@ func (c *certificate) longest(left float64) (longest float64) {
 	return longest
 }
 
-// refit moves the state to the gathered point, by X.
+// refit computes the state of the gathered point from X.
 func (s *Solver) refit() {
 	s.followed.drifted = false
 	if !s.fitByRows() {
@@ -246,26 +244,25 @@ func (s *Solver) refit() {
 	s.payRows()
 }
 
-// isCurrent reports whether the state is already that of the point gathered, as at the
-// start from the last solution or from the null model.
+// isCurrent reports whether the state is already that of the gathered point, as at a start from the last
+// solution or from the null model.
 func (s *Solver) isCurrent() bool {
 	if !s.cert.met || len(s.unpenalised.columns) > 0 || s.strayed() {
 		return false
 	}
 	if len(s.fitted) == 0 && s.k.MaxAbs(s.sol.Coef) == 0 {
-		return true // of a ridge alone all columns are the support, at β = 0 too
+		return true // under a ridge alone the support is all columns, even at β = 0
 	}
 	return slices.Equal(s.sol.Support, s.fitted) && slices.Equal(s.sol.Coef, s.fittedCoef)
 }
 
-// correlation returns c_j where the last pass took column j in.
+// correlation returns c_j, and whether it is that of the current residual.
 func (c *certificate) correlation(j int32) (corr float64, met bool) {
 	k := c.place(j)
 	return c.corr[k], c.known.has(int(k))
 }
 
-// Correlations appends X_jᵀ(s⊙r) for the support of the last solution, as its certificate
-// has them.
+// Correlations appends X_jᵀ(s⊙r) for the columns of the last solution's support, as its certificate has them.
 func (s *Solver) Correlations(out []float64) []float64 {
 	for _, j := range s.sol.Support {
 		rep := s.copies.Representative(j)
@@ -277,7 +274,7 @@ func (s *Solver) Correlations(out []float64) []float64 {
 // pass computes the correlations that no bound proves inactive.
 func (s *Solver) pass() {
 	c := &s.cert
-	if s.pen.Quadratic() { // all are active
+	if s.pen.Quadratic() { // all columns are active
 		for _, k := range s.set.places {
 			c.bound[k] = unbounded
 		}
@@ -301,12 +298,12 @@ func (s *Solver) pass() {
 	}
 	paid := s.in.work
 	s.meet((*correlation)(s))
-	if estimated { // a choice does not depend on whether there is a copy: what it asks for has the price of products
+	if estimated { // estimates were charged as products already: choices must not depend on whether there is a copy
 		s.in.work = paid
 	}
 }
 
-// meet has a task done for the columns that are asked for, at the price of their products.
+// meet runs a task on the columns asked for, and charges the price of their dot products.
 func (s *Solver) meet(task team.Task) {
 	c := &s.cert
 	before := s.in.work
@@ -318,7 +315,7 @@ func (s *Solver) meet(task team.Task) {
 	helpers.Do(helpers.Parts(s.in.work-before), task)
 }
 
-// piece is a run of places whose correlations are to be computed.
+// piece is a run of places whose correlations are computed together.
 type piece struct{ from, to int32 }
 
 // correlation computes the correlations of the pieces listed.
@@ -333,11 +330,11 @@ func (s *correlation) Part(k, of int) {
 	}
 }
 
-// list makes pieces of the columns of a range that are asked for. Short gaps
-// between them are computed, too, where that is less than the price of a call.
+// list divides the columns of a range that are asked for into pieces. Columns in short gaps are computed, too,
+// where that costs less than another call.
 func (s *Solver) list(run columnRange) {
 	c := &s.cert
-	from, to := -1, -1 // of a piece
+	from, to := -1, -1 // of the current piece
 	for w := run.from / 64; w < (run.to+63)/64; w++ {
 		word := c.asked[w] & inRange(w, run.from, run.to)
 		for at := 64 * w; word != 0; {
@@ -360,21 +357,22 @@ func (s *Solver) list(run columnRange) {
 	}
 }
 
-// piece adds the columns at some places to those whose correlations are to be computed.
+// piece adds a run of columns to those whose correlations are to be computed.
 func (s *Solver) piece(from, to int) {
 	c := &s.cert
 	s.in.work += float64(perColumn * float64(to-from))
 	first, _ := c.matrix.Stored(from, to)
 	longest, end := c.matrix.Stored(to-1, to)
 	s.payDots(int(end - first))
-	each := max(1, pieceEntries/int(max(1, end-longest))) // columns
+	each := max(1, pieceEntries/int(max(1, end-longest))) // columns in a piece
 	for ; from < to; from += each {
 		c.pieces = append(c.pieces, piece{int32(from), int32(min(from+each, to))})
 	}
 }
 
-// accumulateDual gathers the dual point, and bounds what the next pass may skip. Of columns with a
-// zero coefficient few change it, and the longest most, which come last.
+// accumulateDual gathers the dual point, and sets the bounds by which the next pass skips columns. Few columns
+// with a zero coefficient change the dual point, and mostly those with the most entries. Storage order has
+// these last, so it is traversed backwards.
 func (s *Solver) accumulateDual() {
 	c := &s.cert
 	quadratic := s.pen.Quadratic()
@@ -393,7 +391,8 @@ func (s *Solver) accumulateDual() {
 	}
 }
 
-// accumulate does so with the columns of a range.
+// accumulate sets the bounds of the columns in a range, and adds those with a zero coefficient to the dual
+// point.
 func (s *Solver) accumulate(run *columnRange) {
 	c := &s.cert
 	corr, norm := c.corr, c.norm
@@ -427,8 +426,8 @@ func (s *Solver) accumulate(run *columnRange) {
 	}
 }
 
-// gather lists the active columns of β, which lie in the working set, and the
-// support that they stand for: every copy of a column gets an equal share.
+// gather lists the active columns of β, all of them in the working set, and the support that they stand for:
+// the copies of a column share its coefficient equally.
 func (s *Solver) gather() {
 	s.active, s.coef = s.active[:0], s.coef[:0]
 	if s.pen.Quadratic() {

@@ -9,63 +9,65 @@ import (
 	"github.com/seed-45b9a24c/pare/support"
 )
 
-// homotopy solves the problem on a working set by following its solution from where the coefficients
-// are (Osborne, Presnell and Turlach, IMA Journal of Numerical Analysis 20, 2000; Efron, Hastie,
-// Johnstone and Tibshirani, Least angle regression, Annals of Statistics 32, 2004).
+// homotopy solves the problem on a working set by following its solution from the coefficients loaded (Osborne,
+// Presnell and Turlach, IMA Journal of Numerical Analysis 20, 2000; Efron, Hastie, Johnstone and Tibshirani,
+// Least angle regression, Annals of Statistics 32, 2004).
 //
-// The coefficients loaded are the solution under other thresholds: those of the support S are its
-// correlations, those of the others so many times their own that no correlation exceeds them. Where a
-// correlation of S has not the sign of its coefficient, as at the solution for other rows, they are so
-// for another target besides: y + z, z = X̃_S·a, at which the correlations of S are its thresholds. On
-// the straight way from there to their own the coefficients move along straight lines, from one point
-// where a coefficient becomes zero or a correlation meets its threshold to the next. There a column
-// leaves the support or joins it, and with it a row the factor of its system; one that depends on the
-// support takes the place of another. So a solve takes as many steps as the support has changes, each
-// of which costs little more than a sweep, where a Newton step takes a new factor.
+// The coefficients loaded are the solution under other thresholds: for columns of the support S these are the
+// absolute correlations; for columns outside S they are the actual thresholds times a common factor, large
+// enough that no correlation exceeds them. If a correlation of S does not have the sign of its coefficient, as
+// at the solution for other rows, the coefficients are the solution for another target as well: y + z, z =
+// X̃_S·a, for which the correlations of S equal their thresholds. The path leads in a straight line from these
+// thresholds and this target to the actual ones. The coefficients along it are piecewise linear, with a
+// breakpoint wherever a coefficient becomes zero or a correlation meets its threshold. There a column leaves or
+// joins the support, and its row leaves or joins the Cholesky factor of the system; a column that depends on
+// the support replaces one of its columns. A solve thus takes as many steps as the support has changes, and a
+// step costs little more than a sweep, whereas a Newton step needs a new factor.
 //
-// It suits few columns, on their Gram matrix, and dense columns that are more than their rows, where these
-// are few: either bound the support.
+// Problems with few columns are solved on their Gram matrix, and problems with few rows and more columns, all
+// dense, on the columns. In both cases the support is small.
 type homotopy struct {
 	in       *inner
 	k        *kernels.Set
-	sweepFew bool // not on the Gram matrix
+	sweepFew bool // do not follow solutions on the Gram matrix
 
 	factor support.Factor // of X̃_SᵀX̃_S + Nα₂·I
-	ridge  float64        // Nα₂ of that
-	held   []int32        // S, in the order of the factor, as the next three are
-	at     []int          // positions in the working set
-	sign   []float64      // of the coefficients
-	half   []float64      // L⁻¹·b of the first rows, b the right-hand side of the direction: it stays while they do
-	d      []float64      // the direction in which they move
-	row    []float64      // of the system: a column that joins
+	ridge  float64        // Nα₂ in that factor
+	held   []int32        // columns of S in the order of the factor, as are the next three
+	at     []int          // their positions in the working set
+	sign   []float64      // signs of their coefficients
+	half   []float64      // L⁻¹·b, b the right-hand side of the direction: kept for the leading rows that have not changed
+	d      []float64      // direction of the coefficients
+	row    []float64      // row of the system for a column that joins
 
-	values []float64 // of the columns of the set, each from its place in start; not where there is a Gram matrix
+	values []float64 // values of the columns of the set, that at position k from start[k]; unused with a Gram matrix
 	start  []int64   // by position
-	spans  []int64   // those of S
-	copied struct {  // where the store does not hold all values
+	spans  []int64   // start of the columns of S
+	copied struct {  // where the store does not hold all columns
 		values []float64
 		start  []int64
 	}
-	member  []bool    // of S; by position, as the next three are
+	member  []bool    // columns of S; by position, as are the next three
 	corr    []float64 // c_j
-	rate    []float64 // at which c_j falls along the direction
-	excess  []float64 // of the threshold at the start over its own
-	over    float64   // the share of its own that this is, but for columns of the support at the start
-	begun   []int     // positions of these
+	rate    []float64 // rate at which c_j falls along the direction
+	excess  []float64 // threshold at the start of the path less its final value
+	over    float64   // excess relative to the final threshold, for columns outside S at the start
+	begun   []int     // positions of the columns in S at the start
 	ahead   []float64 // c_j at the end of a step
 	near    places    // positions of columns that may meet their threshold in a step
-	product []float64 // of the direction, compact rows: X̃_S·d + z; or X̃ᵀX̃_S·d, by rows of the Gram matrix
-	moved   bool      // the way begins at another target
-	z       []float64 // compact rows; not where there is a Gram matrix
+	product []float64 // of the direction: X̃_S·d + z by compact rows, or X̃ᵀX̃_S·d by rows of the Gram matrix
+	moved   bool      // the path begins at another target
+	z       []float64 // by compact rows; unused with a Gram matrix
 	pull    []float64 // X̃ᵀz
-	way     float64   // what is left of it: thresholds exceed their own by way·excess, the target its own by way·z
+	way     float64   // the fraction of the path still to go: thresholds exceed their final values by way·excess, and the target differs from its final value by way·z
 
-	released int     // position of the column that has left in the last step, −1: none
-	side     float64 // sign of its correlation
+	released int     // position of the column that left S in the last step, −1: none
+	side     float64 // sign of its correlation then
 }
 
-// mostFollowed is how many rows there may be, and fewColumns how many columns where they are fewer: with more
-// of them a support has more changes, and sweeps between a few Newton steps are as fast.
+// mostFollowed is the largest number of rows of a wide problem, and fewColumns the largest number of columns of
+// a problem on its Gram matrix. In larger problems the support has more changes, and sweeps with a few Newton
+// steps are as fast.
 const (
 	mostFollowed = 128
 	fewColumns   = 64
@@ -76,7 +78,7 @@ func (h *homotopy) init(in *inner, k *kernels.Set) { h.in, h.k, h.factor.Kernels
 // forget empties the factor.
 func (h *homotopy) forget() { h.held = h.held[:0] }
 
-// suits reports whether the problem loaded is one for this.
+// suits reports whether the loaded problem is one to solve by homotopy.
 func (h *homotopy) suits() bool {
 	in := h.in
 	if in.pen.Positive() || in.pen.Bounded() || in.squared > 0 {
@@ -89,20 +91,20 @@ func (h *homotopy) suits() bool {
 	return h.wide(columns)
 }
 
-// wide reports whether the columns are dense, and more than the rows, which are few.
+// wide reports whether the columns are dense and outnumber the rows, which are few.
 func (h *homotopy) wide(columns int) bool {
 	rows := h.in.store.Rows()
 	return h.in.store.Dense() && rows <= mostFollowed && rows < columns
 }
 
-// onGram reports whether products are those of the Gram matrix.
+// onGram reports whether products are taken from the Gram matrix.
 func (h *homotopy) onGram() bool { return h.in.engine == &h.in.quadratic }
 
-// most is how many independent columns there are at most.
+// most returns the largest possible number of independent columns.
 func (h *homotopy) most() int { return min(h.in.store.Rows(), len(h.in.met.order)) }
 
-// follow moves the coefficients loaded to the solution, or towards it where a column that depends on
-// the support under a ridge, the end of the epochs or of ctx is in the way. It returns the number of steps.
+// follow moves the loaded coefficients to the solution. It stops on the way if a column can neither join the
+// support nor replace one of its columns, or if the epochs or ctx end. It returns the number of steps.
 func (h *homotopy) follow(ctx context.Context) (steps int) {
 	in := h.in
 	h.load()
@@ -128,7 +130,7 @@ func (h *homotopy) follow(ctx context.Context) (steps int) {
 	return steps
 }
 
-// load makes the correlations those of the coefficients loaded.
+// load sets the correlations to those at the loaded coefficients.
 func (h *homotopy) load() {
 	w, m := len(h.in.coef), h.in.store.Rows()
 	for _, v := range []*[]float64{&h.corr, &h.rate, &h.excess} {
@@ -147,7 +149,7 @@ func (h *homotopy) load() {
 	h.meet()
 }
 
-// copy copies the columns of the set, some of which the store does not hold.
+// copy copies the columns of the set, where the store does not hold all of them.
 func (h *homotopy) copy() {
 	c, m := &h.copied, h.in.store.Rows()
 	c.values, c.start = grow(c.values, len(h.in.columns)*m), c.start[:0]
@@ -160,12 +162,12 @@ func (h *homotopy) copy() {
 	h.start = c.start
 }
 
-// column returns that at a position.
+// column returns the column at position k.
 func (h *homotopy) column(k int) []float64 {
 	return h.values[h.start[k]:][:h.in.store.Rows()]
 }
 
-// meet computes the correlations of the coefficients where they are.
+// meet computes the correlations at the current coefficients.
 func (h *homotopy) meet() {
 	if h.onGram() {
 		h.in.work += h.in.quadratic.meet(h.corr)
@@ -174,14 +176,14 @@ func (h *homotopy) meet() {
 	h.in.work += h.correlate(h.in.residual.e.Residual, h.corr)
 }
 
-// correlate sets out to the products of the columns of the set with a vector over compact rows, and returns what
-// that costs.
+// correlate sets out to the dot products of the columns of the set with a vector over compact rows, and returns
+// the cost.
 func (h *homotopy) correlate(v, out []float64) float64 {
 	h.k.DotDenseSpans(h.start, h.values, v, out)
 	return residualCost(len(out)*len(v), len(out), true)
 }
 
-// support returns where the columns of S begin, in the order of the factor.
+// support returns the starts of the columns of S, in the order of the factor.
 func (h *homotopy) support() []int64 {
 	h.spans = h.spans[:0]
 	for _, k := range h.at {
@@ -190,8 +192,8 @@ func (h *homotopy) support() []int64 {
 	return h.spans
 }
 
-// begin makes the factor that of the support and finds where the way begins. It returns false where
-// there is no such way.
+// begin factorises the system of the support and finds the start of the path. It returns false if there is
+// none.
 func (h *homotopy) begin() bool {
 	h.way, h.moved, h.half = 1, false, h.half[:0]
 	if !h.factorise() {
@@ -203,7 +205,7 @@ func (h *homotopy) begin() bool {
 	return h.loosen()
 }
 
-// straight reports whether all correlations of the support have the signs of their coefficients.
+// straight reports whether every correlation of the support has the sign of its coefficient.
 func (h *homotopy) straight() bool {
 	for i, k := range h.at {
 		if !(float64(h.sign[i]*(h.corr[k]-float64(h.in.ridge*h.in.coef[k]))) > 0) {
@@ -213,8 +215,8 @@ func (h *homotopy) straight() bool {
 	return true
 }
 
-// moveTarget has the way begin at the nearest target for which the coefficients are the solution on
-// their support; under a ridge only nearly so.
+// moveTarget makes the path begin at the nearest target for which the coefficients are the solution on their
+// support. Under a ridge they are so only approximately.
 func (h *homotopy) moveTarget() {
 	in := h.in
 	s, m := len(h.at), in.store.Rows()
@@ -251,14 +253,14 @@ func (h *homotopy) onward(out []float64) {
 	h.in.work += gramCost(len(h.at), len(out), len(h.product))
 }
 
-// arrive makes the residual that of the target.
+// arrive makes the residual that of the actual target.
 func (h *homotopy) arrive() {
 	if h.moved && !h.onGram() {
 		h.k.Axpy(-h.way, h.z, h.in.residual.e.Residual)
 	}
 }
 
-// factorise makes the factor that of the support. It returns false where that depends on itself.
+// factorise updates the factor to the support. It returns false if the columns of the support are dependent.
 func (h *homotopy) factorise() bool {
 	in := h.in
 	if h.ridge != in.ridge {
@@ -274,7 +276,7 @@ func (h *homotopy) factorise() bool {
 			support++
 		}
 	}
-	if support > h.most() { // as under a ridge
+	if support > h.most() { // possible under a ridge
 		return false
 	}
 	h.member = slices.Grow(h.member[:0], len(in.coef))[:len(in.coef)]
@@ -302,9 +304,9 @@ func (h *homotopy) factorise() bool {
 	return true
 }
 
-// loosen finds the thresholds at which the way begins. It returns false where there are none, since a
-// threshold is 0 or a ridge has left a correlation without the sign of its coefficient, or where the
-// column that meets its own there depends on the support.
+// loosen finds the thresholds at which the path begins. It returns false if there are none: a threshold is 0, a
+// ridge has left a correlation without the sign of its coefficient, or the column outside the support that
+// meets its threshold there cannot join.
 func (h *homotopy) loosen() bool {
 	in := h.in
 	times, first := 1.0, -1
@@ -334,8 +336,8 @@ func (h *homotopy) loosen() bool {
 	return first < 0 || h.join(first)
 }
 
-// add makes the column at a position one of the support. It returns false where that depends on the
-// others, or under a ridge where there are as many as rows.
+// add adds the column at position k to the support. It returns false if the column depends on the support or,
+// under a ridge, if the support already has as many columns as can be independent.
 func (h *homotopy) add(k int, sign float64) bool {
 	s, m := len(h.at), h.most()
 	if s > m || s == m && h.ridge > 0 {
@@ -353,7 +355,7 @@ func (h *homotopy) add(k int, sign float64) bool {
 	return true
 }
 
-// products sets row to the products of the column at a position with the support.
+// products sets row to the dot products of the column at position k with the columns of the support.
 func (h *homotopy) products(k int) {
 	s := len(h.at)
 	if h.onGram() {
@@ -369,7 +371,7 @@ func (h *homotopy) products(k int) {
 	h.in.work += support.DenseCost(s * h.in.store.Rows())
 }
 
-// remove takes column i of the factor out.
+// remove removes column i, in the order of the factor, from the support.
 func (h *homotopy) remove(i int) {
 	s := float64(len(h.at) - i)
 	h.in.work += float64(rotateValue * s * s)
@@ -378,8 +380,8 @@ func (h *homotopy) remove(i int) {
 	h.half = h.half[:min(i, len(h.half))]
 }
 
-// direction finds d: A·d = σ⊙excess, by which the correlations of the support keep to their
-// thresholds.
+// direction solves A·d = σ⊙excess − X̃_Sᵀz, A the system of the support, for the direction along which the
+// correlations of the support stay at their thresholds.
 func (h *homotopy) direction() {
 	s, known := len(h.at), len(h.half)
 	for i, k := range h.at[known:] {
@@ -409,8 +411,8 @@ func (h *homotopy) direction() {
 	h.in.work += support.DenseCost(s*h.in.store.Rows()) + h.correlate(h.product, h.rate)
 }
 
-// next returns the length of the step to the next change, and what changes: column i of the support
-// leaves, or, where that is −1, the one at position k joins.
+// next returns the length of the step to the next change of the support, and the change: column i of the
+// support leaves or, if i is −1, the column at position k joins.
 func (h *homotopy) next() (length float64, i, k int) {
 	length, i = h.leaving()
 	if length, k = h.joining(length); k >= 0 {
@@ -419,8 +421,8 @@ func (h *homotopy) next() (length float64, i, k int) {
 	return length, i, k
 }
 
-// leaving returns the length of the step at which a coefficient first becomes 0, and which of the support: −1 where
-// the way ends before.
+// leaving returns the step length at which a coefficient first becomes 0 and its index in the support, or −1 if
+// the path ends before that.
 func (h *homotopy) leaving() (length float64, i int) {
 	length, i = h.way, -1
 	for at, d := range h.d {
@@ -433,8 +435,8 @@ func (h *homotopy) leaving() (length float64, i int) {
 	return length, i
 }
 
-// joining returns the length of the step, that given at most, at which a correlation first meets its threshold, and
-// the position of its column: −1 where none does.
+// joining returns the step length, at most the one given, at which a correlation first meets its threshold, and
+// the position of its column, or −1 if none does.
 func (h *homotopy) joining(length float64) (_ float64, k int) {
 	h.approach(length)
 	k = -1
@@ -449,8 +451,8 @@ func (h *homotopy) joining(length float64) (_ float64, k int) {
 	return length, k
 }
 
-// meeting returns the length of the step at which the correlation at a position meets its threshold, if that is
-// shorter than one.
+// meeting returns the step length at which the correlation at a position meets its threshold, if it does so
+// within the length given.
 func (h *homotopy) meeting(at int, length float64) (_ float64, meets bool) {
 	c, rate, excess := h.corr[at], h.rate[at], h.excess[at]
 	limit := h.in.threshold[at] + float64(h.way*excess)
@@ -466,8 +468,8 @@ func (h *homotopy) meeting(at int, length float64) (_ float64, meets bool) {
 	return length, meets
 }
 
-// approach notes the columns that may meet their threshold in a step of a length: those whose correlation
-// exceeds it at the end.
+// approach notes in near the columns that may meet their threshold within a step of the length given: those
+// whose correlation would exceed it at the end, and those that began in the support.
 func (h *homotopy) approach(length float64) {
 	const rounding = 0x1p-40
 	h.ahead = grow(h.ahead, len(h.corr))
@@ -481,7 +483,7 @@ func (h *homotopy) approach(length float64) {
 	}
 }
 
-// move goes so far along the direction.
+// move moves along the direction by the length given.
 func (h *homotopy) move(length float64) {
 	for i, k := range h.at {
 		h.in.coef[k] = math.FMA(length, h.d[i], h.in.coef[k])
@@ -493,15 +495,16 @@ func (h *homotopy) move(length float64) {
 	h.way -= length
 }
 
-// join makes the column at a position, which is at its threshold, one of the support.
+// join adds the column at position k, which has met its threshold, to the support, if need be in place of
+// another column.
 func (h *homotopy) join(k int) bool {
 	sign := math.Copysign(1, h.corr[k])
 	return h.add(k, sign) || h.exchange(k, sign)
 }
 
-// exchange makes the column at a position, which has just been refused, one of the support in the
-// place of another: its coefficient moves, and those of the support by what leaves predictions as
-// they are, until one of these becomes zero. It returns false where none does.
+// exchange puts the column at position k, which add has just refused, in the place of another column of the
+// support. The coefficients of the column and of the support move so that predictions stay the same, until one
+// of those of the support becomes zero. It returns false if none does.
 func (h *homotopy) exchange(k int, sign float64) bool {
 	in, s := h.in, len(h.at)
 	if h.ridge > 0 || s > h.most() {
@@ -535,8 +538,8 @@ func (h *homotopy) exchange(k int, sign float64) bool {
 	return true
 }
 
-// change is that of a step: column i of the support, whose coefficient has become 0, leaves it, or the
-// one at position k joins. It returns false where that depends on the support.
+// change applies the change at the end of a step: column i of the support leaves, its coefficient now 0, or the
+// column at position k joins. It returns false if the column cannot join.
 func (h *homotopy) change(i, k int) bool {
 	h.released = -1
 	if i < 0 {

@@ -15,23 +15,24 @@ type Options struct {
 	// certified point with more columns in its support.
 	MaxSupport int
 	// MaxGram bounds the columns of the cached Gram matrix, and with it memory and
-	// speed. 0 means [support.LargestGram]. Of support vectors it is the rows of the matrix of free ones,
-	// but for as many as an exact solution may have; 0 means [MostVectors].
+	// speed. 0 means [support.LargestGram]. In [Vectors] it bounds the rows of the matrix of free support
+	// vectors, but not below the number that an exact solution may have; 0 means [MostVectors].
 	MaxGram int
-	// MaxPacked bounds the bytes of copies of sparse columns, and with it speed, see
-	// [support.Columns.Bound]. 0 means about what half of the matrix takes.
+	// MaxPacked bounds the bytes of the packed copies of sparse columns, and with it speed, see
+	// [support.Columns.Bound]. 0 means about half of the matrix.
 	MaxPacked int64
 	// Polish ends a solve that has converged with one more Newton step, solved
-	// to working precision. The gap bounds Φ; predictions are only known to its
-	// square root, so a criterion good to 1e-9 needs a gap of 1e-18, or this.
+	// to working precision. The gap bounds the error of Φ, but predictions are only known to the
+	// square root of the gap, so a criterion accurate to 1e-9 needs a gap of 1e-18, or Polish.
 	Polish bool
-	// SweepFew has problems of few columns swept, as they were before their solutions were followed
-	// on the Gram matrix: for a result that is to keep its bits.
+	// SweepFew solves problems of few columns by coordinate descent instead of the homotopy on their Gram
+	// matrix: for results that must keep their bits.
 	SweepFew bool
-	// Estimate has passes over a large dense matrix meet a copy in 32 bits first, which stays with the matrix, and compute
-	// what that does not prove inactive: worth it for many solves, in which passes wait for memory.
+	// Estimate makes passes over a large dense matrix read a copy in 32 bits first, and compute the correlations only of
+	// columns that the copy does not prove inactive. The copy stays with the matrix. It is worth its price for many
+	// solves whose passes wait for memory.
 	Estimate bool
-	// Watch, if not nil, is called between the stages of a solve, on its goroutine.
+	// Watch, if not nil, is called between the stages of a solve, on the goroutine of the solve.
 	Watch func(Progress)
 }
 
@@ -44,13 +45,13 @@ type Progress struct {
 	RelativeGap float64 // the relative duality gap of that point
 	Epochs      int     // sweeps so far
 	Steps       int     // Newton steps so far
-	Work        float64 // counted work so far, see [Solution]
+	Work        float64 // modelled cost so far, see [Solution]
 }
 
 // Stage is a part of an outer iteration.
 type Stage string
 
-// The stages, in their order.
+// The stages in the order in which they occur, except that Sampled, if it occurs, comes before the first working set.
 const (
 	Certified Stage = "certificate" // a pass over X: gap and violations
 	Chosen    Stage = "working set" // the columns to work on

@@ -7,9 +7,9 @@ import (
 )
 
 // gramEngine sweeps the quadratic ½βᵀGβ − … of the working set: a coefficient
-// that moves costs one row of the Gram matrix, one that stays costs nothing. It
-// suits small sets that need many sweeps. The matrix is shared by all sets and
-// penalties of a solver.
+// that moves costs one row of the Gram matrix, a coefficient that stays costs nothing. It
+// suits small sets that need many sweeps. All working sets and penalties of a solver
+// share the matrix.
 type gramEngine struct {
 	*inner
 	k      *kernels.Set
@@ -52,7 +52,7 @@ func (g *gramEngine) load(v []float64) {
 	}
 }
 
-// correlate returns c_j of the point loaded, given its working residual. That has Σ√w·r̂ = 0
+// correlate returns c_j of the point loaded, given its working residual r̂, which has Σ√w·r̂ = 0
 // where columns are centred: there is no offset.
 func (g *gramEngine) correlate(j int32, residual []float64) float64 {
 	if g.met != nil {
@@ -82,7 +82,7 @@ func (g *gramEngine) move(k int, d float64) {
 	g.k.Axpy(-d, g.gram.Row(int(g.e.Slot[k])), g.e.Correlation)
 }
 
-// meet sets out to the correlations of the coefficients where they are, from those of the point loaded.
+// meet recomputes the correlations at the current coefficients from those of the point loaded, and sets out to them.
 func (g *gramEngine) meet(out []float64) (cost float64) {
 	e, moved := &g.e, 0
 	for k, c := range g.first {
@@ -100,15 +100,15 @@ func (g *gramEngine) meet(out []float64) (cost float64) {
 	return g.price(moved, 0)
 }
 
-// invert sets inverse to 1/(‖x̃ⱼ‖² + ridge), by position: sweeps multiply by it.
+// invert sets inverse to 1/(‖x̃ⱼ‖² + ridge), by position, so that sweeps multiply instead of dividing.
 func invert(square []float64, ridge float64, inverse []float64) {
 	for k, v := range square[:len(inverse)] {
 		inverse[k] = 1 / (v + ridge)
 	}
 }
 
-// squaredResidual: with δ the move since the point loaded, ‖r̂ − X̃δ‖² =
-// ‖r̂‖² − δᵀ(c₀ + c).
+// squaredResidual implements [engine]. With δ the move since the point loaded and c₀ the
+// correlations there, ‖r̂ − X̃δ‖² = ‖r̂‖² − δᵀ(c₀ + c).
 func (g *gramEngine) squaredResidual() float64 {
 	norm := g.norm
 	for k, b := range g.coef {

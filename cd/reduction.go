@@ -8,49 +8,50 @@ import (
 	"github.com/seed-45b9a24c/pare/support"
 )
 
-// reduction is an independent part of some columns, and what the others have besides it.
+// reduction splits some columns into a basis, which is independent, and the remainders of the other columns
+// after their projection on the basis.
 type reduction struct {
 	view  *sparse.View
 	store *support.Columns
 
 	known      []int32 // the columns
-	basis      []int32 // of the columns, as far as their Gram matrix can tell
-	at         []int   // their positions
+	basis      []int32 // the columns that are independent according to the Gram matrix
+	at         []int   // positions of the basis in known
 	factor     support.Factor
-	remainders []remainder // of those that nearly depend on the basis
-	flat       []remainder // of those that do to working precision, without values
-	given      []remainder // flat by the rows' own weights, and so by any: what others leave of them is rounding, but may not seem so
+	remainders []remainder // of columns that nearly depend on the basis
+	flat       []remainder // of columns that depend on the basis to working precision, without values
+	given      []remainder // flat under the rows' own weights, and so under any weights: their values are rounding, even where they look larger
 	part       []float64
 	weighted   []float64 // by row: the values of the last remainder, times the weights
 }
 
-// remainder is what a column has besides those that it depends on as far as their Gram matrix can tell, whose pivots are
-// squares of it: the column itself less the others' part of it, which is known to twice as many digits (Björck, Numerical
-// Methods for Least Squares Problems, 1996, section 2.4).
+// remainder is a column less its projection on the columns on which it depends according to the Gram matrix. The pivots of
+// the Gram matrix are squares of its norm; the remainder computed from the columns has twice as many digits (Björck,
+// Numerical Methods for Least Squares Problems, 1996, section 2.4).
 type remainder struct {
 	at          int       // position of the column
-	combination []float64 // of the columns, by position
-	values      []float64 // X̃ times it, by row: orthogonal to the basis and to the remainders before
+	combination []float64 // coefficients of the columns, by position
+	values      []float64 // X̃ times the combination, by row: orthogonal to the basis and to the earlier remainders
 	square      float64   // ‖values‖²
 }
 
 const (
-	// leastPivot is the square of the share that a column of the basis has to have besides the others.
+	// leastPivot is the least squared norm of a basis column after projection on the others, relative to its squared norm.
 	leastPivot = 1e-8
-	// remaining is the share of what it is made of up to which a remainder is rounding.
+	// remaining is the norm, relative to the terms of its combination, up to which a remainder is rounding.
 	remaining = 0x1p-43
-	// mostReductions bounds how often the others' part is taken off. The last time it is next to nothing.
+	// mostReductions bounds how often the projection is subtracted. The last projection is negligible.
 	mostReductions = 8
 )
 
-// hold makes ready for columns of a view.
+// hold prepares the reduction for columns of a view.
 func (u *reduction) hold(view *sparse.View) {
 	u.factor.Kernels, u.factor.Floor = view.Kernels(), leastPivot
 	u.view, u.store = view, support.NewColumns(view)
 }
 
-// reduce finds an independent part of the columns, as the store weighs them, and what the others have besides it. It is told
-// the weights of the rows, nil: all 1, and returns the cost.
+// reduce finds a basis of the columns under the weights of the store, and the remainders of the other columns. The weights
+// of the rows are passed again, nil: all 1. It returns the cost.
 func (u *reduction) reduce(columns []int32, weights []float64) (cost float64) {
 	size, before := len(columns), u.store.Work()
 	u.known = append(u.known[:0], columns...)
@@ -81,7 +82,7 @@ func (u *reduction) reduce(columns []int32, weights []float64) (cost float64) {
 	return cost + u.store.Work() - before + support.CholeskyCost(size)
 }
 
-// takeOff makes remainders of the columns at some positions.
+// takeOff computes the remainders of the columns at some positions.
 func (u *reduction) takeOff(positions []int, weights []float64) (cost float64) {
 	u.remainders, u.flat = u.remainders[:0], append(u.flat[:0], u.given...)
 	if len(positions) == 0 {
@@ -133,8 +134,8 @@ func (u *reduction) reduceColumn(r *remainder, weights []float64) (cost float64)
 	return cost
 }
 
-// combine makes the values those of the combination as it is, to a unit of their own last place: they are what the certificate of a
-// point takes slopes from. Products and sums keep what they round off (Ogita, Rump and Oishi, SIAM Journal on Scientific Computing 26, 2005).
+// combine recomputes the values from the combination, accurate to a unit in their last place, since the certificate of a point takes
+// slopes from them. Products and sums are compensated (Ogita, Rump and Oishi, SIAM Journal on Scientific Computing 26, 2005).
 func (u *reduction) combine(r *remainder, weights []float64) (cost float64) {
 	k, entries := u.view.Kernels(), 0
 	k.Clear(r.values)
@@ -161,7 +162,7 @@ func (u *reduction) combine(r *remainder, weights []float64) (cost float64) {
 		}
 		entries += len(values)
 	}
-	if u.view.Centred() { // of what all rows have in common no digits are wanted
+	if u.view.Centred() { // a part common to all rows would cost digits
 		k.Subtract(r.values[u.first(weights)], r.values)
 	}
 	k.Axpy(1, low, r.values)
@@ -174,12 +175,12 @@ func (u *reduction) first(weights []float64) int {
 	return max(0, slices.IndexFunc(weights, func(w float64) bool { return w > 0 }))
 }
 
-// more reports that a remainder is more than rounding.
+// more reports whether a remainder is more than rounding.
 func (u *reduction) more(r *remainder) bool {
 	size := 0.0
 	for i, c := range r.combination {
 		j := u.known[i]
-		centre := math.Abs(u.store.Centre(j)) + math.Abs(u.view.Mean(int(j))) // both have been taken off
+		centre := math.Abs(u.store.Centre(j)) + math.Abs(u.view.Mean(int(j))) // both have been subtracted
 		size += float64(math.Abs(c) * math.Sqrt(u.store.Square(j)+float64(centre*centre*u.store.Total())))
 	}
 	return math.Sqrt(r.square) > remaining*size
@@ -191,8 +192,8 @@ func (u *reduction) length(j int32) float64 {
 	return math.Sqrt(float64(norm*norm) + float64(mean*mean*u.view.Total()))
 }
 
-// weigh centres the values of a remainder, where the view is centred, and notes their square and what products with them
-// are taken of.
+// weigh centres the values of a remainder, where the view is centred, and sets their square and their products with the
+// weights.
 func (u *reduction) weigh(r *remainder, weights []float64) {
 	k := u.view.Kernels()
 	if weights == nil {
@@ -209,8 +210,8 @@ func (u *reduction) weigh(r *remainder, weights []float64) {
 	r.square = k.Dot(r.values, u.weighted)
 }
 
-// level reports whether the residual is orthogonal to the combinations of unpenalised columns that are flat: no step can tell how
-// far to go along them.
+// level reports whether the residual is orthogonal to the flat combinations of unpenalised columns: along these, no Newton step
+// can be determined.
 func (s *Solver) level() bool {
 	u := &s.unpenalised
 	if len(u.flat) == 0 {

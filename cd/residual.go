@@ -7,19 +7,19 @@ import (
 	"github.com/seed-45b9a24c/pare/kernels"
 )
 
-// residualEngine sweeps packed columns against the residual: a dot per column
-// and an update for each coefficient that moves. It suits many columns, short
-// columns, and few sweeps.
+// residualEngine sweeps packed columns against the residual: a dot product per column
+// and an update of the residual for each coefficient that moves. It suits many columns,
+// short columns, and few sweeps.
 type residualEngine struct {
 	*inner
 	k *kernels.Set
 	e kernels.Epoch      // sparse columns
-	d kernels.DenseEpoch // dense ones, on the same slices
+	d kernels.DenseEpoch // dense columns, on the same slices
 	m int                // entries of the working set
 
 	team  *team.Team
 	spans spans
-	one   struct{ from, to [1]int64 } // of a column that the store does not hold
+	one   struct{ from, to [1]int64 } // the span of a column that the store does not hold
 }
 
 func (r *residualEngine) load(v []float64) {
@@ -63,8 +63,8 @@ func (r *residualEngine) price(_, values int) float64 {
 	return residualCost(r.m+values, len(r.columns), r.store.Dense())
 }
 
-// epochLent is an epoch where the store does not hold all columns: of those that it does as they
-// follow one another, of the others one by one.
+// epochLent is an epoch where the store does not hold all columns. It sweeps runs of held columns
+// together, and every other column by itself.
 func (r *residualEngine) epochLent() (updated int) {
 	e := r.e
 	for k := 0; k < len(r.columns); {
@@ -117,8 +117,8 @@ func (r *residualEngine) move(k int, d float64) {
 	e.Offset = math.FMA(d, e.Mean[k], e.Offset)
 }
 
-// squaredResidual: the true residual r̂ + offset·√w has Σ√w·r = 0 where columns
-// are centred, hence Σ√w·r̂ = −offset·D.
+// squaredResidual implements [engine]. Where columns are centred, the true residual
+// r = r̂ + offset·√w has Σ√w·r = 0, hence Σ√w·r̂ = −offset·D and ‖r‖² = ‖r̂‖² − offset²·D, D = Σw.
 func (r *residualEngine) squaredResidual() float64 {
 	e := &r.e
 	return r.k.Dot(e.Residual, e.Residual) - float64(e.Offset*e.Offset*e.Total)

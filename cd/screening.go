@@ -7,37 +7,37 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// screening measures the path of the residual as columns can notice it. A column sees
-// the rows where it has entries and no others: with m of them, and with Δ the change of
-// the residual, its correlation changes by no more than
+// screening measures the length of the path of the residual, separately for ranges of columns of
+// similar length. A column depends only on the rows where it has entries: with m such rows, and
+// with Δ the change of the residual, its correlation changes by no more than
 //
 //	‖X̃_j‖ₛ · min(‖Δ‖ₛ, √m·max √sᵢ|Δᵢ|),
 //
-// by the Cauchy–Schwarz inequality on all rows and on its own. Most columns of text are
-// short, and the second is far less for them. Under centred columns the entries have the
-// norm ‖X_j‖ₛ, where ‖X̃_j‖ₛ² ≥ (1 − m·max sᵢ/N)‖X_j‖ₛ².
+// by the Cauchy–Schwarz inequality on all rows and on the rows of the column. Most columns of text
+// are short, and the second bound is far smaller for them. Under centred columns the entries have
+// the norm ‖X_j‖ₛ, where ‖X̃_j‖ₛ² ≥ (1 − m·max sᵢ/N)‖X_j‖ₛ².
 type screening []columnRange
 
-// columnRange is a range of places whose columns have about as many entries.
+// columnRange is a range of places whose columns have similar numbers of entries.
 type columnRange struct {
 	from, to int
-	gap      int     // columns that are cheaper to compute than a call
-	root     float64 // √m of the longest, divided by √(1 − m·max sᵢ/N) under centred columns
-	length   float64 // of the path, as these columns see it
+	gap      int     // the number of columns that are cheaper to compute than another call
+	root     float64 // √m of the longest column, divided by √(1 − m·max sᵢ/N) under centred columns
+	length   float64 // of the path, by the bound for these columns
 }
 
-// lengths is the share by which columns of a range may have more entries than the first.
+// lengths is how many more entries, relatively, a column of a range may have than the first one.
 const lengths = 0.25
 
-// The cost of a call that computes correlations, in entries of sparse and of dense columns, and of
-// a column in one.
+// The costs of a call that computes correlations, of sparse and of dense columns, and of each column
+// in a call, all in entries.
 const (
 	callCost   = 64
 	denseCall  = 300
 	columnCost = 5
 )
 
-// newScreening divides the columns of a view up by their entries.
+// newScreening divides the columns of a view into ranges by their numbers of entries.
 func newScreening(view *sparse.View) (w screening) {
 	x := view.Matrix()
 	order := x.Order()
@@ -60,7 +60,7 @@ func newScreening(view *sparse.View) (w screening) {
 		most := (1 + lengths) * entries(from)
 		to := from + sort.Search(len(order)-from, func(k int) bool { return entries(from+k) > most })
 		m, root := entries(to-1), unbounded
-		if rest := 1 - m*heaviest/view.Total(); rest >= 0.5 { // else centring may leave little of the norm
+		if rest := 1 - m*heaviest/view.Total(); rest >= 0.5 { // otherwise centring may leave little of the norm
 			root = math.Sqrt(m / rest)
 		}
 		w = append(w, columnRange{from: from, to: to, gap: int(call / (m + columnCost)), root: root})
@@ -69,21 +69,22 @@ func newScreening(view *sparse.View) (w screening) {
 	return w
 }
 
-// restart makes the path one of length 0.
+// restart sets the lengths of the path to 0.
 func (w screening) restart() {
 	for i := range w {
 		w[i].length = 0
 	}
 }
 
-// beyondRounding times a path bounds what rounding has made of bounds: they are correlations less, and plus, its products with norms.
+// beyondRounding multiplies the length of the path to cover rounding in the stored bounds: ‖X̃_j‖ₛ times the length is subtracted when
+// a bound is stored, and added again when it is compared.
 const beyondRounding = 1 + 0x1p-49
 
-// farthest is the longest path whose product with a norm is a number.
+// farthest is the longest path whose product with a norm does not overflow.
 const farthest = 1e150
 
-// step goes on by a change of the residual, given ‖Δ‖ₛ² and max sᵢΔᵢ², and reports whether the path is one that tells anything: a step
-// that was far too long has residuals that are no numbers.
+// step extends the path by a change Δ of the residual, given ‖Δ‖ₛ² and max sᵢΔᵢ², and reports whether its length can still be used: after
+// a step that was far too long, residuals may be infinite or NaN.
 func (w screening) step(square, largest float64) (tells bool) {
 	norm, highest := math.Sqrt(square), math.Sqrt(largest)
 	tells = true

@@ -6,21 +6,21 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// estimates are bounds of correlations by a copy of a large dense matrix in 32 bits, which a pass meets first: it
-// computes those columns only that may bind the dual scaling by these.
+// estimates bound correlations by a copy of a large dense matrix in 32 bits, which a pass reads first: it then
+// computes only the columns that may bind the dual scaling according to these bounds.
 type estimates struct {
 	of    sparse.Single
-	found bool // that has been looked for
+	found bool // of has been asked for
 	on    bool
-	bound []float64 // by place, of the columns asked for
+	bound []float64 // by place, for the columns that the pass asks for
 	norm  float64   // ‖s⊙r‖₂
 }
 
-// mostMet is the share of the columns estimated that may have to be computed nevertheless, else the next passes
-// of the solve compute them at once.
+// mostMet is the largest share of the estimated columns that may have to be computed nevertheless; above it, the
+// later passes of the solve skip the estimates.
 const mostMet = 0.5
 
-// start turns estimates on for a solve, where there is a copy.
+// start turns estimates on for a solve if they are wanted and the copy exists.
 func (e *estimates) start(s *Solver, wanted bool) {
 	if wanted && !e.found {
 		e.of, e.found = s.view.Single(), true
@@ -30,13 +30,14 @@ func (e *estimates) start(s *Solver, wanted bool) {
 	}
 }
 
-// estimate takes the bounds of the columns asked for that they prove inactive, and leaves the others.
+// estimate bounds the correlations of the columns asked for. Columns that the bounds prove inactive keep the bound as
+// their correlation and are no longer asked for.
 func (s *Solver) estimate() {
 	c, e := &s.cert, &s.estimates
 	e.norm = c.k.Nrm2(s.state.Weighted)
 	s.meet((*estimation)(s))
 	least := 1.0
-	if s.alike() { // what violates less than another changes neither the scale nor the largest ρⱼ
+	if s.alike() { // columns that violate less than another one change neither the scale nor the largest ρⱼ
 		for _, p := range c.pieces {
 			least = max(least, (c.k.MaxAbs(e.bound[p.from:p.to])-float64(2*e.of.Missed(e.norm)))/c.level)
 		}
@@ -64,7 +65,7 @@ func (s *Solver) estimate() {
 	e.on = float64(c.asked.count()) <= mostMet*float64(asked)
 }
 
-// meetSet computes the correlations of the working set that estimates have taken the place of.
+// meetSet computes the correlations of the working set that have only been estimated.
 func (s *Solver) meetSet() {
 	c := &s.cert
 	clear(c.asked)
@@ -76,15 +77,15 @@ func (s *Solver) meetSet() {
 	}
 	paid := s.in.work
 	s.meet((*correlation)(s))
-	s.in.work = paid // as after estimates
+	s.in.work = paid // estimates have the price of products, see pass
 }
 
-// alike reports whether all columns have one strength, and nothing else.
+// alike reports whether the penalty is one strength for all columns, without a ridge or constraints.
 func (s *Solver) alike() bool {
 	return len(s.cert.levels) == 0 && s.pen.Ridge() == 0 && !s.pen.Positive() && !s.pen.Bounded()
 }
 
-// estimation bounds the correlations of the pieces listed.
+// estimation is the task that bounds the correlations of the listed pieces.
 type estimation Solver
 
 // Part implements [team.Task].

@@ -30,16 +30,16 @@ type Solution struct {
 	Objective float64 // Φ(β, b)
 	outcome.Certificate
 
-	outcome.Effort                // with that on a sample to start from
-	Work           float64        // all of it by the cost model: nanoseconds on one core of a 2020s server, counted, not measured
-	Shared         float64        // of Work, what a team may share, whether there is one thread or more; 0 for views without a team
+	outcome.Effort                // includes the effort of a solve on a sample of the rows, if the solve started from one
+	Work           float64        // total cost by the cost model: nanoseconds on one core of a 2020s server, counted, not measured
+	Shared         float64        // the part of Work that a team can share, whatever its number of threads; 0 for views without a team
 	Status         outcome.Status // Converged, NotConverged or Cancelled
 }
 
 // Solver minimises one datafit under any [model.Penalty]. It starts each solve from the
-// coefficients of the one before; [Solver.Reset] makes the next start from β = 0. After the first
-// calls it does not allocate, except for a sample of the rows to start from. It holds O(n + p)
-// numbers and compact copies of the columns it has worked on, and is not safe for concurrent use.
+// coefficients of the previous one; [Solver.Reset] makes the next solve start from β = 0. After the
+// first calls it allocates only for a sample of the rows to start from. It holds O(n + p) numbers and
+// compact copies of the columns it has worked on, and is not safe for concurrent use.
 type Solver struct {
 	fit  model.Datafit
 	view *sparse.View
@@ -48,13 +48,13 @@ type Solver struct {
 	null float64 // P₀, see RelativeTo
 
 	curved      model.Curved   // fit where its curvature varies, else nil
-	beta        []float64      // by place, see certificate: the current point
+	beta        []float64      // the current point, by place, see certificate
 	active      []int32        // columns of the certified point
 	coef        []float64      // their coefficients
-	copies      *sparse.Copies // columns that others stand for, as far as sets have met them; nil: none
-	state       *model.State   // the certified point
-	fitted      []int32        // the support that state is of
-	fittedCoef  []float64      // its coefficients
+	copies      *sparse.Copies // the duplicate columns found so far in working sets, each replaced by a representative; nil: none
+	state       *model.State   // predictions and residual at the certified point
+	fitted      []int32        // the support for which state was computed
+	fittedCoef  []float64      // the coefficients for which state was computed
 	prox        proxNewton
 	subsampling subsampling
 	cert        certificate
@@ -64,13 +64,13 @@ type Solver struct {
 	ridge       ridge
 	followed    followed
 	estimates   estimates
-	warm        bool    // this solve has begun at coefficients
+	warm        bool    // this solve began at a non-empty support
 	advanced    bool    // the last solution has been moved by a derivative
-	tol         float64 // that it was asked for
+	tol         float64 // Options.Tol of this solve
 	passed      float64 // modelled cost of the last certificate
 	sol         Solution
 	certified   certified
-	onWay       bool // to the penalty asked for, at a stronger one
+	onWay       bool // the current penalty is a stronger one on the way to the penalty asked for
 }
 
 // New returns a solver for a datafit.
@@ -80,9 +80,9 @@ func New(fit model.Datafit) *Solver {
 	return s
 }
 
-// NewFrom returns a solver for the datafit of a null model, which it keeps and modifies. A solve
-// from β = 0 begins with the correlations of the null model, for which that of [New] makes a pass
-// over X.
+// NewFrom returns a solver for the datafit of a null model, which it keeps and modifies. Its solves
+// from β = 0 begin with the correlations of the null model, whereas a solver made by [New] needs a
+// pass over X for them.
 func NewFrom(null *model.Null) *Solver {
 	s := start(null.Fit, null.State)
 	s.cert.corr = null.Correlation
@@ -105,8 +105,8 @@ func start(fit model.Datafit, state *model.State) *Solver {
 	return s
 }
 
-// Reset forgets the last solution and everything kept with it: the next Solve has the bits of a
-// new solver's.
+// Reset forgets the last solution and everything kept with it: the next Solve returns the same bits
+// as that of a new solver.
 func (s *Solver) Reset() {
 	for _, place := range s.set.places {
 		s.beta[place] = 0
@@ -125,8 +125,8 @@ func (s *Solver) Reset() {
 	s.followed, s.subsampling.missed = followed{}, false
 }
 
-// Restart is [Solver.Reset] for a solver made by [NewFrom]: the next Solve has the bits of a new
-// solver's from the null model given, which is copied.
+// Restart is [Solver.Reset] for a solver made by [NewFrom]: the next Solve returns the same bits as
+// that of a new solver made from null, which is copied.
 func (s *Solver) Restart(null *model.Null) {
 	s.Reset()
 	s.state.Assign(null.State)
@@ -145,19 +145,19 @@ func (s *Solver) Use(fit model.Datafit) {
 	s.in.suit(s.curved != nil)
 }
 
-// RelativeTo makes the objective of a null model with unpenalised columns, see [NewReleased], P₀:
-// tolerances and relative gaps are shares of it.
+// RelativeTo sets P₀, to which tolerances and relative gaps are relative, to the objective of a null
+// model with unpenalised columns, see [NewReleased].
 func (s *Solver) RelativeTo(null float64) { s.null = null }
 
 // Null returns P₀.
 func (s *Solver) Null() float64 { return s.null }
 
 // Cache returns the columns that the solver has packed and their Gram matrix, for
-// others to work on between its solves.
+// the caller to use between solves.
 func (s *Solver) Cache() *support.Gram { return s.in.gram }
 
-// Start resets the solver and makes the next Solve begin at the coefficients
-// given, of ascending columns.
+// Start resets the solver and makes the next Solve begin at the coefficients coef of the
+// columns cols, which must be ascending.
 func (s *Solver) Start(cols []int32, coef []float64) {
 	s.Reset()
 	s.sol.Support = append(s.sol.Support, cols...)
@@ -165,24 +165,24 @@ func (s *Solver) Start(cols []int32, coef []float64) {
 	s.layOut()
 }
 
-// MoveTo makes the next Solve begin at the coefficients given, of ascending columns, and
-// keeps what was learnt on the way: packed columns, their Gram matrix, the last pass.
+// MoveTo makes the next Solve begin at the coefficients coef of the ascending columns cols, and
+// keeps what earlier solves computed: packed columns, their Gram matrix, the last pass.
 func (s *Solver) MoveTo(cols []int32, coef []float64) {
 	s.sol.Support = append(s.sol.Support[:0], cols...)
 	s.sol.Coef = append(s.sol.Coef[:0], coef...)
 	s.layOut()
 }
 
-// Advance moves the last solution, where the next Solve begins: coefficients by step times
-// direction, one entry for each column of its support. Those that would change sign become 0.
+// Advance moves the last solution, where the next Solve begins, by step times direction, which has
+// one entry for each column of its support. Coefficients that would change sign become 0.
 func (s *Solver) Advance(step float64, direction []float64) {
 	s.sol.Support, s.sol.Coef = Advance(s.sol.Support, s.sol.Coef, step, direction)
 	s.layOut()
 	s.advanced = true
 }
 
-// Advance moves the coefficients of some columns by step times direction, in place. Those that
-// would change sign are left out.
+// Advance moves the coefficients of some columns by step times direction, in place. It drops
+// coefficients that would change sign or become 0, and returns the columns kept with their coefficients.
 func Advance(columns []int32, coef []float64, step float64, direction []float64) ([]int32, []float64) {
 	kept := 0
 	for k, b := range coef {
@@ -197,8 +197,8 @@ func Advance(columns []int32, coef []float64, step float64, direction []float64)
 }
 
 // layOut makes the last solution the current point: β, its active columns and the
-// working set. Copies of a column are one where the penalty does not tell them
-// apart: with one strength, and without a ridge, which makes them unique anyway.
+// working set. It merges duplicate columns where the penalty treats them alike: with one
+// strength for all columns and no ridge, under which their coefficients are unique anyway.
 func (s *Solver) layOut() {
 	for _, j := range s.active {
 		s.beta[s.cert.place(j)] = 0
@@ -208,7 +208,7 @@ func (s *Solver) layOut() {
 		rep := s.copies.Representative(j)
 		place := s.cert.place(rep.Column)
 		if place < 0 || s.cert.norm[place] == 0 {
-			continue // the same in all rows of the view: its coefficient is 0
+			continue // the column is constant on the rows of the view: its coefficient is 0
 		}
 		if s.beta[place] == 0 {
 			s.active = append(s.active, rep.Column)
@@ -234,7 +234,7 @@ func (s *Solver) layOut() {
 	s.set.keep(s)
 }
 
-// prepare takes a penalty over.
+// prepare makes g the penalty of the solver and updates what depends on it.
 func (s *Solver) prepare(g model.Penalty) error {
 	changed := g.Positive() != s.pen.Positive() || g.Bounded() != s.pen.Bounded() || (g.Ridge() == 0) != (s.pen.Ridge() == 0) || g.Quadratic() != s.pen.Quadratic() || g.Columns() >= 0 || s.pen.Columns() >= 0
 	s.pen = g
@@ -252,10 +252,10 @@ func (s *Solver) prepare(g model.Penalty) error {
 }
 
 // Solve minimises Φ(β, b) = f(β, b) + g(β). The result carries the duality
-// gap of the returned β; a result that missed the tolerance is returned with
-// the status that says so, and so is the last certified point when ctx ends.
-// The error is an [outcome.Error]: BadParameter for options that cannot be, Shape for a
-// penalty of another number of columns, Limit beyond MaxSupport.
+// gap of the returned β. A result that missed the tolerance is returned with the status
+// NotConverged; when ctx ends, the last certified point is returned with the status Cancelled.
+// The error is an [outcome.Error]: BadParameter for invalid options, Shape for a penalty with
+// strengths for another number of columns, Limit for a support larger than MaxSupport.
 func (s *Solver) Solve(ctx context.Context, g model.Penalty, opts Options) (sol *Solution, err error) {
 	s.certified.known = false
 	var ended error
@@ -276,15 +276,14 @@ type certified struct {
 	coef    []float64
 }
 
-// remember takes the point over that has just been certified.
+// remember copies the point that has just been certified.
 func (c *certified) remember(sol *Solution) {
 	c.known, c.sol = true, *sol
 	c.support, c.coef = append(c.support[:0], sol.Support...), append(c.coef[:0], sol.Coef...)
 }
 
-// fallBack ends a solve that its context has ended in the middle of a pass, with the last point that
-// was certified, if there is one. Predictions and residuals are lost, and so is what the next solve
-// would have begun with.
+// fallBack returns the last certified point, if there is one, of a solve whose context ended in the
+// middle of a pass. Predictions and residuals are lost, and so is the start of the next solve.
 func (s *Solver) fallBack(ended error) (*Solution, error) {
 	c := &s.certified
 	if !c.known {
@@ -300,8 +299,8 @@ func (s *Solver) fallBack(ended error) (*Solution, error) {
 	return &s.sol, nil
 }
 
-// attempt is solve from the point at hand, with all of MaxEpochs left. Where that takes so many sweeps, fewer than
-// endless, or gets no further, it ends as laborious.
+// attempt solves from the current point with the full budget of MaxEpochs. If patience is below endless, it ends with
+// the status laborious after that many sweeps, or when it makes no more progress.
 func (s *Solver) attempt(ctx context.Context, g model.Penalty, opts Options, patience int) (*Solution, error) { //nolint:funlen // the loop of the engine, in the order in which it happens
 	_, p := s.view.Dims()
 	if c := g.Columns(); c >= 0 && c != p {
@@ -317,7 +316,7 @@ func (s *Solver) attempt(ctx context.Context, g model.Penalty, opts Options, pat
 	if err := s.prepare(g); err != nil {
 		return nil, err
 	}
-	s.estimates.start(s, opts.Estimate && !s.fewColumns()) // where all columns are the set, all are computed
+	s.estimates.start(s, opts.Estimate && !s.fewColumns()) // with few columns the set has all of them, and all are computed
 	polishes := s.polishes(opts)
 	s.lead(ctx)
 	var reached record
@@ -373,7 +372,7 @@ func (s *Solver) attempt(ctx context.Context, g model.Penalty, opts Options, pat
 	}
 }
 
-// start makes ready for a solve, and reports whether the point at hand is the last solution moved by a derivative.
+// start prepares a solve, and reports whether the current point is the last solution moved by a derivative.
 func (s *Solver) start(opts Options) (advanced bool) {
 	s.sol.Effort = outcome.Effort{}
 	advanced = s.advanced
@@ -388,9 +387,9 @@ func (s *Solver) start(opts Options) (advanced bool) {
 	return advanced
 }
 
-// lead goes from coefficients whose correlations are not known, as those of other rows, to the solution on their support,
-// where that can be followed. The first pass then shows what is missing there, and not what is missing where a solve
-// happens to begin.
+// lead moves from a start whose correlations are unknown, such as a solution for other rows, to the solution on its
+// support, where the homotopy can follow it. The first pass then finds the columns that this solution lacks, not those
+// that an arbitrary start lacks.
 func (s *Solver) lead(ctx context.Context) {
 	h := &s.in.homotopy
 	if s.curved != nil || !h.wide(len(s.cert.order)) || len(s.set.columns) == 0 || len(s.unpenalised.columns) > 0 {
@@ -408,13 +407,13 @@ func (s *Solver) lead(ctx context.Context) {
 	s.in.unload(s)
 }
 
-// endAs ends a solve at the point that is certified.
+// endAs ends a solve at the certified point.
 func (s *Solver) endAs(status outcome.Status) (*Solution, error) {
 	s.sol.Status = status
 	return &s.sol, nil
 }
 
-// within refuses a certified point beyond the support that is allowed.
+// within returns an error if the support of the certified point exceeds MaxSupport.
 func (s *Solver) within(o Options) error {
 	if size := len(s.sol.Support); o.MaxSupport > 0 && size > o.MaxSupport {
 		return outcome.At(outcome.Limit, "max-support", "%d columns in the support, the limit is %d", size, o.MaxSupport)
@@ -422,8 +421,8 @@ func (s *Solver) within(o Options) error {
 	return nil
 }
 
-// improve solves the problem on the working set until its gap is a fraction of
-// the certified one. It returns false where ctx ended.
+// improve solves the problem on the working set until its gap is a fraction of the certified
+// gap. It returns false if ctx ended.
 func (s *Solver) improve(ctx context.Context) bool {
 	if s.curved != nil {
 		return s.proxNewton(ctx)

@@ -8,19 +8,19 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// Where the curvature jumps, a model says nothing of the rows beyond their jump, and far below αmax it takes
-// thousands of steps to find out which these are. From one strength to the next few rows change sides. So a solve
-// that takes long begins anew at 0 and goes by way of stronger penalties (Hale, Yin and Zhang, SIAM Journal on
+// Where the curvature of the loss jumps, a quadratic model says nothing about the rows beyond their jump, and far below
+// αmax it takes thousands of steps to find these rows. From one strength to the next few rows cross their jump. So a solve
+// that takes long starts again at 0 and follows a sequence of decreasing strengths (Hale, Yin and Zhang, SIAM Journal on
 // Optimization 19, 2008).
 
 const (
 	longAttempt = 500         // sweeps
-	endless     = math.MaxInt // is no bound of them
-	// laborious is the status of an attempt that ends since it has taken more of them.
+	endless     = math.MaxInt // no bound on the sweeps
+	// laborious is the status of an attempt that ended because it took too many sweeps or made no more progress.
 	laborious outcome.Status = ""
 )
 
-// solve is [Solver.Solve] but for contexts that end in the middle of a pass.
+// solve implements [Solver.Solve], which handles contexts that end in the middle of a pass.
 func (s *Solver) solve(ctx context.Context, g model.Penalty, opts Options) (*Solution, error) {
 	opts, err := opts.resolve()
 	if err != nil {
@@ -48,12 +48,13 @@ func (s *Solver) solve(ctx context.Context, g model.Penalty, opts Options) (*Sol
 	return sol, err
 }
 
-// astray reports a point, under a penalty that makes coefficients zero, that is no better than β = 0: there the gap is P₀ at most.
+// astray reports whether the certified point, under a penalty that can make coefficients zero, is no better than β = 0, where
+// the gap is at most P₀.
 func (s *Solver) astray() bool {
 	return !s.pen.Quadratic() && len(s.sol.Support) > 0 && !(s.sol.RelativeGap <= 1)
 }
 
-// toZero moves to β = 0 and certifies it.
+// toZero moves to β = 0 and certifies that point.
 func (s *Solver) toZero() {
 	s.forget()
 	s.certify()
@@ -65,7 +66,7 @@ func (s *Solver) forget() {
 	s.state.Intercept = 0
 }
 
-// anew solves from 0, with the effort of the attempt before.
+// anew solves from β = 0 with the sweeps left, and adds the effort of the attempt before.
 func (s *Solver) anew(ctx context.Context, g model.Penalty, opts Options) (*Solution, error) {
 	spent := s.sol
 	s.forget()
@@ -79,8 +80,8 @@ func (s *Solver) anew(ctx context.Context, g model.Penalty, opts Options) (*Solu
 	return sol, nil
 }
 
-// inStages goes from 0 by way of stronger penalties, each solved as closely as the next one needs. The effort is
-// that and the solution's before.
+// inStages solves from β = 0 along a sequence of stronger penalties, each only as accurately as the next one needs. It
+// adds the effort of the attempt before.
 func (s *Solver) inStages(ctx context.Context, g model.Penalty, opts Options) (*Solution, error) {
 	spent := s.sol
 	s.onWay = true

@@ -2,25 +2,25 @@ package cd
 
 import "math"
 
-// Where the curvature jumps, steps that are each as long as their models are good for may go to and fro across a
-// flat valley, and thousands of times the same way along it. So every few of them the objective is followed along
-// what they have moved together, for as long as it falls (Hooke and Jeeves, Journal of the ACM 8, 1961).
+// Where the curvature jumps, steps no longer than their models are valid may zigzag across a flat valley and make
+// thousands of small moves along it. So after every few steps a pattern move follows their total displacement for as
+// long as the objective falls (Hooke and Jeeves, Journal of the ACM 8, 1961).
 
 const (
 	strideEvery   = 8
-	longestStride = 1 << 20 // times what the steps have moved
+	longestStride = 1 << 20 // relative to the displacement by the steps
 )
 
-// strides is the point that the next stride leads away from.
+// strides is the base point of the next stride.
 type strides struct {
 	known   bool
-	count   int       // of calls
+	count   int       // calls of stride
 	beta    []float64 // p, by place
 	support int
 	linear  []float64 // n
 }
 
-// stride goes on from the current point along the way from that of some steps before.
+// stride extrapolates from the point of some steps before through the current point.
 func (s *Solver) stride() {
 	pn := &s.prox
 	from := &pn.strides
@@ -43,8 +43,8 @@ func (s *Solver) stride() {
 	}
 }
 
-// along sets the direction from a point to the current one. It returns false where columns have left the working
-// set that were in the support.
+// along sets the direction from a base point to the current point. It returns false if a column of the support at the
+// base point has left the working set.
 func (s *Solver) along(from *strides) bool {
 	pn := &s.prox
 	size := len(s.set.places)
@@ -62,7 +62,7 @@ func (s *Solver) along(from *strides) bool {
 	return support == from.support
 }
 
-// goAlong moves the current point along the direction, twice as far each time that the objective falls.
+// goAlong moves the current point along the direction, doubling the length as long as the objective falls.
 func (s *Solver) goAlong() {
 	pn := &s.prox
 	start, trial := pn.here, s.trial()

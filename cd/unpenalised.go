@@ -11,36 +11,36 @@ import (
 	"github.com/seed-45b9a24c/pare/support"
 )
 
-// unpenalised are the columns that a penalty leaves free. A dual point has to be
-// orthogonal to them, which no scaling brings about: as the intercept is, their
-// coefficients are made the best for the others' before a point is certified, which
-// projects its residual. In sweeps and Newton steps they are columns like others,
-// without a kink at zero.
+// unpenalised are the columns with strength 0. A dual point has to be orthogonal to them,
+// which no scaling achieves. So before a point is certified, the objective is minimised
+// over their coefficients, as over the intercept, with the other coefficients fixed, which
+// projects the residual. In sweeps and Newton steps they are like other columns, without a
+// kink at zero.
 type unpenalised struct {
-	columns []int32 // ascending; columns without entries left out
+	columns []int32 // ascending, without columns that have no entries
 	reduction
 	step  []float64 // by position
 	from  []float64 // coefficients where the step begins
 	shift float64   // the intercept there
-	slope []float64 // of the objective in the basis, the other way
+	slope []float64 // minus the gradient of the objective in the basis
 	along []float64 // the step in the basis
-	stuck bool      // Newton's method has ended where no step makes the loss fall
+	stuck bool      // Newton's method ended where no step decreases the loss
 }
 
 const (
-	// mostUnpenalised bounds the system that they are eliminated by.
+	// mostUnpenalised bounds the size of the linear system for their coefficients.
 	mostUnpenalised = 2000
-	// projections: the second takes off what rounding left of the first.
+	// projections: the second removes the rounding errors of the first.
 	projections = 2
-	// mostReleases bounds Newton's steps of a loss that is not quadratic.
+	// mostReleases bounds the Newton steps of a loss that is not quadratic.
 	mostReleases = 50
-	// leastDecrement is what a step must promise, relative to P₀: the gap that is left.
+	// leastDecrement is the least Newton decrement, which bounds the remaining gap, relative to P₀, of a step worth taking.
 	leastDecrement = 1e-26
-	// farOff is how little of an exponential loss a solution may leave and be exact next to what it leaves.
+	// farOff is the objective, relative to P₀, below which a solution under an exponential loss is solved again relative to itself.
 	farOff = 1e-6
-	// released is what the objective, relative to P₀, may lack of its minimum over them for that to be rounding.
+	// released is the excess of the objective over its minimum in these coefficients, relative to P₀, that may be rounding.
 	released = 1e-10
-	// orthogonal is the cosine to the residual up to which a column counts as orthogonal to it.
+	// orthogonal is the largest cosine between a column and the residual that counts as orthogonal.
 	orthogonal = 1e-10
 )
 
@@ -70,11 +70,11 @@ func (u *unpenalised) find(s *Solver) error {
 	return nil
 }
 
-// nearlyDepend reports whether there are columns that nearly depend on others.
+// nearlyDepend reports whether some unpenalised columns nearly depend on others.
 func (u *unpenalised) nearlyDepend() bool { return len(u.columns) > 0 && len(u.remainders) > 0 }
 
-// eliminate moves the unpenalised coefficients of the gathered point to where the
-// objective is least, the others fixed, and its state with them.
+// eliminate minimises the objective over the unpenalised coefficients of the gathered
+// point, with the other coefficients fixed, and updates the state.
 func (s *Solver) eliminate() {
 	u := &s.unpenalised
 	switch {
@@ -90,7 +90,8 @@ func (s *Solver) eliminate() {
 	}
 }
 
-// newtonStep sets the step of the unpenalised coefficients to Newton's, and returns twice what it promises: its decrement.
+// newtonStep sets the step of the unpenalised coefficients to the Newton step, and returns its decrement: twice the
+// predicted decrease.
 func (s *Solver) newtonStep() (decrement float64) {
 	u, total := &s.unpenalised, s.view.Total()
 	u.step, u.slope, u.along = grow(u.step, len(u.columns)), grow(u.slope, len(u.basis)), grow(u.along, len(u.basis))
@@ -114,7 +115,7 @@ func (s *Solver) newtonStep() (decrement float64) {
 	return decrement
 }
 
-// depart makes the gathered point the one where a step of the unpenalised coefficients begins.
+// depart makes the gathered point the start of a step of the unpenalised coefficients.
 func (s *Solver) depart() {
 	u := &s.unpenalised
 	u.from = grow(u.from, len(u.columns))
@@ -124,8 +125,8 @@ func (s *Solver) depart() {
 	u.shift = s.state.Intercept
 }
 
-// release moves the unpenalised coefficients of the gathered point to a length of the way that
-// their step goes, and the state with them.
+// release sets the unpenalised coefficients of the gathered point to their start plus length times
+// their step, and updates the state.
 func (s *Solver) release(length float64) {
 	u, at := &s.unpenalised, 0
 	for k, j := range s.sol.Support {
@@ -134,7 +135,7 @@ func (s *Solver) release(length float64) {
 			if length > 0 {
 				coef = math.FMA(length, u.step[at], coef)
 			}
-			s.sol.Coef[k], s.coef[k] = coef, coef // without copies they are the same columns
+			s.sol.Coef[k], s.coef[k] = coef, coef // without duplicates both have the same columns
 			s.beta[s.cert.place(j)] = coef
 			at++
 		}
@@ -144,7 +145,7 @@ func (s *Solver) release(length float64) {
 }
 
 // eliminateCurved is eliminate for a loss that is not quadratic: by Newton's method, with steps
-// halved while the loss rises, and damped where none makes it fall.
+// halved while the loss rises, and damping where no step decreases it.
 func (s *Solver) eliminateCurved() {
 	u := &s.unpenalised
 	var damping damping
@@ -161,7 +162,7 @@ func (s *Solver) eliminateCurved() {
 		before, loss := promised, s.state.Loss
 		if promised = s.newtonStep(); promised <= float64(leastDecrement*s.null) || (!fell || promised <= s.grain()) && promised > before/2 {
 			u.stuck = damping > 0
-			return // what is left is rounding
+			return // the rest is rounding
 		}
 		length := s.descendReleased()
 		fell = s.state.Loss < loss || length < 1 || damping > 0
@@ -171,7 +172,7 @@ func (s *Solver) eliminateCurved() {
 	}
 }
 
-// grain returns what rounding of the unpenalised columns' part of the predictions may change the loss by.
+// grain returns the change of the loss that rounding in the unpenalised part of the predictions may cause.
 func (s *Solver) grain() float64 {
 	u, total := &s.unpenalised, s.view.Total()
 	size := 0.0
@@ -182,7 +183,7 @@ func (s *Solver) grain() float64 {
 }
 
 // descendReleased moves the unpenalised coefficients by the longest of the steps 1, ½, ¼, … that
-// does not make the loss rise, and returns its length; 0: all do.
+// does not increase the loss, and returns its length, 0 if all of them do.
 func (s *Solver) descendReleased() (length float64) {
 	allowed := s.state.Loss + max(float64(modelRoundoff*s.null), s.grain())
 	s.depart()
@@ -197,9 +198,9 @@ func (s *Solver) descendReleased() (length float64) {
 	return 0
 }
 
-// left returns what the objective might still fall by if the unpenalised coefficients moved alone: half the decrement
-// of Newton's step, which is rounding where they have been eliminated. It is +Inf where they have not: where the loss has
-// no minimum over them, or a column that nearly depends on the others, but not quite, is not orthogonal to the residual.
+// left returns how much the objective might still fall if only the unpenalised coefficients moved: half the decrement
+// of the Newton step, which is rounding where elimination succeeded. It returns +Inf where elimination failed: where the
+// loss has no minimum over them, or a column that nearly depends on the others is not orthogonal to the residual.
 func (s *Solver) left() float64 {
 	u := &s.unpenalised
 	if len(u.columns) == 0 {
@@ -224,9 +225,9 @@ func (s *Solver) orthogonal(columns []int32) bool {
 	return true
 }
 
-// NewReleased is [NewFrom] for a problem with unpenalised columns, those of weight 0 of
-// [model.Penalty.Weighted]: the solver is at their null model, which it returns, and relative to
-// its objective. The error is that of a solve, or of ctx.
+// NewReleased is [NewFrom] for a problem with unpenalised columns, which have weight 0 in
+// [model.Penalty.Weighted]. It fits them alone and returns this null model with a solver that starts
+// from it and whose gaps are relative to its objective. The error is that of the solve, or of ctx.
 func NewReleased(ctx context.Context, null *model.Null, weights []float64, opts Options) (*Solver, *model.Null, error) {
 	alone := make([]float64, len(weights))
 	for j, w := range weights {
@@ -252,13 +253,13 @@ func NewReleased(ctx context.Context, null *model.Null, weights []float64, opts 
 			return nil, nil, outcome.Ended(ctx)
 		}
 		far = least < at.Objective && at.Objective < farOff*s.null
-		s.RelativeTo(min(s.null, max(at.Objective, leastGap*s.null))) // less is rounding
+		s.RelativeTo(min(s.null, max(at.Objective, leastGap*s.null))) // a smaller objective is rounding
 	}
 	out := &model.Null{Fit: null.Fit, State: s.state, Correlation: make([]float64, len(s.cert.order))}
 	s.view.Correlate(0, len(out.Correlation), s.state.Weighted, out.Correlation)
 	norm := math.Sqrt(s.k.Dot(s.state.Weighted, s.state.Residual))
 	for k, c := range out.Correlation {
-		if math.Abs(c) <= orthogonal*float64(s.cert.norm[k]*norm) { // of columns that depend on the unpenalised ones: an αmax of what rounding leaves is none
+		if math.Abs(c) <= orthogonal*float64(s.cert.norm[k]*norm) { // rounding, of columns that depend on the unpenalised ones: it must not decide αmax
 			out.Correlation[k] = 0
 		}
 	}

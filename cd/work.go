@@ -2,16 +2,16 @@ package cd
 
 import "github.com/seed-45b9a24c/pare/support"
 
-// What a solve does outside its sweeps and systems, priced as those are. All of it together is
-// [Solution.Work]: what the decisions of this package and of others may follow, where a clock
-// would make them differ from run to run.
+// Prices of what a solve does outside its sweeps and linear systems, in the units of their cost model. The total is
+// [Solution.Work]. Decisions, here and in other packages, depend on it and not on a clock, which would make them
+// differ from run to run.
 
 const (
-	rowValue    = 1.0  // one row, where a residual is made or its change measured
-	curvedRow   = 12.0 // the same with the exponential and the logarithm of a logistic loss
-	sharedRow   = 9.0  // of that, what is no sum over the rows
-	regainedRow = 3.0  // one row whose prediction is taken from its working residual
-	visitColumn = 2.0  // one column that a pass visits
+	rowValue    = 1.0  // per row: to compute a residual or measure its change
+	curvedRow   = 12.0 // per row: the same with the exponential and the logarithm of a logistic loss
+	sharedRow   = 9.0  // the part of curvedRow that a team can share: all but the sums over rows
+	regainedRow = 3.0  // per row: to recover a prediction from the working residual
+	visitColumn = 2.0  // per column that a pass visits
 )
 
 // work returns the cost of the solve so far.
@@ -37,7 +37,7 @@ func (s *Solver) entriesMoved() (entries int) {
 	return entries
 }
 
-// updatesCost is that of adding columns with so many entries to a vector on the rows.
+// updatesCost returns the cost of adding columns with the given number of entries to a vector of n rows.
 func (s *Solver) updatesCost(entries int) float64 {
 	if s.in.store.Dense() {
 		return residualCost(entries, 0, true)
@@ -45,28 +45,28 @@ func (s *Solver) updatesCost(entries int) float64 {
 	return float64(updateValue * float64(entries))
 }
 
-// payUpdates adds it.
+// payUpdates adds updatesCost to the work, and notes it as work that a team can share.
 func (s *Solver) payUpdates(entries int) {
 	cost := s.updatesCost(entries)
 	s.in.work += cost
 	s.view.Team().Note(cost)
 }
 
-// payDots adds the cost of meeting so many entries of columns of X once.
+// payDots adds the cost of products with columns of X that have the given number of entries.
 func (s *Solver) payDots(entries int) {
 	s.in.work += residualCost(entries, 0, s.in.store.Dense())
 }
 
-// payRows adds the cost of making the state of a point from its linear predictor, which a
-// quadratic loss has none of.
+// payRows adds the cost of computing the state of a point from its linear predictor. A quadratic
+// loss keeps no linear predictor, and adds nothing.
 func (s *Solver) payRows() {
 	rows := float64(len(s.state.Linear))
 	s.in.work += float64(curvedRow * rows)
 	s.view.Team().Note(sharedRow * rows)
 }
 
-// pay adds the cost of meeting the columns of the support once on the engine at hand, at a price
-// for each entry.
+// pay adds the cost of one product with the columns of the support on the engine in use, at a
+// price per entry.
 func (nw *newton) pay(price float64) {
 	in := nw.in
 	if in.engine == &in.quadratic {

@@ -9,37 +9,38 @@ import (
 	"github.com/seed-45b9a24c/pare/support"
 )
 
-// ridge solves problems with a ridge alone. There is no support to find: all columns
-// with entries are in it, and the optimality conditions are one linear system,
+// ridge solves problems with a ridge alone. There is no support to find: it has all columns
+// with entries, and the optimality conditions are one linear system,
 //
 //	A·d = ρ,  A = X̃ᵀX̃/N + α₂I,  ρ = z − α₂β,
 //
-// for the step d from any β. It is solved by Cholesky's method on A, or on the
-// matrix of the rows ([support.RowSystem]), whichever is cheaper, or by
-// conjugate gradients where both are large. Every step is from a certified point, so
-// that steps refine one another. Of a loss that is not quadratic it is a step of Newton's
-// method, with the curvature at the point in A; see ridgenewton.go.
+// for the step d from any β. The system is solved by a Cholesky factor of A or of the
+// matrix of the rows ([support.RowSystem]), whichever is cheaper, or by conjugate
+// gradients where both are large. Every step starts from a certified point, so that steps
+// refine one another. For a loss that is not quadratic it is a Newton step, with the
+// curvature at the point in A; see ridgenewton.go.
 type ridge struct {
 	columns []int32
-	places  []int32 // theirs
+	places  []int32 // of the columns
 	way     ridgeWay
 	planned bool
 
 	rows   *support.RowSystem
-	a      []float64 // the system of the columns, then its factor
+	a      []float64 // A, then its factor
 	rho, d []float64
 	system support.System
 	cg     support.CG
 	price  float64  // of a step
-	each   float64  // of an iteration of conjugate gradients
-	factor ridgeWay // the cheaper one
-	whole  float64  // its price
-	closer float64  // times the residual asked of conjugate gradients, as long as steps gain little
+	each   float64  // price of an iteration of conjugate gradients
+	factor ridgeWay // the cheaper factorisation
+	whole  float64  // price of a step by that factorisation
+	closer float64  // factor on the tolerance of conjugate gradients, below 1 while steps gain little
 	ascent rowAscent
 
-	factorised bool // there is a factor of the system, or of one near by
+	factorised bool // there is a factor of the system, or of the system at an earlier point
 }
 
+// ridgeWay is a method of solving the system.
 type ridgeWay int
 
 const (
@@ -49,19 +50,19 @@ const (
 )
 
 const (
-	// expected of conjugate gradients, for the plan; and where steps are solved no better than
-	// they bring the solution closer.
+	// iterationsOf is the number of iterations that the plan expects of conjugate gradients for a quadratic
+	// loss, iterationsOfNewton the number for an inexact Newton step.
 	iterationsOf, iterationsOfNewton = 100, 20
 
-	ridgeStalled  = 3   // steps in a row that gain little, after which rounding has the rest
-	stepPasses    = 2   // of a certificate, what it and the step before it cost
-	ridgeMargin   = 0.3 // of the residual allowed, asked of conjugate gradients
+	ridgeStalled  = 3   // consecutive steps that gain little, after which the remaining gap is rounding
+	stepPasses    = 2   // cost of a step and its certificate, relative to the certificate
+	ridgeMargin   = 0.3 // residual asked of conjugate gradients, relative to what the tolerance allows
 	leastRidgeTol = 1e-12
-	mostRidgeTol  = 0.1 // of a Newton step far from the solution
-	evenCloser    = 0.1 // after a step that has not halved the gap
+	mostRidgeTol  = 0.1 // for a Newton step far from the solution
+	evenCloser    = 0.1 // factor on closer after a step that has not halved the gap
 )
 
-// solveRidge is [Solver.Solve] for a ridge alone, from the last solution.
+// solveRidge implements [Solver.Solve] for a ridge alone, from the last solution.
 func (s *Solver) solveRidge(ctx context.Context, opts Options) (*Solution, error) {
 	r, sol := &s.ridge, &s.sol
 	s.enterRidge()
@@ -78,7 +79,7 @@ func (s *Solver) solveRidge(ctx context.Context, opts Options) (*Solution, error
 		if err := s.within(opts); err != nil {
 			return nil, err
 		}
-		if far && !(sol.Objective <= s.null) { // from where exponentials are huge steps are small, if there are any
+		if far && !(sol.Objective <= s.null) { // where exponentials are huge, steps are tiny or fail
 			far = false
 			s.backToZero()
 			continue
@@ -117,12 +118,12 @@ func (s *Solver) solveRidge(ctx context.Context, opts Options) (*Solution, error
 	}
 }
 
-// advanceRidge solves for a step and takes it, after one that began at a gap before. It returns false where the step, by
-// the curvature at the point, gains nothing, which is rounding, and where ctx ended.
+// advanceRidge computes a step and takes it; before is the relative gap at which the previous step began. gains is false
+// if the step, with the curvature at the current point, gains nothing beyond rounding; done is false if ctx ended.
 func (s *Solver) advanceRidge(ctx context.Context, before float64, opts Options) (gains, done bool) {
 	r := &s.ridge
 	lasts := r.factorised && s.lasts(before, opts.Tol)
-	if s.curved != nil && (!lasts || s.prox.least == 0) { // a line along which the curvature jumps is judged by slopes alone
+	if s.curved != nil && (!lasts || s.prox.least == 0) { // where the curvature jumps, the line search uses slopes alone
 		s.enter()
 	}
 	if s.curved != nil && !lasts {
@@ -143,7 +144,7 @@ func (s *Solver) advanceRidge(ctx context.Context, before float64, opts Options)
 	return s.moveRidge() || lasts, true
 }
 
-// stepRidge goes the whole way of a step.
+// stepRidge takes the full step.
 func (s *Solver) stepRidge() {
 	for k, place := range s.ridge.places {
 		s.beta[place] += s.ridge.d[k]
@@ -168,14 +169,14 @@ func (s *Solver) enterRidge() {
 	s.cert.setPenalty(s.pen, s.view.Total(), nil)
 }
 
-// backToZero makes β = 0 the point, which is the null model.
+// backToZero makes β = 0, the null model, the current point.
 func (s *Solver) backToZero() {
 	for _, place := range s.ridge.places {
 		s.beta[place] = 0
 	}
 }
 
-// gatherRidge is [Solver.gather] of a ridge alone: all columns are the support.
+// gatherRidge is [Solver.gather] for a ridge alone, whose support is all columns.
 func (s *Solver) gatherRidge() {
 	r, sol := &s.ridge, &s.sol
 	s.active, s.coef = append(s.active, r.columns...), grow(s.coef, len(r.places))
@@ -194,8 +195,8 @@ func (s *Solver) residualRidge() {
 	}
 }
 
-// plan lists the columns and chooses the way, once for a view: the matrices are
-// shared by all strengths, but of a loss that is not quadratic each is of one step.
+// plan lists the columns and chooses the method, once per view: under a quadratic loss all
+// strengths share the matrices, otherwise each matrix serves one step.
 func (s *Solver) plan() {
 	r, store := &s.ridge, s.in.store
 	if r.planned {
@@ -209,7 +210,7 @@ func (s *Solver) plan() {
 			r.columns, r.places = append(r.columns, int32(j)), append(r.places, s.cert.place(int32(j)))
 		}
 	}
-	if !store.Dense() { // all rows are in dense ones
+	if !store.Dense() { // dense columns have an entry in every row
 		store.Hold(r.columns)
 	}
 	var values float64
@@ -243,8 +244,8 @@ func (s *Solver) plan() {
 	r.rho, r.d = make([]float64, len(r.columns)), make([]float64, len(r.columns))
 }
 
-// factorise prepares the factor for the strength at hand. It returns false where
-// that is zero to working precision beside the columns, and those are dependent.
+// factorise computes the factor for the current strength. It returns false if the columns
+// are dependent and the strength is negligible beside them to working precision.
 func (s *Solver) factorise() bool {
 	r, in := &s.ridge, &s.in
 	if s.curved == nil || r.way != columnFactor || !in.store.Tall() {
@@ -268,9 +269,9 @@ func (s *Solver) factorise() bool {
 	return r.rows.Factorise(alpha)
 }
 
-// lasts reports that the factor of an earlier point may serve another step: one is expected to gain
-// what the last has gained, and as many as that makes until the gap is good to cost less than a
-// new factor and one step.
+// lasts reports whether the factor of an earlier point is to serve another step. Each further step is
+// expected to reduce the gap by the same factor as the last one; the steps needed to reach tol must
+// cost less than a new factor and one step.
 func (s *Solver) lasts(before, tol float64) bool {
 	gap := s.sol.RelativeGap
 	if !(gap > tol && gap < before) || s.prox.damping > 0 || s.in.store.Drawn() {
@@ -280,7 +281,7 @@ func (s *Solver) lasts(before, tol float64) bool {
 	return (steps-1)*stepPasses*s.passed < s.ridge.price
 }
 
-// solveStep sets d = A⁻¹ρ. It returns false where ctx ended.
+// solveStep sets d = A⁻¹ρ. It returns false if ctx ended.
 func (s *Solver) solveStep(ctx context.Context, opts Options) bool {
 	if !s.ridge.factorised {
 		return s.iterate(ctx, opts)
@@ -290,7 +291,7 @@ func (s *Solver) solveStep(ctx context.Context, opts Options) bool {
 	return true
 }
 
-// solveFactored sets d = A⁻¹ρ by the factor at hand.
+// solveFactored sets d = A⁻¹ρ by the current factor.
 func (s *Solver) solveFactored() {
 	r := &s.ridge
 	if r.way == rowFactor {
@@ -301,7 +302,7 @@ func (s *Solver) solveFactored() {
 	support.CholeskySolve(s.k, r.a, len(r.columns), r.d)
 }
 
-// iterate sets d to A⁻¹ρ, or near it, by conjugate gradients. It returns false where
+// iterate sets d to an approximation of A⁻¹ρ by conjugate gradients. It returns false if
 // ctx ended.
 func (s *Solver) iterate(ctx context.Context, opts Options) bool {
 	r, in := &s.ridge, &s.in

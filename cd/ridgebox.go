@@ -8,21 +8,21 @@ import (
 	"github.com/seed-45b9a24c/pare/model"
 )
 
-// rowBox are the sweeps of [rowAscent] under a loss whose slope is a straight line between bounds: the
-// dual problem is then that of a [kernels.BoxEpoch]. The variable of a row is how far ρ̃ᵢ is from one
-// of its bounds, times √sᵢ/(Nα₂), and its sample √sᵢxᵢ. None is set aside: on a9a that made sweeps a
-// tenth cheaper, and estimates too low.
+// rowBox implements the sweeps of [rowAscent] under a loss whose slope is linear between two bounds: the
+// dual problem is then that of a [kernels.BoxEpoch]. The variable of a row is the distance of ρ̃ᵢ from one
+// of its bounds, times √sᵢ/(Nα₂), and its sample is √sᵢxᵢ. No sample is set aside: on a9a setting samples
+// aside made sweeps a tenth cheaper, but estimates too low.
 type rowBox struct {
 	interval func(i int) (target, lower, upper float64) // of row i
 	e        kernels.BoxEpoch
 	live     []int32
 	before   []float64 // variables where the sweep began
-	target   []float64 // of rows, less the bound that their variables begin at
+	target   []float64 // by row, less the bound from which its variable is measured
 	bounds   float64   // Σsᵢ times that bound
-	shift    float64   // the intercept that margins are stated with
+	shift    float64   // the intercept with which margins were computed
 }
 
-// under reports that the loss has such a slope.
+// under reports whether the loss has such a slope.
 func (b *rowBox) under(fit *model.Rowwise) bool {
 	b.interval = fit.Clipped()
 	return b.interval != nil
@@ -85,7 +85,7 @@ func (b *rowBox) sweep(ctx context.Context, s *Solver) bool {
 	return true
 }
 
-// restate states margins with the intercept at hand.
+// restate recomputes the margins with the current intercept.
 func (b *rowBox) restate(s *Solver) {
 	if b.shift == s.ridge.ascent.shift {
 		return
@@ -97,8 +97,8 @@ func (b *rowBox) restate(s *Solver) {
 	}
 }
 
-// moveIntercept takes a step of Newton's method, by the slopes that the dual variables stand for, and
-// returns what that gains.
+// moveIntercept takes a Newton step of the intercept, with the dual variables as slopes, and returns
+// the predicted gain.
 func (b *rowBox) moveIntercept(s *Solver) float64 {
 	slope, curvature := 0.0, 0.0
 	for k := range s.k.Range(len(b.e.At)) {

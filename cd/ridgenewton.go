@@ -7,9 +7,9 @@ import (
 )
 
 // A ridge alone with a loss that is not quadratic: Newton's method on all columns. The
-// intercept is eliminated, so that the matrix is that of columns centred with the curvature
-// as weights. Conjugate gradients solve for a step no better than it brings the solution
-// closer (Dembo, Eisenstat and Steihaug, SIAM Journal on Numerical Analysis 19, 1982).
+// intercept is eliminated, so the matrix is that of the columns centred under the curvature
+// as weights. Conjugate gradients compute inexact Newton steps, only as accurate as the
+// convergence needs (Dembo, Eisenstat and Steihaug, SIAM Journal on Numerical Analysis 19, 1982).
 
 // reweighRidge makes the curvature at the certified point the weights of the columns.
 func (s *Solver) reweighRidge() {
@@ -32,23 +32,23 @@ func (s *Solver) reweighRidge() {
 	s.in.store.Reweigh(pn.d)
 }
 
-// fewWillDo reports that a step by the curvature of some of the rows is expected to leave no more of the gap than one by that of
-// all, or than the tolerance: the one leaves about the share that the columns are of these rows, the other about that of the gap
-// itself.
+// fewWillDo reports whether a step with the curvature of a subsample of the rows is expected to leave no larger a gap than a step
+// with all rows, or than the tolerance. A step with a subsample leaves a share of about columns/rows of the subsample, a step with
+// all rows a share of about the relative gap itself.
 func (s *Solver) fewWillDo() bool {
 	t, gap, size := &s.subsampling, s.sol.RelativeGap, len(s.ridge.columns)
-	if rows := s.in.store.Rows() / subsampleMost; rows < 2*t.perColumn*size { // to be drawn in runs
+	if rows := s.in.store.Rows() / subsampleMost; rows < 2*t.perColumn*size { // too few to be drawn in runs
 		return false
 	}
 	left := float64(subsampleMost*subsampleLeaves*size) / float64(s.in.store.Rows())
 	return s.ridge.way == columnFactor && s.in.store.Tall() && s.trusts() && s.prox.least == 0 && max(gap, s.tol/gap) >= left
 }
 
-// subsampleLeaves is how much more of the gap than the share of columns to rows a step on some of the rows may leave.
+// subsampleLeaves is a safety factor on the share columns/rows of the gap that a step with a subsample leaves.
 const subsampleLeaves = 8
 
-// fewCurved lists the rows with curvature and reports that a good part has none at all, where that jumps: a
-// matrix of the others is the same (Keerthi and DeCoste, JMLR 6, 2005).
+// fewCurved lists the rows with curvature, and reports whether they are few enough for the others to be left out. Where
+// the curvature jumps, many rows have none, and the matrix without them is the same (Keerthi and DeCoste, JMLR 6, 2005).
 func (s *Solver) fewCurved() bool {
 	t, d := &s.subsampling, s.prox.d
 	t.rows, t.weights = t.rows[:0], t.weights[:0]
@@ -66,8 +66,8 @@ func (s *Solver) fewCurved() bool {
 // mostCurved is the share of the rows with curvature above which all are kept.
 const mostCurved = 0.75
 
-// moveRidge moves along the step found, the whole way where that is to be trusted, else as far as [Solver.descend] goes. It returns false
-// where rounding is all that is left to gain.
+// moveRidge moves along the computed step: to the minimum along it where the curvature jumps, the full step where the model is trusted,
+// otherwise as far as [Solver.descend] goes. It returns false if the predicted gain is rounding or no step helps.
 func (s *Solver) moveRidge() bool {
 	r, in, pn := &s.ridge, &s.in, &s.prox
 	w := len(s.set.columns)
@@ -102,18 +102,18 @@ func (s *Solver) moveRidge() bool {
 }
 
 const (
-	flatEnough  = 0.1 // of the slope where a line begins
-	longer      = 4   // times, while the objective falls
-	leastShare  = 0.1 // of an interval, from either end
-	mostSame    = 3   // tries that move the same end, after which the secant says little
+	flatEnough  = 0.1 // slope at which a search ends, relative to the slope at its start
+	longer      = 4   // factor on the length while the slope is negative
+	leastShare  = 0.1 // of an interval, the least distance of a try from either end
+	mostSame    = 3   // consecutive tries that move the same end, after which the secant is not used
 	mostLengths = 64
 )
 
-// minimise moves along the step to where the objective is least, or nearly. Where the curvature jumps,
-// steps that are shortened until they gain something take thousands; with these Newton's method
-// ends after finitely many (Keerthi and DeCoste). Where rows have no curvature, the step is as much too long as the
-// ridge is small: the interval then shrinks by powers, down to a length of its own magnitude. It returns false where the
-// objective does not fall.
+// minimise moves along the step to the approximate minimum of the objective. Where the curvature jumps, a
+// backtracking search takes thousands of steps; with an exact one Newton's method ends after finitely many
+// (Keerthi and DeCoste). Where rows have no curvature, the step is too long by a factor that grows as the ridge shrinks:
+// the interval then shrinks by powers, until the length has the right magnitude. It returns false if the objective does
+// not fall.
 func (s *Solver) minimise() bool {
 	pn, in := &s.prox, &s.in
 	s.setDirection()
@@ -131,9 +131,9 @@ func (s *Solver) minimise() bool {
 	trial := s.trial()
 	low, atLow, high, atHigh := 0.0, begin, math.Inf(1), math.Inf(1)
 	length, narrower := 1.0, leastShare
-	atLast, same := 0.0, 0 // tries in a row that have moved the same end
+	atLast, same := 0.0, 0 // the last slope, and the number of consecutive tries that moved the same end
 	for tries := 1; ; tries++ {
-		falls := s.try(trial, length) < pn.before || s.small() // what small steps gain is less than rounding, and slopes are not
+		falls := s.try(trial, length) < pn.before || s.small() // the gain of a small step is below rounding, its slope is not
 		at := slope(trial, length)
 		if falls && math.Abs(at) <= -flatEnough*begin {
 			break
@@ -162,7 +162,7 @@ func (s *Solver) minimise() bool {
 			length = math.Sqrt(low * high)
 		default:
 			share := 0.5
-			if secant := atLow / (atLow - atHigh); secant >= 0 { // a number
+			if secant := atLow / (atLow - atHigh); secant >= 0 { // not NaN
 				share = max(leastShare, min(1-leastShare, secant))
 			}
 			length = math.FMA(share, high-low, low)

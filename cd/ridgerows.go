@@ -11,57 +11,57 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// rowAscent begins solving a ridge alone, with a loss that is not quadratic, by coordinate
+// rowAscent starts to solve a ridge alone, with a loss that is not quadratic, by coordinate
 // ascent on the dual problem: a row at a time, while β = Σᵢsᵢρ̃ᵢxᵢ/(Nα₂) follows the dual
 // variables ρ̃ (Hsieh et al., ICML 2008; Shalev-Shwartz and Zhang, JMLR 14, 2013). The best ρ̃ᵢ is
-// the slope of the loss at the prediction that it leads to, whatever the loss. A sweep meets every
-// entry twice, a step of Newton's method many times, and few sweeps do where Nα₂ is not small
-// beside the curvature of single rows. Where they get ahead too slowly, Newton's method goes on
-// from what they have reached.
+// the slope of the loss at the prediction to which it leads, whatever the loss. A sweep reads every
+// entry twice, a Newton step many times, and few sweeps suffice where Nα₂ is not small beside the
+// curvature of single rows. If sweeps progress too slowly, Newton's method continues from the point
+// that they have reached.
 //
-// That is the mean of β over the last sweep. The dual variable of a row is the slope at the β that
-// its visit has left, so that slopes at the mean are off ρ̃ by differences that cancel along the
-// directions that many rows share. Along these the last β has most of its gap.
+// This point is the mean of β over the last sweep. The dual variable of a row is the slope at the β
+// right after its visit, so slopes at the mean differ from ρ̃ by terms that cancel along directions
+// that many rows share. The last β has most of its gap along these directions.
 //
-// An intercept takes a step of Newton's method after every sweep.
+// The intercept takes a Newton step after every sweep.
 type rowAscent struct {
 	sweeps rowSweeps // nil: rows are not swept
 	visits rowVisits
 	box    rowBox
 
-	row   []dualRow // of positive weight, as they lie in memory
-	runs  []int32   // of rows, in the order in which the last sweep has met them
+	row   []dualRow // the rows of positive weight, in the order of memory
+	runs  []int32   // of rows, in the order of the last sweep
 	w     []float64 // β by column
-	shift float64   // the intercept of rows that are not centred
+	shift float64   // the intercept for rows that are not centred
 
 	columns []int32 // of all entries, by rows
 	values  []float64
-	entries float64   // how many are of the rows
-	point   []float64 // β by column, of the point that is certified
+	entries float64   // the number of entries of the rows in row
+	point   []float64 // β by column, at the point to be certified
 	meeting meeting
 
-	estimate  float64 // of the relative gap, as the last sweep met it
-	rate      float64 // by how much that is less than the sweep before met
-	goal      float64 // what the estimate is to be
+	estimate  float64 // of the relative gap, accumulated during the last sweep
+	rate      float64 // the estimate relative to that of the sweep before
+	goal      float64 // the estimate at which sweeps end
 	price     float64 // of a sweep
-	moved     bool    // β has been moved
+	moved     bool    // sweeps have moved β in this solve
 	certified float64 // relative gap of the last certificate
 	objective float64 // where sweeps began
 	random    random.SplitMix64
 }
 
-// rowSweeps are the sweeps under a loss.
+// rowSweeps is the sweep for a class of losses.
 type rowSweeps interface {
-	// begin states the problem at ρ̃ = 0.
+	// begin sets the problem up at ρ̃ = 0.
 	begin(s *Solver)
-	// sweep meets the rows by runs, and moves w, the intercept, the estimate and the price. It returns false
-	// where ctx ended.
+	// sweep visits the rows by runs, and updates w, the intercept, the estimate and the price. It returns false
+	// if ctx ended.
 	sweep(ctx context.Context, s *Solver) bool
-	// added returns what times xᵢ the last sweep has added to w, for each row.
+	// added returns, for each row, the multiple of xᵢ that the last sweep added to w.
 	added(s *Solver) []float64
 }
 
-// dualRow is a row of X: what a visit needs lies together.
+// dualRow is a row of X, with the numbers that a visit needs next to each other in memory.
 type dualRow struct {
 	from   int64 // its first entry
 	length int32
@@ -71,14 +71,14 @@ type dualRow struct {
 }
 
 const (
-	rowMargin    = 0.5 // of the tolerance, that estimates are to reach
+	rowMargin    = 0.5 // the share of the tolerance that estimates have to reach
 	fewestSweeps = 3
-	fastest      = 0.03 // rate that is believed
-	insteadOf    = 2    // Newton steps, at whose price sweeps are given up before their first certificate
-	pollRuns     = 1 << 9
+	fastest      = 0.03   // the smallest rate that is trusted
+	insteadOf    = 2      // Newton steps: sweeps stop when those still needed are expected to cost more
+	pollRuns     = 1 << 9 // runs from one check of the context to the next
 )
 
-// start prepares sweeps for a solve from β = 0, where they may be of use.
+// start prepares sweeps for a solve from β = 0, if the loss has them.
 func (a *rowAscent) start(s *Solver) {
 	a.sweeps = nil
 	fit, ok := s.fit.(*model.Rowwise)
@@ -102,7 +102,7 @@ func (a *rowAscent) start(s *Solver) {
 	a.sweeps.begin(s)
 }
 
-// take lists the rows of positive weight, with their entries as the view has them.
+// take lists the rows of positive weight, with their entries scaled as in the view.
 func (a *rowAscent) take(v *sparse.View) {
 	if a.w == nil {
 		n, p := v.Dims()
@@ -138,8 +138,8 @@ func (a *rowAscent) of(row *dualRow) (columns []int32, values []float64) {
 	return a.columns[row.from:][:row.length], a.values[row.from:][:row.length]
 }
 
-// fitByRows moves the state to the gathered point, where the rows are at hand: their products with
-// β read X and β in order, where adding columns writes all over the rows. It reports whether it has.
+// fitByRows moves the state to the gathered point if X is available by rows: products of rows with β
+// read X and β in order, whereas adding columns writes to scattered rows. It reports whether it did.
 func (s *Solver) fitByRows() bool {
 	a := &s.ridge.ascent
 	fit, ok := s.fit.(*model.Rowwise)
@@ -160,10 +160,10 @@ func (s *Solver) fitByRows() bool {
 	return true
 }
 
-// meeting is the products of all rows with β.
+// meeting is the task of computing the products of all rows with β.
 type meeting struct {
 	s    *Solver
-	mean float64 // what centring takes from each
+	mean float64 // what centring subtracts from each product
 }
 
 // Part implements [team.Task].
@@ -179,7 +179,7 @@ func (m *meeting) Part(k, of int) {
 	}
 }
 
-// everyColumn returns the columns of a matrix in storage order, and those without entries after them.
+// everyColumn returns the columns of a matrix in storage order, followed by the columns without entries.
 func everyColumn(x sparse.Matrix) []int32 {
 	all := slices.Clone(x.Order())
 	_, p := x.Dims()
@@ -191,8 +191,8 @@ func everyColumn(x sparse.Matrix) []int32 {
 	return all
 }
 
-// pays reports that sweeps are expected to take the gap certified to the tolerance at less than the
-// price of Newton's method. The first may always try.
+// pays reports whether sweeps are expected to reduce the certified gap to the tolerance for less than
+// the price of a Newton step. Before the first sweeps it returns true.
 func (a *rowAscent) pays(s *Solver, tol float64) bool {
 	if a.sweeps == nil {
 		return false
@@ -201,7 +201,7 @@ func (a *rowAscent) pays(s *Solver, tol float64) bool {
 		a.goal, a.certified = tol, math.Inf(1)
 		return true
 	}
-	// The certificate's dual point is not that of the sweeps, and worse.
+	// The dual point of the certificate is worse than that of the sweeps: the goal allows for the ratio of their gaps.
 	gap := s.sol.RelativeGap
 	a.goal = float64(rowMargin * tol / gap * a.expected())
 	if a.sweepsTo(a.goal)*a.price > s.ridge.price || gap > 0.5*a.certified {
@@ -211,10 +211,10 @@ func (a *rowAscent) pays(s *Solver, tol float64) bool {
 	return a.sweeps != nil
 }
 
-// expected returns the estimate after the last sweep, which the next would meet.
+// expected returns the estimate that the next sweep is expected to find.
 func (a *rowAscent) expected() float64 { return a.estimate * a.rate }
 
-// sweepsTo returns how many more sweeps are expected until the estimate is so low.
+// sweepsTo returns how many more sweeps are expected until the estimate reaches the goal.
 func (a *rowAscent) sweepsTo(goal float64) float64 {
 	switch {
 	case a.expected() <= goal:
@@ -226,8 +226,8 @@ func (a *rowAscent) sweepsTo(goal float64) float64 {
 	}
 }
 
-// failed reports that sweeps have led to a point worse than where they began, and makes that the
-// point again.
+// failed reports whether sweeps have led to a worse point than the one where they began, and then
+// returns to β = 0.
 func (a *rowAscent) failed(s *Solver) bool {
 	if !a.moved || s.sol.Objective <= a.objective {
 		return false
@@ -237,8 +237,8 @@ func (a *rowAscent) failed(s *Solver) bool {
 	return true
 }
 
-// sweepRows sweeps until the gap is expected to be good or Newton's method to be cheaper, and moves β
-// there. It returns false where ctx ended; β is what it was then.
+// sweepRows sweeps until the gap is expected to be within the tolerance, or Newton's method to be
+// cheaper, and moves β. It returns false if ctx ended, and then leaves β unchanged.
 func (s *Solver) sweepRows(ctx context.Context) bool {
 	r := &s.ridge
 	a := &r.ascent
@@ -247,7 +247,7 @@ func (s *Solver) sweepRows(ctx context.Context) bool {
 	}
 	a.shift = s.sol.Intercept
 	for _, j := range s.view.Matrix().Order() {
-		if s.view.Norm(int(j)) == 0 { // constant: β has it not, but w may
+		if s.view.Norm(int(j)) == 0 { // a constant column: its coefficient is 0 in β, but perhaps not in w
 			a.shift = math.FMA(-s.view.Mean(int(j)), a.w[j], a.shift)
 		}
 	}
@@ -283,8 +283,8 @@ func (s *Solver) sweepRows(ctx context.Context) bool {
 	return true
 }
 
-// meanOfSweep sets the point to the mean of w over the last sweep: to the last w, less what each row
-// has added times the share of the rows that came before it.
+// meanOfSweep sets the point to the mean of w over the last sweep: the last w, less what each row
+// has added times the fraction of the rows that were visited before it.
 func (s *Solver) meanOfSweep() {
 	a := &s.ridge.ascent
 	s.k.Copy(a.point, a.w)
@@ -304,8 +304,8 @@ func (s *Solver) meanOfSweep() {
 	s.in.work += float64(updateValue * a.entries)
 }
 
-// shuffle puts runs of rows in random order: it converges several times as fast as their own,
-// and runs keep the entries of neighbours together.
+// shuffle puts runs of rows in random order: sweeps converge several times as fast as in the stored
+// order, and runs keep the entries of neighbours together.
 func (a *rowAscent) shuffle() {
 	for i := len(a.runs) - 1; i > 0; i-- {
 		j := a.random.Below(i + 1)

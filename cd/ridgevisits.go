@@ -8,26 +8,26 @@ import (
 	"github.com/seed-45b9a24c/pare/model"
 )
 
-// rowVisits are the sweeps of [rowAscent] under a loss with a concordance: the best dual variable of a
-// row is found by steps of Newton's method.
+// rowVisits implements the sweeps of [rowAscent] under a loss with a concordance: Newton steps find
+// the best dual variable of a row.
 type rowVisits struct {
 	at   func(i int, linear float64) (slope, curvature float64) // of row i
 	dual []float64                                              // ρ̃ of the rows
-	last []float64                                              // what the last sweep has added of them to w
+	last []float64                                              // the multiple of each row that the last sweep added to w
 
 	concordance float64 // M of the loss
-	lacking     float64 // Σ of rows' shares of the gap, as the sweep meets them
+	lacking     float64 // Σ of the rows' shares of the gap, each at its visit
 	slope       float64 // Σsᵢρᵢ, likewise
 	curvature   float64 // Σsᵢℓ″ᵢ, likewise
 }
 
 const (
-	rowSteps = 6   // towards the best dual variable of a row, at most
-	rowNear  = 0.1 // of a row's move, an error that is small enough
-	rowVisit = 160 // nanoseconds of a row, besides its entries: 150 to 180 on w8a
+	rowSteps = 6   // Newton steps of a row at most
+	rowNear  = 0.1 // the error of a row's move, relative to the move, at which its steps end
+	rowVisit = 160 // nanoseconds per row, besides its entries: 150 to 180 on w8a
 )
 
-// under reports that the loss has such visits.
+// under reports whether the loss has a concordance and slopes of single rows.
 func (v *rowVisits) under(fit *model.Rowwise) bool {
 	var ok bool
 	v.at = fit.Pointwise()
@@ -77,10 +77,10 @@ func (v *rowVisits) sweep(ctx context.Context, s *Solver) bool {
 	return true
 }
 
-// visit returns by how much the dual variable of a row is to change, where the prediction changes
-// by q times that: u, the prediction then, solves u = linear + q·(ρ(u) − ρ̃). The left side less the
-// right rises with u, and steps of Newton's method are kept within what a loss with a
-// concordance M allows.
+// visit returns the change of the dual variable of a row, held at ρ̃. The prediction changes by q times
+// that: the new prediction u solves u = linear + q·(ρ(u) − ρ̃). The left side less the right side
+// increases with u, and Newton steps are limited to the length that a loss with concordance M
+// allows.
 func (v *rowVisits) visit(row *dualRow, held, linear, q float64) float64 {
 	i, weight := int(row.index), row.weight
 	slope, curvature := v.at(i, linear)
@@ -105,7 +105,7 @@ func (v *rowVisits) visit(row *dualRow, held, linear, q float64) float64 {
 		}
 		moved += by
 		if far <= 1 && float64(bend*far) <= float64(rowNear*(1+bend)) {
-			break // what a step of Newton's method leaves is half of that at most
+			break // the error after a Newton step is at most half of that
 		}
 		slope, curvature = v.at(i, linear+moved)
 		lack = slope - held

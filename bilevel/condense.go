@@ -419,7 +419,7 @@ func (c *condensing) rounding() float64 {
 // condensed makes the rows of the folds.
 func (c *condensing) condensed() (*Condensed, error) {
 	out := &Condensed{Work: c.cost, shift: c.shift, Norms: make([]float64, c.size)}
-	columns := make([][]float64, c.size)
+	var blocks [][][]float64 // of the folds with rows: their rows, by columns
 	for b, m := range c.whole {
 		if m.rows == 0 {
 			continue
@@ -428,13 +428,17 @@ func (c *condensing) condensed() (*Condensed, error) {
 		if rows == nil {
 			return nil, nil
 		}
-		for j := range columns {
-			columns[j] = append(columns[j], rows[j]...)
-			out.Norms[j] += m.sums[j*(c.size+1)+j]
-		}
 		for range rows[0] {
 			out.folds, out.weights = append(out.folds, b+TestOnly), append(out.weights, weight)
 		}
+		for j := range out.Norms {
+			out.Norms[j] += m.sums[j*(c.size+1)+j]
+		}
+		blocks = append(blocks, rows)
+	}
+	total := len(out.folds)
+	if total == 0 {
+		return nil, nil
 	}
 	if c.batches != nil {
 		out.batches = slices.Clone(out.folds)
@@ -446,23 +450,26 @@ func (c *condensing) condensed() (*Condensed, error) {
 		out.Norms[j] = math.Sqrt(square)
 	}
 	out.Rounding = c.rounding()
-	p := c.size - 1
-	if out.Y = columns[p]; len(out.Y) == 0 {
-		return nil, nil
+	columns := func(from, end int) []float64 {
+		values := make([]float64, 0, (end-from)*total)
+		for j := from; j < end; j++ {
+			for _, rows := range blocks {
+				values = append(values, rows[j]...)
+			}
+		}
+		return values
 	}
+	p := c.size - 1
+	out.Y = columns(p, c.size)
 	if c.spec.Risk != nil {
 		p--
-		out.along = columns[p]
+		out.along = columns(p, p+1)
 		for t := range out.along {
 			out.along[t] += c.shift[p]
 		}
 	}
 	out.rows = c.n
-	values := make([]float64, 0, p*len(out.Y))
-	for _, column := range columns[:p] {
-		values = append(values, column...)
-	}
 	var err error
-	out.X, err = sparse.NewDense(len(out.Y), p, values)
+	out.X, err = sparse.NewDense(total, p, columns(0, p))
 	return out, err
 }

@@ -48,10 +48,10 @@ func spread(l []float64, rank int, mean []float64, total float64, intercept bool
 		count = rank + 1
 	}
 	weight = total / float64(count)
-	root, rows := math.Sqrt(weight), make([][]float64, size)
+	root, rows, room := math.Sqrt(weight), make([][]float64, size), make([]float64, size*count)
 	for j := range rows {
 		entries := l[j*size:][:rank]
-		rows[j] = make([]float64, count)
+		rows[j] = room[j*count:][:count]
 		if !intercept {
 			for t, v := range entries {
 				rows[j][t] = v / root

@@ -26,6 +26,9 @@ func (f commonFlags) warnings(d *dataset) []warning {
 	if w, ok := f.scaleWarning(d); ok {
 		all = append(all, w)
 	}
+	if w, ok := d.leakWarning(); ok {
+		all = append(all, w)
+	}
 	return all
 }
 
@@ -82,16 +85,59 @@ func (f commonFlags) scaleWarning(d *dataset) (warning, bool) {
 	if err != nil || !s.Wide() {
 		return warning{}, false // likewise
 	}
-	columns := d.columns([]int32{int32(s.LeastColumn), int32(s.MostColumn)})
-	name := func(j int32) string {
-		if d.Names == nil {
-			return "column " + d.label(j)
-		}
-		return d.label(j)
-	}
 	return warning{"column_scales", fmt.Sprintf(
 		"the columns differ in scale: standard deviations go from %.3g (%s) to %.3g (%s), and the penalty bears most on the small ones; --standardize takes all at one scale",
-		s.Least, name(columns[0]), s.Most, name(columns[1]))}, true
+		s.Least, d.column(s.LeastColumn), s.Most, d.column(s.MostColumn))}, true
+}
+
+// leakWarning reports a column that gives the target away.
+func (d *dataset) leakWarning() (warning, bool) {
+	const fewest = 8 // rows: a column may agree with fewer by chance
+	if len(d.y) < fewest {
+		return warning{}, false
+	}
+	_, p := d.x.Dims()
+	for j := range p {
+		if rows, values := d.x.Column(j); determines(rows, values, d.y) {
+			return warning{"target_column", fmt.Sprintf(
+				"the target is among the columns too: %s agrees with it in all rows, up to a factor and a constant, and so predicts it by itself; --drop leaves it out", d.column(j))}, true
+		}
+	}
+	return warning{}, false
+}
+
+// determines reports whether a column is a + b·y for some a and b ≠ 0. Rows are nil for a dense column.
+func determines(rows []int32, values, y []float64) bool {
+	k := 0 // entries of a sparse column before row i, as rows are asked for in turn
+	at := func(i int) float64 {
+		if rows == nil {
+			return values[i]
+		}
+		for k < len(rows) && int(rows[k]) < i {
+			k++
+		}
+		if k < len(rows) && int(rows[k]) == i {
+			return values[k]
+		}
+		return 0
+	}
+	second := slices.IndexFunc(y, func(v float64) bool { return v != y[0] })
+	if second < 0 {
+		return false
+	}
+	first, spread := at(0), y[second]-y[0]
+	rise := at(second) - first
+	if rise == 0 {
+		return false
+	}
+	k = 0
+	for i, v := range y {
+		line, value := first+rise*((v-y[0])/spread), at(i)
+		if !(math.Abs(value-line) <= 1e-9*(math.Abs(rise)+math.Abs(value))) {
+			return false
+		}
+	}
+	return true
 }
 
 // warnings prints them.

@@ -29,6 +29,31 @@ func TestColumnsOfDifferentScaleAreAWarning(t *testing.T) {
 	}
 }
 
+// A column that is the target itself, in whatever unit, is a warning: a target from another file does not leave the table's own out.
+func TestTargetAmongTheColumnsIsAWarning(t *testing.T) {
+	target := func(i int) float64 { return float64(i*i%17) + 0.25 }
+	rows := lines("x,price,z\n", 20, func(i int) string { return fmt.Sprintf("%d,%g,%d\n", i*7%13, 10*target(i)-3, i*i*i%11) })
+	table := writeFile(t, "table.csv", rows)
+	own := writeFile(t, "y.txt", lines("", 20, func(i int) string { return fmt.Sprintf("%g\n", target(i)) }))
+	for _, command := range []string{"info", "select"} {
+		args := []string{command, "--target=" + own, table}
+		r := decoded[struct{ Warnings []warning }](t, exitOK, args...)
+		if len(r.Warnings) != 1 || r.Warnings[0].Code != "target_column" || !strings.Contains(r.Warnings[0].Message, ": price agrees") {
+			t.Errorf("%s: %+v", command, r.Warnings)
+		}
+		if r := decoded[struct{ Warnings []warning }](t, exitOK, append(args, "--drop=price")...); len(r.Warnings) > 0 {
+			t.Errorf("%s without it: %+v", command, r.Warnings)
+		}
+	}
+	classes := lines("", 20, func(i int) string {
+		return fmt.Sprintf("%d 1:%d 2:%d", i%3/2, i*7%13, i*i%5) + []string{"", "", " 3:4"}[i%3] + "\n"
+	})
+	r := decoded[struct{ Warnings []warning }](t, exitOK, "info", "--model=logreg", writeFile(t, "classes.svm", classes))
+	if len(r.Warnings) != 1 || r.Warnings[0].Code != "target_column" || !strings.Contains(r.Warnings[0].Message, ": column 3 agrees") {
+		t.Errorf("classes: %+v", r.Warnings)
+	}
+}
+
 // A column with a category for every row, such as an identifier, is a warning; one with a few is none.
 func TestIdentifiersAreAWarning(t *testing.T) {
 	rows := lines("id,kind,x,y\n", 40, func(i int) string { return fmt.Sprintf("u%d,k%d,%d,%d.5\n", i, i%10, i*i%11, i*7%13) })

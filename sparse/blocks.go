@@ -9,22 +9,22 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/input"
 )
 
-// longLine is the longest line that is held in memory, for it to be read beside others.
+// longLine is the length of the longest line that is held in memory to be read concurrently with others.
 const longLine = 4 << 20
 
 var errLongLine = errors.New("a line too long to be held")
 
-// scanned is what a block of lines holds.
+// scanned is the result of reading a block of lines.
 type scanned struct {
 	rows  journal
 	width int
 	zero  bool
 	lines int
-	bad   bool // or more than may be
+	bad   bool // a line has an error, or exceeds a limit
 	plain plain
 }
 
-// parse reads the lines of a text, by a scanner that knows nothing of what was before.
+// parse reads the lines of a text with a scanner of its own, independent of the lines before.
 func (b *scanned) parse(s *scanner, text []byte) {
 	part := scanner{ctx: context.Background(), opt: s.opt, buf: text, end: len(text), last: true, columns: s.columns, detect: s.detect}
 	part.opt.Limits = Limits{}
@@ -35,8 +35,8 @@ func (b *scanned) parse(s *scanner, text []byte) {
 	b.rows, b.width, b.zero, b.lines = part.rows, part.width, part.zero, part.line
 }
 
-// scanBeside is scan with several blocks of lines read at a time. From the first block on
-// that has an error in it, or exceeds a limit, scan goes on: it says what and where.
+// scanBeside is scan with several blocks of lines read concurrently. From the first block that has an error or
+// exceeds a limit, scan takes over: it says what is wrong and where.
 func (s *scanner) scanBeside() error {
 	blocks := input.NewBlocks(input.Cancellable(s.ctx, s.r), input.BlockSize, func(text []byte, into *scanned) { into.parse(s, text) })
 	blocks.Line = func(begun []byte) error {
@@ -70,7 +70,7 @@ func (s *scanner) scanBeside() error {
 	}
 }
 
-// takes adds what a block holds, if it is without fault and within the limits.
+// takes adds the rows of a block if it has no error and stays within the limits, and reports whether it did.
 func (s *scanner) takes(b *scanned) bool {
 	n, nnz, width, held := s.rows.n+b.rows.n, s.rows.nnz+b.rows.nnz, max(s.width, b.width), s.rows.held+b.rows.held
 	if b.bad || n > MaxDim || nnz > s.opt.MaxEntries || s.opt.Limits.Check(n, width, nnz, held) != nil {
@@ -81,7 +81,7 @@ func (s *scanner) takes(b *scanned) bool {
 	return true
 }
 
-// trim gives back the room that is left in the last chunk.
+// trim shrinks the last chunk to its records.
 func (g *journal) trim() {
 	if len(g.chunks) == 0 {
 		return
@@ -91,7 +91,7 @@ func (g *journal) trim() {
 	g.chunks[len(g.chunks)-1] = g.last
 }
 
-// join adds the rows of another journal behind its own, both trimmed.
+// join appends the rows of another journal; both journals are trimmed.
 func (g *journal) join(b *journal) {
 	if len(b.chunks) == 0 {
 		return

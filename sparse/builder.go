@@ -9,22 +9,21 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// Builder collects rows, one after another, into a matrix. The zero value has none. Rows
-// are kept in fewer bytes than the matrix will take.
+// Builder collects rows, one after another, into a matrix. The zero value has no rows. Rows are kept in fewer
+// bytes than the matrix will take.
 type Builder struct {
-	// Limits bounds the rows that [Builder.Row] takes, and what it takes for them.
+	// Limits bounds the number of rows that [Builder.Row] accepts, and their memory.
 	Limits Limits
 
 	rows  journal
-	held  int64 // by rows, when that was last looked at
+	held  int64 // rows.held when the limits were last checked
 	width int
 }
 
-// Row adds a row, given by its columns, ascending, and their values; by all its values
-// where columns is nil. Neither is kept. The error is an [*outcome.Error]: Shape for
-// columns that are out of order or negative, NonFinite, BadParameter for
-// negative Limits, or Limit for more than those, [MaxDim] rows or columns or 2³²−1 nonzeros; then
-// there is no such row.
+// Row adds a row, given by its columns, ascending, and their values, or by all its values where columns is nil.
+// Neither slice is kept. The error is an [*outcome.Error]: Shape for columns that are out of order or negative,
+// NonFinite, BadParameter for negative Limits, or Limit for more than Limits allows, more than [MaxDim] rows or
+// columns, or more than 2³²−1 nonzeros; the row is then not added.
 func (b *Builder) Row(columns []int32, values []float64) error {
 	n := b.rows.n
 	switch {
@@ -66,7 +65,7 @@ func (b *Builder) Row(columns []int32, values []float64) error {
 	return nil
 }
 
-// full adds a row of all its values.
+// full adds a row given by all its values.
 func (b *Builder) full(values []float64) error {
 	for j, v := range values {
 		if !finite(v) {
@@ -78,9 +77,9 @@ func (b *Builder) full(values []float64) error {
 	return nil
 }
 
-// Block adds rows by all their values, row after row, each so wide; columns lists which of
-// these are the columns of the matrix, in order. Nothing is kept. Errors are those of
-// [Builder.Row]; rows before the one at fault are added.
+// Block adds rows stored one after another, each of width values; columns lists which of these values become
+// the columns of the matrix, in order. Nothing is kept. Errors are those of [Builder.Row]; the rows before the
+// one at fault are added.
 func (b *Builder) Block(values []float64, width int, columns []int) error {
 	for _, at := range columns {
 		if at < 0 || at >= width {
@@ -117,8 +116,8 @@ func (b *Builder) Block(values []float64, width int, columns []int) error {
 	return nil
 }
 
-// gather copies every stride-th value, a zero without its sign, and returns how many are not
-// zero, and whether all are finite.
+// gather copies every stride-th value, turning −0 into 0, and returns the number of nonzeros, and whether all
+// are finite.
 func gather(from []float64, stride int, to []float64) (nonzeros int, finite bool) {
 	most := uint64(0)
 	for i := range to {
@@ -134,16 +133,14 @@ func gather(from []float64, stride int, to []float64) (nonzeros int, finite bool
 // Rows returns how many rows there are.
 func (b *Builder) Rows() int { return b.rows.n }
 
-// All yields the columns and values of every row in turn, without zeros; they may be read
-// until the next.
+// All yields the columns and values of every row in turn, without zeros; they are valid until the next row.
 func (b *Builder) All() iter.Seq2[[]int32, []float64] {
 	return b.rows.all(new(float64))
 }
 
-// Matrix returns the matrix of the rows, with p columns, in the smaller of its two forms
-// as [Compact] chooses it. The builder has no rows after that. The error is an
-// [*outcome.Error] of kind Shape where a row names a column beyond p, or the cause of the
-// context at its end.
+// Matrix returns the matrix of the rows, with p columns, in the smaller of its two forms as [Compact] chooses
+// it. It leaves the builder empty. The error is an [*outcome.Error] of kind Shape where a row names a column
+// beyond p, or the cause of the context, once that has ended.
 func (b *Builder) Matrix(ctx context.Context, p int) (Matrix, error) {
 	if err := checkDims(b.rows.n, p); err != nil {
 		return nil, err
@@ -163,7 +160,7 @@ func (b *Builder) Matrix(ctx context.Context, p int) (Matrix, error) {
 	return m, nil
 }
 
-// dense is matrix for one that is stored in full. Chunks are let go of as they are read.
+// dense is [journal.matrix] for a matrix stored in full. It releases chunks as they are read.
 func (g *journal) dense(ctx context.Context, p int) (*Dense, error) {
 	m := newDense(g.n, p)
 	i, j, slabs := -1, -1, g.slabs
@@ -172,7 +169,7 @@ func (g *journal) dense(ctx context.Context, p int) (*Dense, error) {
 			return nil, err
 		}
 		for at := 0; at < len(chunk); {
-			if chunk[at] == nextFloat { // as most are in a matrix that is stored in full
+			if chunk[at] == nextFloat { // as most records of a matrix stored in full are
 				j++
 				m.values[j*m.n+i] = math.Float64frombits(binary.LittleEndian.Uint64(chunk[at+1:]))
 				at += 9

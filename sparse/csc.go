@@ -10,9 +10,8 @@ import (
 // column and every value finite; its constructors are the only places that
 // check this, and everything downstream, assembly included, relies on it.
 //
-// Inside, nonempty columns are stored by increasing length, so that a loop over
-// short columns does not mispredict its own end. Outside, an index j is always
-// the user's.
+// Internally, nonempty columns are stored by increasing length, so that loops over short columns rarely
+// mispredict their own end. The methods always take the user's column index j.
 type CSC struct {
 	n, p int
 
@@ -21,9 +20,8 @@ type CSC struct {
 	rows   []int32
 	values []float64
 
-	// slots[j] is the slot of column j, −1 if it is empty. Where p is far
-	// beyond the number of entries, such a table would dwarf the data: then
-	// slots is parallel to a directory of the nonempty columns.
+	// slots[j] is the slot of column j, −1 if it is empty. Where p is far beyond the number of entries, a table
+	// of p elements would dwarf the data: then slots is parallel to few, a directory of the nonempty columns.
 	slots []int32
 	few   *directory
 
@@ -105,9 +103,9 @@ func entryError(i, j int, format string, args ...any) error {
 	return e
 }
 
-// build copies the nonzeros of the columns listed (increasing, not nil) into a
-// new matrix. column is called twice for each and must answer the same: rows
-// increasing and in range, values finite.
+// build copies the nonzeros of the columns listed (increasing, not nil) into a new matrix. It calls column
+// twice for each of them, and both calls must return the same entries: rows increasing and in range, values
+// finite.
 func build(n, p int, columns []int32, column func(j int) ([]int32, []float64)) *CSC {
 	lengths := make([]int32, len(columns))
 	for k, j := range columns {
@@ -132,12 +130,12 @@ func build(n, p int, columns []int32, column func(j int) ([]int32, []float64)) *
 	return m
 }
 
-// tabulated says whether a table over all p columns is small beside nnz entries.
+// tabulated reports whether a table over all p columns is small beside nnz entries.
 func tabulated(p int, nnz int64) bool { return int64(p) <= 2*nnz+1<<18 }
 
-// allocate lays out a matrix whose column columns[k] has lengths[k] entries
-// (columns increasing; nil for column k itself, for all k < p) and leaves rows
-// and values to be filled in. It keeps both arguments and overwrites lengths.
+// allocate lays out a matrix whose column columns[k] has lengths[k] entries, and leaves rows and values to be
+// filled in. columns is increasing; nil stands for 0, 1, …, p−1. The matrix keeps both arguments and overwrites
+// lengths.
 func allocate(n, p int, columns, lengths []int32) *CSC {
 	longest, nonempty, nnz := int32(0), 0, int64(0)
 	for _, l := range lengths {
@@ -198,7 +196,7 @@ func allocate(n, p int, columns, lengths []int32) *CSC {
 	return m
 }
 
-// slot returns where column j is stored, −1 if it is empty.
+// slot returns the slot of column j, −1 if it is empty.
 func (m *CSC) slot(j int) int32 {
 	if uint(j) >= uint(m.p) {
 		panic("sparse: column index out of range")
@@ -209,7 +207,7 @@ func (m *CSC) slot(j int) int32 {
 	return -1
 }
 
-// place returns the index in slots of column j, which exists; −1: it has none.
+// place returns the index in slots of column j, where 0 ≤ j < p; −1 if the directory does not list it.
 func (m *CSC) place(j int) int {
 	if m.few == nil {
 		return j
@@ -255,8 +253,8 @@ func (m *CSC) Span(j int) (from, to int64) {
 // Stored implements [Matrix].
 func (m *CSC) Stored(from, to int) (first, end int64) { return m.colPtr[from], m.colPtr[to] }
 
-// Bytes returns the memory that the matrix holds, in bytes, without its transpose and what views
-// have asked for.
+// Bytes returns the memory that the matrix holds, in bytes, without its transpose and without what views keep
+// with it.
 func (m *CSC) Bytes() int64 {
 	int32s := len(m.order) + len(m.rows) + len(m.slots)
 	if m.few != nil {

@@ -7,7 +7,8 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// Dense is a dense matrix stored by columns. What views have asked for, such as [View.Single], stays with it.
+// Dense is a dense matrix stored by columns. What views have computed of it, such as [View.Single], stays with
+// it.
 type Dense struct {
 	n, p   int
 	order  []int32
@@ -18,11 +19,10 @@ type Dense struct {
 	moments kept
 }
 
-// NewDense returns the n × p matrix with value (i, j) at columnMajor[j·n + i]; of
-// values by rows it is the [Transpose] of NewDense(p, n, byRows). The values are
-// checked and copied. Errors are [*outcome.Error]: Shape for a length other than n·p,
-// NonFinite for a NaN or an infinity (with its row and column), Limit for dimensions
-// beyond [MaxDim].
+// NewDense returns the n × p matrix with value (i, j) at columnMajor[j·n + i]; for values by rows, take the
+// [Transpose] of NewDense(p, n, byRows). The values are checked and copied. Errors are [*outcome.Error]: Shape
+// for a length other than n·p, NonFinite for a NaN or an infinity (with its row and column), Limit for
+// dimensions beyond [MaxDim].
 func NewDense(n, p int, columnMajor []float64) (*Dense, error) {
 	if err := checkDims(n, p); err != nil {
 		return nil, err
@@ -48,9 +48,8 @@ func newDense(n, p int) *Dense {
 	return m
 }
 
-// Compact returns the smaller of two forms of m: dense where at least half of
-// its entries are nonzero (8 bytes an entry against 12 a nonzero, and no
-// indices to follow), m itself otherwise.
+// Compact returns the smaller of the two forms of m: dense where at least half of its entries are nonzero (8
+// bytes per entry, instead of 12 per nonzero, and no indices to follow), m itself otherwise.
 func Compact(m *CSC) Matrix {
 	if size := int64(m.n) * int64(m.p); size == 0 || 2*m.NNZ() < size {
 		return m
@@ -66,7 +65,7 @@ func Compact(m *CSC) Matrix {
 	return d
 }
 
-// Compressed returns m in compressed columns: m itself where it is.
+// Compressed returns m in compressed columns: m itself if it is a [CSC].
 func Compressed(m Matrix) *CSC {
 	if csc, ok := m.(*CSC); ok {
 		return csc
@@ -133,8 +132,8 @@ func (m *Dense) Stored(from, to int) (first, end int64) {
 	return int64(from) * int64(m.n), int64(to) * int64(m.n)
 }
 
-// Bytes returns the memory that the matrix holds, in bytes, without its transpose and what views
-// have asked for.
+// Bytes returns the memory that the matrix holds, in bytes, without its transpose and without what views keep
+// with it.
 func (m *Dense) Bytes() int64 { return 4*int64(len(m.order)) + 8*int64(len(m.values)) }
 
 var (

@@ -2,13 +2,13 @@ package sparse
 
 import "slices"
 
-// directory finds columns among few of many: those listed, of p. The columns
-// are cut into blocks of equal width, no more blocks than are listed, so that a
-// block holds about one of them and a search is short.
+// directory finds columns in a list of a few of the p columns. The p columns are cut into blocks of equal
+// width, no more blocks than columns are listed, so that a block holds about one listed column and a search is
+// short.
 type directory struct {
 	columns []int32 // listed, increasing
 	width   uint    // a block is 1<<width columns
-	blocks  []int32 // block b lists columns[blocks[b]:blocks[b+1]]
+	blocks  []int32 // columns[blocks[b]:blocks[b+1]] are in block b
 }
 
 func newDirectory(p int, columns []int32) *directory {
@@ -26,7 +26,7 @@ func newDirectory(p int, columns []int32) *directory {
 	return d
 }
 
-// find returns the place of column j in the list, −1 if it is not there.
+// find returns the index of column j in the list, −1 if it is not listed.
 func (d *directory) find(j int) int {
 	b := j >> d.width
 	first := d.blocks[b]

@@ -22,10 +22,10 @@
 //	rows       1    3    0    3    0    1    2    3
 //	values     3    5    1    2    7    8    9    6
 //
-// The processor predicts the end of loops over columns of equal length well: on text, where most
-// columns are short, passes over the matrix are about twice as fast for it. [CSC.Column] takes
-// the user's index; [CSC.Order] is the order in which columns are visited fastest, and
-// [CSC.Arrays] with [CSC.Span] serve code that hands many columns to one kernel call.
+// The processor predicts the end of a loop well where consecutive columns have equal length. On text data,
+// where most columns are short, this makes passes over the matrix about twice as fast. [CSC.Column] takes the
+// user's index; [CSC.Order] is the order in which columns are visited fastest, and [CSC.Arrays] with [CSC.Span]
+// serve code that hands many columns to one kernel call.
 //
 // If half of the entries or more are nonzero, [Compact] turns the matrix into a [Dense] one; both
 // are a [Matrix].

@@ -5,20 +5,20 @@ import (
 	"math/bits"
 )
 
-// Copies are columns found to equal one another, up to sign, on the rows of
-// positive weight of a view, after scaling and centring. Text has many: words that occur in the same
-// documents. With one strength for all columns, an inner problem has infinitely many solutions
-// on them; the one that shares the coefficient equally, with the signs of the copies, is unique
-// and differentiable: it is the limit of the elastic net as its ridge vanishes.
+// Copies are columns found to equal one another, up to sign, on the rows of positive weight of a view, after
+// scaling and centring. Text has many: words that occur in the same documents. With one strength for all
+// columns, an inner problem has infinitely many solutions that differ in the coefficients of copies. The
+// solution that shares the coefficient equally, with the signs of the copies, is unique and differentiable: it
+// is the limit of the elastic net as its ridge vanishes.
 //
-// Only columns given to [Copies.Find] are compared, so that columns that no solver works on cost
-// nothing. A nil *Copies has none.
+// Only columns given to [Copies.Find] are compared, so that columns that no solver works on cost nothing. A nil
+// *Copies has none.
 type Copies struct {
 	view           *View
-	opposite       bool               // a column that equals another's negative copies it too
-	representative map[int32]Signed   // redundant column → the one that stands for it
-	groups         map[int32][]Signed // a column that stands for others → them, itself first
-	known          []uint64           // a bit a column: it is in one of the two, which most are not
+	opposite       bool               // the negative of a column is a copy of it too
+	representative map[int32]Signed   // redundant column → the column that stands for it
+	groups         map[int32][]Signed // column that stands for others → these columns, itself first
+	known          []uint64           // one bit per column: whether it is in representative or groups; most columns are in neither
 
 	redundant []int32
 	table     columnTable
@@ -30,13 +30,13 @@ type Signed struct {
 	Sign   float64 // ±1
 }
 
-// NewCopies returns an empty list of the copies among the columns of v. Opposite says
-// that the negative of a column is a copy of it too; with β ≥ 0 it is not.
+// NewCopies returns an empty list of the copies among the columns of v. opposite says that the negative of a
+// column is a copy of it too; with β ≥ 0 it is not.
 func (v *View) NewCopies(opposite bool) *Copies {
 	return &Copies{view: v, opposite: opposite, representative: map[int32]Signed{}, groups: map[int32][]Signed{}, known: make([]uint64, (v.p+63)/64)}
 }
 
-// Restart makes the list one that [View.NewCopies] returns.
+// Restart resets the list to what [View.NewCopies] returns.
 func (c *Copies) Restart(opposite bool) {
 	c.opposite = opposite
 	clear(c.representative)
@@ -85,11 +85,11 @@ func (c *Copies) All() []int32 {
 	return c.redundant
 }
 
-// Find compares the columns of an ascending list with one another, and returns, in that
-// order, those for which another of them turns out to stand: the first of each kind.
-// Read only, valid until the list changes. Columns without entries on the rows of positive weight are no one's copies.
+// Find compares the columns of an ascending list with one another and returns, in that order, those that turn
+// out to copy an earlier one: the first column of each kind stands for the rest. The result is read only and
+// valid until the list changes. Columns without nonzeros on the rows of positive weight are not copies.
 //
-// The first entries are hashed, and where hashes agree, all are compared.
+// Find hashes the first entries of each column, and compares all entries where hashes agree.
 func (c *Copies) Find(columns []int32) []int32 {
 	before := len(c.redundant)
 	table := &c.table
@@ -115,7 +115,7 @@ func (c *Copies) Find(columns []int32) []int32 {
 	return c.redundant[before:]
 }
 
-// join makes j, and what it stands for, copies of rep.
+// join makes j, and the columns that j stands for, copies of rep.
 func (c *Copies) join(rep, j int32, sign float64) {
 	for _, k := range [...]int32{rep, j} {
 		c.known[k/64] |= 1 << (k % 64)
@@ -134,13 +134,13 @@ func (c *Copies) join(rep, j int32, sign float64) {
 	}
 }
 
-// columnTable is an open table from keys to columns, half empty at least.
+// columnTable is a hash table with open addressing, from keys to columns; at least half of it is empty.
 type columnTable struct {
 	key    []uint64
-	column []int32 // plus one; 0: free
+	column []int32 // column + 1; 0: free
 }
 
-// clear makes the table empty, with room for so many columns.
+// clear empties the table and makes room for the given number of columns.
 func (t *columnTable) clear(columns int) {
 	size := 1 << bits.Len(uint(2*columns))
 	if cap(t.key) < size {
@@ -150,13 +150,13 @@ func (t *columnTable) clear(columns int) {
 	clear(t.column)
 }
 
-// find returns the first place of a key, or the free place where it belongs.
+// find returns the slot of the first column of a key, or the free slot where it belongs.
 func (t *columnTable) find(key uint64) int {
 	z := key * 0x9e3779b97f4a7c15
 	return t.seek(int(z>>32)&(len(t.key)-1), key)
 }
 
-// next returns the place of the key after one that held it, or a free one.
+// next returns the next slot of a key after slot at, or a free slot.
 func (t *columnTable) next(at int, key uint64) int { return t.seek((at+1)&(len(t.key)-1), key) }
 
 func (t *columnTable) seek(at int, key uint64) int {
@@ -166,15 +166,15 @@ func (t *columnTable) seek(at int, key uint64) int {
 	return at
 }
 
-// hashed is how many entries tell columns apart.
+// hashed is the number of entries of a column that are hashed.
 const hashed = 64
 
-// hash mixes row and value of the first entries on rows of positive weight; 0 where there is
-// none. It is blind to the sign of the column.
+// hash hashes the rows and values of the first entries on rows of positive weight; it is 0 where there are
+// none. It does not depend on the sign of the column.
 func (v *View) hash(j int32) uint64 {
 	rows, values := v.x.Column(int(j))
 	var sum uint64
-	var lead float64 // what is divided by
+	var lead float64 // the divisor of the entries
 	seen := 0
 	for k, x := range values {
 		i := k
@@ -198,8 +198,8 @@ func (v *View) hash(j int32) uint64 {
 	return sum
 }
 
-// lead returns what the entries of a column with the first entry x are divided by to
-// be compared: its sign, or itself where multiples of a column may be copies of it once they are scaled.
+// lead returns the divisor that makes the entries of columns comparable, where x is the first of them: the sign
+// of x, or x itself if columns are scaled, since multiples of a column may then be copies of it.
 func (v *View) lead(x float64) float64 {
 	if v.scale != nil {
 		return x
@@ -207,14 +207,14 @@ func (v *View) lead(x float64) float64 {
 	return math.Copysign(1, x)
 }
 
-// sameNorm is how far the norms of copies may be apart, relatively: rounding.
+// sameNorm is the relative difference that rounding may cause between the norms of copies.
 const sameNorm = 1e-12
 
-// compare returns ±1 where column b of the view is that multiple of column a on the rows of
-// positive weight, else 0.
+// compare returns the sign with which column b of the view copies column a on the rows of positive weight, 0 if
+// it does not.
 func (v *View) compare(a, b int32) float64 {
 	if v.scale != nil && !(math.Abs(v.Norm(int(a))-v.Norm(int(b))) <= float64(sameNorm*v.Norm(int(a)))) {
-		return 0 // a multiple of another size
+		return 0 // a multiple with another norm
 	}
 	next := func(j int32) func() (int, float64) {
 		rows, values := v.x.Column(int(j))

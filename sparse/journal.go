@@ -10,57 +10,55 @@ import (
 	"sync"
 )
 
-// journal holds the rows of a matrix as they were read, until it is known how
-// many entries each column has. It is a sequence of records in chunks that
-// never move, so nothing is copied while it grows. A record is a header and a
-// value:
+// journal holds the rows of a matrix as they were read, until it is known how many entries each column has. It
+// is a sequence of records in chunks that never move, so nothing is copied while it grows. A record is a header
+// and a value:
 //
 //	header   16·step + 4·form + class, in 1, 2, 3 or 5 bytes for class 0 to 3
 //	value    for form 0, 1 byte: a small integer
 //	         for form 1, 8 bytes: any float64
 //
-// Step 0 starts a row, and its value is the label; step d > 0 is an entry d
-// columns after the last one, the first counting from column −1. So a record is
-// mostly shorter than the text it came from, and never more than three times
+// Step 0 starts a row, and its value is the label; step d > 0 is an entry d columns after the last one, the
+// first counting from column −1. So a record is mostly shorter than its text, and never more than three times
 // as long. It is written and read without branches on its length.
 //
-// A record of step 0 and form 2, without a value, stands for the next of the slabs.
+// A record of step 0 and form 2 has no value and stands for the next slab.
 type journal struct {
-	chunks [][]byte // all but the last end where their records do
+	chunks [][]byte // all but the last are cut where their records end
 	last   []byte   // the last chunk
-	at     int      // its records end here
+	at     int      // end of the records in last
 	n      int
 	nnz    int64
 	held   int64 // bytes of the chunks
-	before int32 // columns that are left out before the first; they have no entries
+	before int32 // number of leading columns to leave out; they have no entries
 	slabs  []slab
 }
 
-// slab is n rows of a matrix, which are stored in full, column after column, and have labels of 0,
-// or by their nonzeros, row after row.
+// slab is n rows of a matrix: either stored in full, column by column, with labels of 0, or as nonzeros, row by
+// row, with labels.
 type slab struct {
 	n      int
 	values []float64
 
-	// Of rows by their nonzeros:
+	// Only where rows are stored as nonzeros:
 	labels  []float64
-	ends    []int32 // of each row, in columns and values
+	ends    []int32 // end of each row in columns and values
 	columns []int32
 }
 
 // full reports whether rows are stored in full.
 func (s *slab) full() bool { return s.labels == nil }
 
-// column returns the values of a column of rows in full.
+// column returns the values of a column, where rows are stored in full.
 func (s *slab) column(j int) []float64 { return s.values[j*s.n:][:s.n] }
 
-// bytes returns what it holds.
+// bytes returns the memory that the slab holds, in bytes.
 func (s *slab) bytes() int64 {
 	return int64(8*len(s.values) + 8*len(s.labels) + 4*len(s.ends) + 4*len(s.columns))
 }
 
 const (
-	recordReach = 16 // more than a record, and than what is touched beside it
+	recordReach = 16 // bytes from the start of a record that reading or writing it may touch
 	firstChunk  = 4 << 10
 	lastChunk   = 256 << 10
 )
@@ -71,9 +69,8 @@ const (
 	formSlab
 )
 
-// headerSizes and headerMasks are the length of a header of each class, and
-// the bits of it; classes is the class for a step of so many bits, and
-// valueSizes the length of a value of each form.
+// headerSizes and headerMasks are the length of a header of each class, and the mask of its bits; classes maps
+// the bit length of a step to a class; valueSizes is the length of a value of each form.
 var (
 	headerSizes = [4]int{1, 2, 3, 5}
 	headerMasks = [4]uint64{1<<8 - 1, 1<<16 - 1, 1<<24 - 1, 1<<40 - 1}
@@ -90,7 +87,7 @@ func (g *journal) row(label float64) {
 	g.put(0, label)
 }
 
-// entry adds a nonzero to the row, so many columns after its last one.
+// entry adds a nonzero to the row, step columns after the last one.
 func (g *journal) entry(step int, v float64) {
 	g.nnz++
 	g.put(step, v)
@@ -110,7 +107,7 @@ func (g *journal) put(step int, v float64) {
 // nextFloat is the header of a float64 in the column after the last one.
 const nextFloat = 1<<4 | formFloat<<2
 
-// full adds a row of all its values, with a label of 0.
+// full adds a row given by all its values, with a label of 0.
 func (g *journal) full(values []float64) {
 	g.row(0)
 	stored := -1
@@ -135,7 +132,7 @@ func (g *journal) full(values []float64) {
 	}
 }
 
-// slab adds rows, so many of whose values are not zero. It is kept.
+// slab adds the rows of s, whose number of nonzeros is given. The journal keeps s.
 func (g *journal) slab(s slab, nonzeros int) {
 	if len(g.last)-g.at < recordReach {
 		g.grow()
@@ -176,7 +173,7 @@ func (g *journal) complete() [][]byte {
 	return g.chunks
 }
 
-// reset forgets what is recorded and keeps the room.
+// reset removes all rows and keeps the last chunk for reuse.
 func (g *journal) reset() {
 	if g.last != nil {
 		g.chunks = append(g.chunks[:0], g.last)
@@ -184,8 +181,8 @@ func (g *journal) reset() {
 	g.at, g.n, g.nnz, g.slabs = 0, 0, 0, nil
 }
 
-// all yields the columns and values of every row, which may be read until the next, and
-// sets label to its label.
+// all yields the columns and values of every row, and sets label to its label. The slices are valid until the
+// next row.
 func (g *journal) all(label *float64) iter.Seq2[[]int32, []float64] {
 	return func(yield func([]int32, []float64) bool) {
 		var columns []int32
@@ -220,7 +217,8 @@ func (g *journal) all(label *float64) iter.Seq2[[]int32, []float64] {
 	}
 }
 
-// each yields the nonzeros of every row, with memory to put them in, and sets label to its label.
+// each yields the nonzeros of every row and sets label to its label. columns and values are scratch memory. It
+// returns false as soon as yield does.
 func (s *slab) each(label *float64, columns []int32, values []float64, yield func([]int32, []float64) bool) bool {
 	if !s.full() {
 		from := int32(0)
@@ -258,7 +256,7 @@ func decode(b []byte) (step int32, form int, value uint64, size int) {
 	return int32(header & headerMasks[header&3] >> 4), form, value, size + valueSizes[form]
 }
 
-// number returns a value as a float64.
+// number returns the float64 that a value of this form stands for.
 func number(form int, value uint64) float64 {
 	if form == formInteger {
 		return float64(int8(value))
@@ -266,8 +264,8 @@ func number(form int, value uint64) float64 {
 	return math.Float64frombits(value)
 }
 
-// matrix sorts the journal into the columns of a matrix with p of them, on so many threads, and
-// returns it with the labels. It stops with the context's cause at its end.
+// matrix sorts the journal into the columns of a matrix with p columns, on the given number of threads, and
+// returns it with the labels. Once the context has ended, it returns the context's cause.
 func (g *journal) matrix(ctx context.Context, p, threads int) (*CSC, []float64, error) {
 	columns, lengths, err := g.lengths(ctx, p)
 	if err != nil {
@@ -276,7 +274,7 @@ func (g *journal) matrix(ctx context.Context, p, threads int) (*CSC, []float64, 
 	m := allocate(g.n, p, columns, lengths)
 	y := make([]float64, g.n)
 
-	// Until all is sorted, slots holds where each column's next entry goes.
+	// During the sort, slots holds where the next entry of each column goes.
 	shares := m.shares(max(1, min(threads, int(g.nnz/sortedLeast))))
 	for s, j := range m.order {
 		m.slots[m.place(int(j))] = int32(uint32(m.colPtr[s]))
@@ -284,7 +282,7 @@ func (g *journal) matrix(ctx context.Context, p, threads int) (*CSC, []float64, 
 	g.complete()
 	var beside sync.WaitGroup
 	for _, share := range shares[1:] {
-		beside.Go(func() { _ = g.sort(ctx, m, share, nil) }) // the context is looked at below
+		beside.Go(func() { _ = g.sort(ctx, m, share, nil) }) // the context is checked below
 	}
 	err = g.sort(ctx, m, shares[0], y)
 	beside.Wait()
@@ -297,15 +295,15 @@ func (g *journal) matrix(ctx context.Context, p, threads int) (*CSC, []float64, 
 	return m, y, nil
 }
 
-// sortedLeast is how many entries are worth a thread.
+// sortedLeast is the number of entries that justifies another thread.
 const sortedLeast = 1 << 16
 
-// share is a range of columns by their places in slots.
+// share is a range of columns, given by their indices in slots.
 type share struct{ from, to int }
 
 func (s share) has(c int) bool { return uint(c-s.from) < uint(s.to-s.from) }
 
-// shares cuts the columns into so many ranges of about as many entries.
+// shares cuts the columns into ranges with about equal numbers of entries.
 func (m *CSC) shares(parts int) []share {
 	shares := make([]share, parts)
 	c, entries := 0, int64(0)
@@ -321,8 +319,8 @@ func (m *CSC) shares(parts int) []share {
 	return shares
 }
 
-// sort moves the entries of some columns to them, and labels where there is room for these. Several
-// at a time may, each for columns of its own.
+// sort copies the entries of a share of the columns to their places in m, and the labels where labels is not
+// nil. Several goroutines may do so at once, each for its own columns.
 func (g *journal) sort(ctx context.Context, m *CSC, columns share, labels []float64) error {
 	next := m.slots
 	i, j := int32(-1), int32(-1)-g.before
@@ -364,8 +362,8 @@ func (g *journal) sort(ctx context.Context, m *CSC, columns share, labels []floa
 	return nil
 }
 
-// sort is that of a journal, for rows from one on, whose columns are those of the slab less so many before
-// the first.
+// sort is [journal.sort] for a slab whose first row is row from of the matrix. before is subtracted from its
+// columns.
 func (s *slab) sort(m *CSC, columns share, from, before int32) {
 	if s.full() {
 		s.sortFull(m, columns, from)
@@ -385,11 +383,11 @@ func (s *slab) sort(m *CSC, columns share, from, before int32) {
 	}
 }
 
-// sortFull is sort for rows in full, which are not before the first column.
+// sortFull is sort for rows stored in full, which come only without columns to leave out.
 func (s *slab) sortFull(m *CSC, columns share, from int32) {
 	next := m.slots
 	for j := 0; j*s.n < len(s.values); j++ {
-		c := -1 // the place of a column that has nonzeros
+		c := -1 // index in slots of a column that has nonzeros
 		for i, v := range s.column(j) {
 			if v == 0 {
 				continue
@@ -406,9 +404,9 @@ func (s *slab) sortFull(m *CSC, columns share, from int32) {
 	}
 }
 
-// lengths counts the entries of every column. It answers for all p of them
-// (columns nil), or where that would dwarf the data for the nonempty ones,
-// which columns then lists in increasing order (not nil, even if empty).
+// lengths counts the entries of every column. Where a table of all p columns would dwarf the data, columns
+// lists the nonempty ones in increasing order (not nil, even if empty), parallel to lengths; else columns is
+// nil.
 func (g *journal) lengths(ctx context.Context, p int) (columns, lengths []int32, err error) {
 	var all []int32 // the columns of all entries
 	table := tabulated(p, g.nnz)
@@ -454,7 +452,7 @@ func (g *journal) lengths(ctx context.Context, p int) (columns, lengths []int32,
 	return columns, lengths, nil
 }
 
-// count counts the nonzeros of every column, less those before the first.
+// count adds the number of nonzeros of every column to lengths, whose first element is for column before.
 func (s *slab) count(lengths []int32, before int32) {
 	for _, j := range s.columns {
 		lengths[j-before]++
@@ -471,7 +469,7 @@ func (s *slab) count(lengths []int32, before int32) {
 	}
 }
 
-// list appends the columns of all nonzeros, less those before the first.
+// list appends the column of every nonzero, minus before.
 func (s *slab) list(all []int32, before int32) []int32 {
 	for _, j := range s.columns {
 		all = append(all, j-before)
@@ -489,7 +487,7 @@ func (s *slab) list(all []int32, before int32) []int32 {
 	return all
 }
 
-// tally sorts indices, and returns those that occur, in increasing order, with how often each does.
+// tally sorts indices and returns the distinct ones, in increasing order, with how often each occurs.
 func tally(all []int32) (distinct, times []int32) {
 	sortIndices(all)
 	n := 0
@@ -508,7 +506,7 @@ func tally(all []int32) (distinct, times []int32) {
 	return distinct, times
 }
 
-// sortIndices sorts indices in three passes over 11 bits each, from the lowest.
+// sortIndices is a radix sort of nonnegative indices: three passes over 11 bits each, from the lowest.
 func sortIndices(a []int32) {
 	from, to := a, make([]int32, len(a))
 	for shift := 0; shift < 33; shift += 11 {

@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// mapFile is for systems that have no files in memory.
+// mapFile fails on systems that do not map files into memory.
 func mapFile(*os.File, int64) ([]byte, func() error, error) {
 	return nil, nil, errors.ErrUnsupported
 }

@@ -18,19 +18,19 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// A mapped file is a header and sections, each of which begins at a multiple of 64 bytes,
-// all in little-endian order:
+// A mapped file is a header and sections, each of which begins at a multiple of 64 bytes, all in little-endian
+// order:
 //
-//	order    int32    the nonempty columns, by length, then index; of a dense matrix none
-//	colPtr   int64    where the entries of each begin, and the end
-//	target   float64  n of them, or none
-//	rows     int32    of the entries; of a dense matrix none
-//	values   float64  of the entries; of a dense matrix all, by columns
-//	about    bytes    what the writer keeps with them
+//	order    int32    the nonempty columns, by length, then index; empty for a dense matrix
+//	colPtr   int64    where the entries of each column begin, and the end; empty for a dense matrix
+//	target   float64  n values, or none
+//	rows     int32    row indices of the entries; empty for a dense matrix
+//	values   float64  values of the entries; all n·p, by columns, for a dense matrix
+//	about    bytes    what the writer keeps with the matrix
 //
-// The header has the dimensions, where the sections are, two checksums of all that follows it
-// and one of itself. Of the two SHA-256 tells files apart, and [crc] is verified in little time;
-// files of version 1 have the first only.
+// The header has the dimensions, the positions of the sections, two checksums of everything after it and one of
+// itself. Of the two, the SHA-256 identifies the contents, and [crc] is quick to verify; files of version 1
+// have only the SHA-256.
 const (
 	// MappedMagic begins a mapped file.
 	MappedMagic = "PAREMAP1"
@@ -65,9 +65,9 @@ type mappedHead struct {
 	CRC      uint32            // of the same; 0 in version 1
 }
 
-// WriteMapped puts a matrix, its target (nil: none) and what the caller keeps with them in a
-// file for [Map], in place of an old one. Whatever happens, the file is the old one or the
-// new one. The error is an [*outcome.Error]: Shape for a target of another length, or IO.
+// WriteMapped writes a matrix, its target (nil: none) and bytes that the caller wants to keep with them to a
+// file for [Map], replacing an old file. Whatever happens, the file is the old one or the new one. The error is
+// an [*outcome.Error]: Shape for a target of another length, or IO.
 func WriteMapped(path string, x Matrix, y []float64, about []byte) error {
 	n, _ := x.Dims()
 	if y != nil && len(y) != n {
@@ -94,7 +94,7 @@ func WriteMapped(path string, x Matrix, y []float64, about []byte) error {
 	return nil
 }
 
-// mappedParts are the sections as they lie in memory.
+// mappedParts returns the sections as byte slices that share the memory of the matrix and its target.
 func mappedParts(x Matrix, y []float64, about []byte) [sections][]byte {
 	var parts [sections][]byte
 	if m, ok := x.(*CSC); ok {
@@ -136,7 +136,7 @@ func (h *mappedHead) encode() []byte {
 	return out
 }
 
-// writeParts writes the sections, each filled up to where the next begins.
+// writeParts writes the sections, each padded to where the next begins.
 func writeParts(w io.Writer, parts [sections][]byte) error {
 	var zeros [mappedAlign]byte
 	for _, part := range parts {
@@ -150,7 +150,8 @@ func writeParts(w io.Writer, parts [sections][]byte) error {
 	return nil
 }
 
-// bytesOf is the memory of numbers, on processors that store them as the file does.
+// bytesOf returns the memory of the values as bytes. On little-endian processors these are the bytes of the
+// file.
 func bytesOf[T int32 | int64 | float64](values []T) []byte {
 	if len(values) == 0 {
 		return nil
@@ -158,7 +159,7 @@ func bytesOf[T int32 | int64 | float64](values []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(&values[0])), len(values)*int(unsafe.Sizeof(values[0])))
 }
 
-// numbersOf is the other way round; b is aligned.
+// numbersOf is the inverse of bytesOf; b must be aligned.
 func numbersOf[T int32 | int64 | float64](b []byte) []T {
 	var one T
 	if len(b) == 0 {
@@ -167,7 +168,7 @@ func numbersOf[T int32 | int64 | float64](b []byte) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(&b[0])), len(b)/int(unsafe.Sizeof(one)))
 }
 
-// littleEndian reports whether numbers lie in memory as in the file.
+// littleEndian reports whether the processor stores numbers as the file does.
 func littleEndian() bool {
 	one := [2]byte{1, 0}
 	return binary.NativeEndian.Uint16(one[:]) == 1
@@ -175,21 +176,21 @@ func littleEndian() bool {
 
 // MapOptions says how far a mapped file is trusted.
 type MapOptions struct {
-	// Trust leaves out the passes over the file that find damage, by a checksum, and what no
-	// matrix may have: rows out of order or out of range, values that are not finite. Only for
-	// files that [WriteMapped] wrote and nobody else could: assembly relies on every index.
+	// Trust skips the passes over the file that find damage: the checksum, and the check of every entry for
+	// what no matrix may have (rows out of order or out of range, values that are not finite). Use it only for
+	// files that [WriteMapped] wrote and nobody else could change: assembly relies on every index.
 	Trust bool
 
 	// Verify recomputes the SHA-256 of the whole file, too.
 	Verify bool
 
-	// Threads is how many threads look at parts of the file; 0 means the number of processors.
+	// Threads is the number of threads that check the file; 0 means the number of processors.
 	Threads int
 }
 
-// Mapped is a matrix in a file that is mapped into memory: nothing is read until it is
-// looked at, and memory that the system needs elsewhere it takes back. The file must not be
-// cut while it is mapped: reading beyond its end kills the process.
+// Mapped is a matrix in a file that is mapped into memory: the system reads a page when it is first used, and
+// may drop it when memory is short. The file must not be truncated while it is mapped: reading beyond its end
+// kills the process.
 type Mapped struct {
 	x     Matrix
 	y     []float64
@@ -198,9 +199,9 @@ type Mapped struct {
 	unmap func() error
 }
 
-// Map maps a file that [WriteMapped] wrote. Without options the header and all that follows are
-// checked by their checksums, and every entry for what a matrix may hold. The error is an [*outcome.Error]: IO,
-// or Parse for a file that is damaged or of another version.
+// Map maps a file that [WriteMapped] wrote. With zero options it verifies the checksums of the header and of
+// the rest, and checks every entry as the constructors of matrices do. The error is an [*outcome.Error]: IO, or
+// Parse for a file that is damaged or of another version.
 func Map(path string, o MapOptions) (*Mapped, error) {
 	if !littleEndian() {
 		return nil, &outcome.Error{Kind: outcome.IO, File: path, Message: "mapped files are for little-endian processors"}
@@ -242,7 +243,7 @@ func Map(path string, o MapOptions) (*Mapped, error) {
 	return m, nil
 }
 
-// verify compares what follows the header with its checksums.
+// verify compares what follows the header with the checksums in it.
 func (h *mappedHead) verify(body []byte, o MapOptions) bool {
 	if (o.Verify || h.Version == 1 && !o.Trust) && sha256.Sum256(body) != h.Body {
 		return false
@@ -250,12 +251,12 @@ func (h *mappedHead) verify(body []byte, o MapOptions) bool {
 	return o.Trust || h.Version == 1 || crcOf(body, o.Threads) == h.CRC
 }
 
-// crc is a checksum that many threads can make: CRC-32C of the CRC-32Cs of pieces of crcPiece bytes,
-// one after the other.
+// crc is a checksum that several threads can compute together: the CRC-32C of the CRC-32Cs of consecutive
+// pieces of crcPiece bytes.
 type crc struct {
-	of    uint32 // the piece begun
-	begun int    // bytes of it
-	sums  []byte // of the pieces before
+	of    uint32 // CRC of the piece begun
+	begun int    // bytes of that piece
+	sums  []byte // CRCs of the pieces before it
 }
 
 const crcPiece = 1 << 20
@@ -288,7 +289,7 @@ func (c *crc) sum() uint32 {
 	return crc32.Checksum(c.sums, castagnoli)
 }
 
-// crcOf is the same of all at once.
+// crcOf returns the same checksum of a whole body, computed by several threads.
 func crcOf(body []byte, threads int) uint32 {
 	pieces := (len(body) + crcPiece - 1) / crcPiece
 	sums := make([]byte, 4*pieces)
@@ -299,7 +300,7 @@ func crcOf(body []byte, threads int) uint32 {
 	return crc32.Checksum(sums, castagnoli)
 }
 
-// inParts has so many threads, 0 for all processors, do parts of a task.
+// inParts calls do for every part, on the given number of threads; 0 means the number of processors.
 func inParts(parts, threads int, do func(k int)) {
 	var next atomic.Int64
 	var all sync.WaitGroup
@@ -313,7 +314,7 @@ func inParts(parts, threads int, do func(k int)) {
 	all.Wait()
 }
 
-// decodeMapped reads the header of a file of so many bytes, or says what is wrong with it.
+// decodeMapped decodes the header of a file of size bytes, or says what is wrong with it.
 func decodeMapped(raw []byte, size int64) (*mappedHead, string) {
 	sum := sha256.Sum256(raw[:mappedHeader-sha256.Size])
 	head := new(mappedHead)
@@ -349,7 +350,7 @@ func decodeMapped(raw []byte, size int64) (*mappedHead, string) {
 	return head, ""
 }
 
-// adopt makes the matrix of the memory of a file, or says what is wrong.
+// adopt makes the matrix and the target from the memory of the file, or says what is wrong with them.
 func (m *Mapped) adopt(head *mappedHead, data []byte, o MapOptions) string {
 	check := !o.Trust
 	part := func(k int) []byte {
@@ -398,8 +399,8 @@ func allFinite(values []float64) bool {
 	return true
 }
 
-// index checks the order and the pointers of the columns, and makes the table that finds
-// them.
+// index checks the order and the pointers of the columns and makes the table that finds columns. It returns
+// what is wrong, if anything is.
 func (m *CSC) index() string {
 	if m.colPtr[0] != 0 || m.colPtr[len(m.order)] != int64(len(m.rows)) {
 		return "its column pointers"
@@ -442,9 +443,9 @@ func (m *CSC) index() string {
 	return ""
 }
 
-// check goes over every entry.
+// check checks every entry. It returns what is wrong, if anything is.
 func (m *CSC) check(threads int) string {
-	starts := []int{0} // of parts of about so many entries
+	starts := []int{0} // slots at which parts of about checkedAtOnce entries begin
 	for s := range m.order {
 		if m.colPtr[s+1]-m.colPtr[starts[len(starts)-1]] >= checkedAtOnce || s == len(m.order)-1 {
 			starts = append(starts, s+1)
@@ -457,7 +458,7 @@ func (m *CSC) check(threads int) string {
 
 const checkedAtOnce = 1 << 17
 
-// checkColumns goes over the entries of columns from one to before another, in storage order.
+// checkColumns checks the entries in slots from:to.
 func (m *CSC) checkColumns(from, to int) string {
 	for s := from; s < to; s++ {
 		previous := int32(-1)
@@ -487,9 +488,9 @@ func (m *Mapped) About() []byte { return m.about }
 // Hash returns the SHA-256 of the file's sections, as its writer computed it.
 func (m *Mapped) Hash() [sha256.Size]byte { return m.sum }
 
-// Close takes the file out of memory. Nothing reached through m may be used after that.
+// Close unmaps the file. Nothing reached through m may be used after that.
 func (m *Mapped) Close() error {
 	unmap := m.unmap
-	m.unmap = func() error { return nil } // once
+	m.unmap = func() error { return nil } // a second Close does nothing
 	return unmap()
 }

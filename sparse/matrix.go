@@ -10,10 +10,9 @@ import (
 // column indices are 32-bit.
 const MaxDim = math.MaxInt32 - 1
 
-// Matrix is an immutable n × p design matrix, one row per sample and one
-// column per feature. Any number of goroutines may share it; nothing reached
-// through it may be written. [CSC] and [Dense] are all there are: assembly relies on
-// what their constructors have checked.
+// Matrix is an immutable n × p design matrix, one row per sample and one column per feature. Any number of
+// goroutines may share it; nothing reached through it may be written. [CSC] and [Dense] are its only
+// implementations: assembly relies on what their constructors have checked.
 type Matrix interface {
 	// Dims returns the number of rows n and of columns p.
 	Dims() (n, p int)
@@ -27,14 +26,12 @@ type Matrix interface {
 	// nonzero at rows[k] in values[k]. A dense column has nil rows and n values.
 	Column(j int) (rows []int32, values []float64)
 
-	// Arrays returns the entries of all columns, rows nil for a dense matrix,
-	// and Span where among them those of column j lie: for kernels that take many
-	// columns in one call.
+	// Arrays returns the entries of all columns; rows is nil for a dense matrix. Span returns the range of
+	// column j in these arrays. Both serve kernels that take many columns in one call.
 	Arrays() (rows []int32, values []float64)
 	Span(j int) (from, to int64)
 
-	// Stored returns where among those arrays the columns lie that are at some places of Order: from one
-	// to before another.
+	// Stored returns the range first:end, in the same arrays, of the columns at positions from:to of Order.
 	Stored(from, to int) (first, end int64)
 
 	// Order returns the columns in storage order, which is the fast order to
@@ -43,10 +40,10 @@ type Matrix interface {
 	// lists all p.
 	Order() []int32
 
-	// Place returns where in Order column j is, −1 where it is left out.
+	// Place returns the position of column j in Order, −1 if Order leaves it out.
 	Place(j int) int
 
-	checked() // by a constructor of this package
+	checked() // by a constructor of this package, the only source of implementations
 }
 
 func (*CSC) checked()   {}

@@ -9,31 +9,31 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// ErrScale is the cause of errors of columns whose squared norms are beyond the numbers there are.
+// ErrScale is the cause of errors about columns whose squared norms overflow or underflow.
 var ErrScale = errors.New("scale the columns")
 
-// moments are what a view knows of its columns: written once.
+// moments are the means and norms of a view's columns, computed once.
 type moments struct {
 	once    once
 	means   []float64 // x̄, nil: not centred
 	norms   []float64 // ‖X̃_j‖ₛ
-	placed  []float64 // the same in storage order
-	squares []float64 // of them, of all rows alike and not centred; else nil
+	placed  []float64 // norms in storage order
+	squares []float64 // ‖X_j‖², where every row has weight 1 and columns are not centred; else nil
 	err     error
 }
 
-// kept are the moments of the columns of a matrix on rows of weight 1, not centred and
-// centred, once a view has asked for them.
+// kept are the moments of a matrix's columns with a weight of 1 for every row, not centred and centred; each is
+// computed when a view first needs it.
 type kept [2]moments
 
-// columns returns the moments of the columns, at a pass over X the first time.
+// columns returns the moments of the columns. The first call makes a pass over X.
 func (v *View) columns() *moments {
 	v.moments.once.Do(func() { v.measure(nil, nil) })
 	return v.moments
 }
 
-// Introduce is [View.Correlate] of all columns, which may be the pass over X that means and
-// norms take as well.
+// Introduce is [View.Correlate] for all columns. If means and norms are not known yet, the same pass over X
+// computes them.
 func (v *View) Introduce(u, out []float64) {
 	done := false
 	v.moments.once.Do(func() {
@@ -45,7 +45,7 @@ func (v *View) Introduce(u, out []float64) {
 	}
 }
 
-// keep makes m, of which means and norms are known, the moments.
+// keep makes m the moments of the view; its means and norms are set already.
 func (v *View) keep(m *moments) {
 	m.placed = make([]float64, len(v.x.Order()))
 	for k, j := range v.x.Order() {
@@ -55,8 +55,9 @@ func (v *View) keep(m *moments) {
 	v.moments = m
 }
 
-// settle decides where the moments are, and finds the error in them, if there is one:
-// where rows are held out, by looking at all.
+// settle decides whether the view shares the moments kept with the matrix or has its own, and returns their
+// error, if there is one. Where rows are held out, it checks the moments over all rows, and leaves the view's
+// own for later if those have no error.
 func (v *View) settle() error {
 	v.moments = &moments{}
 	if !v.mixed {
@@ -86,8 +87,7 @@ func (v *View) settle() error {
 	return v.columns().err
 }
 
-// measure computes the moments of the columns, and their correlations with u where that
-// is not nil.
+// measure computes the moments of the columns and, where u is not nil, sets out to their products with u.
 func (v *View) measure(u, out []float64) {
 	m, order := v.moments, v.x.Order()
 	m.norms = make([]float64, v.p)
@@ -98,7 +98,7 @@ func (v *View) measure(u, out []float64) {
 		m.squares = make([]float64, v.p)
 	}
 	squares := make([]float64, len(order))
-	m.placed = m.norms // as columns lie
+	m.placed = m.norms // dense columns are stored in the order of their indices
 	if _, dense := v.x.(*Dense); !dense {
 		m.placed = make([]float64, len(order))
 	}
@@ -124,11 +124,11 @@ func (v *View) measure(u, out []float64) {
 	}
 }
 
-// centre makes the squares of some columns, by place, those of their spread, where columns are centred, and
-// sets their means.
+// centre turns the sums of squares of the columns at positions from:to of the storage order into sums of
+// squares about the mean, where columns are centred, and sets their means.
 func (v *View) centre(from, to int, squares, sums []float64, room *spreading) {
 	m := v.moments
-	far := room.far[:0] // columns, by place, whose means are large beside their spread
+	far := room.far[:0] // positions of columns whose means are large compared with their spread
 	for k, j := range v.x.Order()[from:to] {
 		k += from
 		mean := 0.0
@@ -145,7 +145,7 @@ func (v *View) centre(from, to int, squares, sums []float64, room *spreading) {
 		if v.centred {
 			m.means[j] = mean
 		}
-		// Where the mean is no more than half of the square, the difference is exact enough.
+		// Where N·x̄² is at most half of the sum of squares, the difference is exact enough.
 		if off <= 0.5*square && square <= math.MaxFloat64 {
 			squares[k] -= off
 		} else {
@@ -156,23 +156,23 @@ func (v *View) centre(from, to int, squares, sums []float64, room *spreading) {
 	room.far = far
 }
 
-// unlike is the share of the squares of a column that those of its mean have to exceed for it to be constant,
-// whatever rounding has done to both.
+// unlike is the fraction of its sum of squares that N·x̄² of a column must exceed for the column to be
+// constant, whatever rounding has done to both.
 const unlike = 1 - 0x1p-20
 
-// spreading is room for a part of the columns to be centred in.
+// spreading is scratch memory for centring a range of columns.
 type spreading struct {
-	far     []int
-	off     []float64 // some dense columns less their means
-	out     []float64 // squares of them
-	weights []float64 // of its rows
+	far     []int     // see centre
+	off     []float64 // some dense columns minus their means
+	out     []float64 // weighted sums of squares of the columns in off
+	weights []float64 // row weights, all 1 where the view has none
 }
 
-// nothing stands for the squared norm of a column that is its mean.
+// nothing, in place of a squared norm, marks a column that equals its mean in every row of positive weight.
 const nothing = -1
 
-// spreads sets the squares of some columns, by place, to their spread: Σ sᵢ(xᵢ − x̄)², every term of
-// which is ≥ 0, so that nothing cancels for a column whose mean is large beside its spread.
+// spreads sets squares[k], for the columns at the given positions k, to Σ sᵢ(xᵢ − x̄)². Every term is ≥ 0, so
+// nothing cancels for a column whose mean is large compared with its spread.
 func (v *View) spreads(columns []int, squares []float64, room *spreading) {
 	order, means := v.x.Order(), v.moments.means
 	mean := func(k int) float64 {
@@ -187,7 +187,7 @@ func (v *View) spreads(columns []int, squares []float64, room *spreading) {
 		}
 		return
 	}
-	together := max(1, nearEntries/max(1, v.n)) // columns
+	together := max(1, nearEntries/max(1, v.n)) // columns processed at once
 	if len(columns) > 0 && room.off == nil {
 		room.off, room.out, room.weights = kernels.Undefined[float64](together*v.n), make([]float64, together), v.weights
 		if v.weights == nil {
@@ -211,19 +211,19 @@ func (v *View) spreads(columns []int, squares []float64, room *spreading) {
 	}
 }
 
-// leastSquare is the squared norm that rounding to multiples of the least number leaves
-// some digits of; below it are columns without entries and those that are faint.
+// leastSquare is a squared norm that keeps some digits although its terms are rounded to multiples of the
+// smallest float64; below it are columns without entries and faint ones.
 const leastSquare = 0x1p-1000
 
-// faint reports whether a column has entries, all of them too small to be squared.
+// faint reports whether a column has entries and all are too small to be squared.
 func (v *View) faint(j int) bool {
 	_, values := v.x.Column(j)
 	largest := v.k.MaxAbs(values)
 	return largest > 0 && largest < 0x1p-490
 }
 
-// Whole returns Σ (xᵢⱼ − a)² or more, over all rows alike, held-out ones included; a is 0
-// where columns are not centred.
+// Whole returns Σ (xᵢⱼ − a)², or an upper bound, over all rows with weight 1 each, held-out rows included; a is
+// 0 where columns are not centred.
 func (v *View) Whole(j int, a float64) float64 {
 	scale := v.Scale(j)
 	if m := v.all; m != nil && v.centred {
@@ -237,8 +237,8 @@ func (v *View) Whole(j int, a float64) float64 {
 	return size * size
 }
 
-// sums sets squares to Σ sᵢxᵢ² and sums to Σ sᵢxᵢ in storage order, and out to X_jᵀu
-// where u is not nil, all of sparse columns under weights in one pass, and centres what it has summed.
+// sums sets squares to Σ sᵢxᵢ² and sums to Σ sᵢxᵢ in storage order, and out to X_jᵀu where u is not nil; sparse
+// columns under weights take one pass for all three. Then it centres squares.
 func (v *View) sums(u, out, squares, sums []float64) {
 	w := &wholePass{v: v, u: u, out: out, squares: squares, sums: sums}
 	if _, ok := v.x.(*CSC); ok && v.weights != nil {
@@ -258,8 +258,8 @@ func (v *View) sums(u, out, squares, sums []float64) {
 	w.do()
 }
 
-// wholePass is a pass over all columns, for their products with u, where it is not nil, and
-// their sums, where squares is not nil. Parts have about as many entries as one another.
+// wholePass is a pass over all columns. It computes their products with u where u is not nil, and their sums
+// where squares is not nil. Its parts have about equal numbers of entries.
 type wholePass struct {
 	v                     *View
 	u, out, squares, sums []float64
@@ -290,7 +290,8 @@ func (w *wholePass) Part(k, of int) {
 	}
 }
 
-// portion returns how many columns, in storage order, the first k of so many parts have.
+// portion returns the number of columns, in storage order, that the first k parts out of the given number
+// contain.
 func portion(x Matrix, k, of int) int {
 	order := x.Order()
 	if c, ok := x.(*CSC); ok && k < of {
@@ -300,7 +301,7 @@ func portion(x Matrix, k, of int) int {
 	return len(order) * k / of
 }
 
-// byColumn goes through some columns, one at a time, on rows of weight 1.
+// byColumn computes the sums of the columns at from:to, one at a time, where every row has weight 1.
 func (w *wholePass) byColumn(from, to int) {
 	v := w.v
 	for k, j := range v.x.Order()[from:to] {
@@ -312,7 +313,7 @@ func (w *wholePass) byColumn(from, to int) {
 	}
 }
 
-// sparse goes through some sparse columns under weights.
+// sparse computes the sums of the sparse columns at from:to under row weights.
 func (w *wholePass) sparse(x *CSC, from, to int) {
 	v := w.v
 	v.k.Moments(x.colPtr[from:to+1], x.rows, x.values, w.pairs, w.squares[from:to], w.sums[from:to], w.out[from:to])
@@ -324,11 +325,12 @@ func (w *wholePass) sparse(x *CSC, from, to int) {
 	}
 }
 
-// nearEntries is how many entries of dense columns are met with one vector before they meet the next:
-// as many as the first level of caches has room for.
+// nearEntries is the number of entries of dense columns that one vector is multiplied with before the next
+// vector is: they fit in the L1 cache.
 const nearEntries = 1 << 11
 
-// dense goes through some dense columns under weights, and centres them while they are near.
+// dense computes the sums of the dense columns at from:to under row weights, and centres them while they are in
+// the cache.
 func (w *wholePass) dense(x *Dense, from, to int) {
 	v, room := w.v, &spreading{}
 	for step := max(1, nearEntries/max(1, x.n)); from < to; {
@@ -344,7 +346,8 @@ func (w *wholePass) dense(x *Dense, from, to int) {
 	}
 }
 
-// constantAt is [View.constant] of column j, at place k, whose entries are mostly fewer than the rows.
+// constantAt is [View.constant] of column j, at position k of the storage order. Most sparse columns have too
+// few entries and are rejected by their number alone.
 func (v *View) constantAt(k int, j int32) (value float64, ok bool) {
 	if x, sparse := v.x.(*CSC); sparse && x.colPtr[k+1]-x.colPtr[k] < int64(v.positive) {
 		return 0, false
@@ -352,8 +355,8 @@ func (v *View) constantAt(k int, j int32) (value float64, ok bool) {
 	return v.constant(v.x.Column(int(j)))
 }
 
-// constant returns the number that a column has in every one of the rows of positive
-// weight, if it has one there. Zeros that are not stored are taken for no constant.
+// constant returns the value that a column has in every row of positive weight, if there is one. A sparse
+// column must store all these entries: a column of zeros does not count.
 func (v *View) constant(rows []int32, values []float64) (value float64, ok bool) {
 	if len(values) < v.positive {
 		return 0, false
@@ -376,7 +379,7 @@ func (v *View) constant(rows []int32, values []float64) (value float64, ok bool)
 	return value, stored == v.positive
 }
 
-// spread is that of a sparse column.
+// spread returns Σ sᵢ(xᵢ − mean)² of a sparse column.
 func (v *View) spread(j int, mean float64) float64 {
 	rows, values := v.x.Column(j)
 	var sum, seen float64
@@ -396,8 +399,8 @@ func (v *View) spread(j int, mean float64) float64 {
 	return sum
 }
 
-// unstored returns the weight of the rows that hold zeros, which are not stored: all but that of the others or, where these
-// have nearly all and the difference is rounding, the sum of theirs.
+// unstored returns the weight of the rows whose zeros are not stored: the total weight less that of the stored
+// rows or, where the difference is so small that it may be rounding, the sum of the unstored rows' weights.
 func (v *View) unstored(rows []int32, stored float64) float64 {
 	rest := v.total - stored
 	if v.weights == nil || rest > nearlyNone*v.total {
@@ -416,7 +419,7 @@ func (v *View) unstored(rows []int32, stored float64) float64 {
 	return rest
 }
 
-// nearlyNone is the share of the weight from which on it is taken as a difference.
+// nearlyNone is the fraction of the total weight above which unstored trusts the difference.
 const nearlyNone = 0x1p-10
 
 // sumOfSquares returns Σx², in four partial sums as [kernels.Set.Sum] has them.

@@ -5,14 +5,14 @@ import (
 	"sync/atomic"
 )
 
-// once has something done once, as sync.Once has, but again after a panic: what is kept with a
-// matrix is for all calls, and one of them may end in the middle of making it.
+// once is like sync.Once, but runs f again after a panic: what is kept with a matrix serves all calls, and the
+// call that computes it may be ended by a panic.
 type once struct {
 	done atomic.Bool
 	mu   sync.Mutex
 }
 
-// Do calls f unless it has been done.
+// Do calls f unless a call of f has completed.
 func (o *once) Do(f func()) {
 	if o.done.Load() {
 		return

@@ -7,11 +7,10 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/input"
 )
 
-// OpenSVMLight reads the file at path as [ReadSVMLight] does; "-" is standard
-// input. What begins as gzip, bzip2 or zstd data do is decompressed on the fly, whatever
-// its name, beside the parser on a goroutine of its own. Errors carry the path
-// unless opt.Name says otherwise; one of the file itself, or of its
-// compression, is of kind IO.
+// OpenSVMLight reads the file at path as [ReadSVMLight] does; "-" is standard input. Data that begin as gzip,
+// bzip2 or zstd data are decompressed on the fly, on a goroutine of their own, whatever the file's name. Errors
+// carry the path unless opt.Name says otherwise; an error of the file itself, or of its compression, is of kind
+// IO.
 func OpenSVMLight(ctx context.Context, path string, opt ReadOptions) (*CSC, []float64, error) {
 	if path == "-" {
 		if opt.Name == "" {

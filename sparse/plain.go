@@ -9,33 +9,34 @@ import (
 	"github.com/seed-45b9a24c/pare/kernels"
 )
 
-// plainPiece is how much of a text is taken apart at once: what comes of it stays in a cache.
+// plainPiece is the size of the pieces in which a text is split into cells: small enough for the results to
+// stay in a cache.
 const plainPiece = 32 << 10
 
-// plain takes lines apart of the form that nearly all have,
+// plain parses lines of the form that nearly all have,
 //
 //	label [qid:digits] {index:number} [# comment]
 //
-// with one space between, and perhaps one at the end. Where cells end, at a space, a colon or a
-// newline, is known before any of them is read.
+// with single spaces between, and perhaps one at the end. It finds the ends of all cells, at spaces, colons and
+// newlines, before it reads any of them.
 type plain struct {
 	kernels *kernels.Set
 	text    []byte
-	ends    []int32   // of the cells in the text, from −1 on
-	numbers []float64 // that they spell; NaN: none, or another spelling
+	ends    []int32   // ends of the cells in the text, after a leading −1
+	numbers []float64 // values of the cells; NaN: no number, or one spelled unusually
 
-	// Of the rows that have been read:
+	// Of the rows read so far:
 	labels  []float64
-	last    []int32 // where their entries end
+	last    []int32 // end of each row in columns and values
 	columns []int32
 	values  []float64
-	small   int // values that a journal keeps in a byte
+	small   int // number of values that a journal keeps in a byte
 	width   int
 	zero    bool // some index is 0
 }
 
-// lines reads lines from the position on that are plain, and reports whether there are any. The
-// general route says what others are, of which the first ends the piece that is looked at.
+// lines reads plain lines from the position on, and reports whether there are any. The first line that is not
+// plain ends the run: the general parser reads the rest of the piece and says what is wrong, if anything is.
 func (s *scanner) lines() (bool, error) {
 	if s.each != nil || s.pos < s.tried || s.offset+int64(s.pos) != 0 {
 		return false, nil
@@ -65,7 +66,7 @@ func (s *scanner) lines() (bool, error) {
 	return true, nil
 }
 
-// read reads rows, as many as are plain and allowed, and returns the size of their text.
+// read reads rows as long as they are plain and allowed, and returns the size of their text.
 func (p *plain) read(text []byte, s *scanner) (size int) {
 	p.text, p.ends = text, slices.Grow(p.ends[:0], len(text)+1)[:len(text)+1]
 	p.ends[0] = -1
@@ -97,11 +98,11 @@ func (p *plain) read(text []byte, s *scanner) (size int) {
 	return size
 }
 
-// leastOf is the least index of so many digits.
+// leastOf[d] is the least index of d digits.
 var leastOf = [...]float64{math.MaxFloat64, 0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8}
 
-// row reads the row whose label is a cell, and returns the first cell of the next, 0 if it is not
-// plain: then what it has appended is of no row.
+// row reads the row whose label is in the given cell, and returns the first cell of the next row; 0 if the row
+// is not plain, and then what it appended to p.labels, p.columns and p.values belongs to no row.
 func (p *plain) row(cell int, s *scanner) (next int) {
 	text, ends, numbers := p.text, p.ends, p.numbers
 	label, ok := p.number(cell)
@@ -112,7 +113,7 @@ func (p *plain) row(cell int, s *scanner) (next int) {
 	base, named := s.base(), -1
 	columns, values := p.columns, p.values
 	c, first := cell+1, cell+1
-	after := text[ends[c]] // what follows the last token
+	after := text[ends[c]] // the byte after the last token
 	for after == ' ' {
 		from, to := int(ends[c])+1, int(ends[c+1])
 		if text[to] != ':' || text[from] == '#' {
@@ -127,7 +128,7 @@ func (p *plain) row(cell int, s *scanner) (next int) {
 			continue
 		}
 		index := numbers[c]
-		if digits := to - from; digits >= len(leastOf) || !(index >= leastOf[digits]) { // no blank, sign or point, nor a leading zero
+		if digits := to - from; digits >= len(leastOf) || !(index >= leastOf[digits]) { // rejects blanks, signs, points and leading zeros
 			return 0
 		}
 		j := int(index) - base
@@ -156,7 +157,7 @@ func (p *plain) row(cell int, s *scanner) (next int) {
 	return c
 }
 
-// number returns the number that a whole cell spells, less a carriage return at the end of the line.
+// number returns the number that a whole cell spells, without the carriage return at the end of a line.
 func (p *plain) number(cell int) (v float64, ok bool) {
 	if v = p.numbers[cell]; !math.IsNaN(v) {
 		return v, true
@@ -174,8 +175,8 @@ func (p *plain) number(cell int) (v float64, ok bool) {
 	return v, fault == decimal.None && length == to-from && length <= decimal.MaxLength
 }
 
-// tail returns the cell behind those that end a line, from one on after a space: nothing but perhaps a
-// carriage return, or a comment. It is 0 where there is something else.
+// tail returns the first cell of the next line if the rest of this line, from cell c on, is empty, a carriage
+// return or a comment; else 0.
 func (p *plain) tail(c int) (next int) {
 	from, to := int(p.ends[c])+1, int(p.ends[c+1])
 	switch rest := p.text[from:to]; {
@@ -191,7 +192,7 @@ func (p *plain) tail(c int) (next int) {
 	}
 }
 
-// whole reports whether a cell has digits alone, one at least and not too many.
+// whole reports whether a cell consists of digits only, at least one and at most maxIndex.
 func whole(cell []byte) bool {
 	for _, c := range cell {
 		if c-'0' > 9 {
@@ -201,8 +202,8 @@ func whole(cell []byte) bool {
 	return len(cell) > 0 && len(cell) <= maxIndex
 }
 
-// record adds the rows, whose text has so many bytes, to a journal: as they are, or in its compact
-// form where they would be much larger.
+// record adds the rows, whose text has size bytes, to a journal: as a slab, or as records where a slab would be
+// much larger.
 func (p *plain) record(g *journal, size int) {
 	s := slab{n: len(p.labels), labels: p.labels, ends: p.last, columns: p.columns, values: p.values}
 	if 2*p.small < len(p.values) && s.bytes() <= int64(2*size) {

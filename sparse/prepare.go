@@ -9,11 +9,12 @@ import (
 // Preparation says what to do to a matrix as a whole before any model sees it.
 // The zero value does nothing. The steps are taken in the order of the fields.
 type Preparation struct {
-	// Columns lists the columns to keep, ascending, without repetition; the remaining ones move
-	// up. nil: every column.
+	// Columns lists the columns to keep, ascending, without repetition; the columns kept are renumbered. nil:
+	// every column.
 	Columns []int32
 
-	// MinNNZ drops the columns with fewer nonzeros than this, likewise. The paper uses 3. 0: keep every column.
+	// MinNNZ drops the columns with fewer nonzeros than this and renumbers the rest. The paper uses 3. 0: keep
+	// every column.
 	MinNNZ int
 
 	// UnitRows divides every row that is not zero by its l2 norm.
@@ -23,13 +24,13 @@ type Preparation struct {
 	UnitColumns bool
 }
 
-// Prepared says what a [Preparation] did, for models of the prepared matrix to be
-// used on data as they were.
+// Prepared says what a [Preparation] did, so that models of the prepared matrix can be used on the original
+// data.
 type Prepared struct {
-	Columns  int       // of the matrix before
-	Kept     []int32   // the column there of each column after, ascending
+	Columns  int       // number of columns before
+	Kept     []int32   // for each column after, its index before; ascending
 	UnitRows bool      // rows were divided by their l2 norms, over the columns kept
-	Norms    []float64 // that columns after were divided by, 0 for one of zeros; nil: by nothing
+	Norms    []float64 // divisors of the columns after, 0 for a column of zeros; nil: columns were not divided
 }
 
 // Apply returns the prepared matrix and what was done to x, which is not modified
@@ -120,7 +121,7 @@ func every(p int) []int32 {
 	return all
 }
 
-// Prepare is [Preparation.Apply] of either form of a matrix, and returns the smaller one.
+// Prepare is [Preparation.Apply] for either form of a matrix; it returns the result in its smaller form.
 func (c Preparation) Prepare(x Matrix) (Matrix, Prepared, error) {
 	if c.Columns == nil && c.MinNNZ == 0 && !c.UnitRows && !c.UnitColumns {
 		_, p := x.Dims()

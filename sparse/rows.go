@@ -6,8 +6,8 @@ import (
 	"github.com/seed-45b9a24c/pare/kernels"
 )
 
-// Rows returns the matrix of the rows listed, ascending, in their order. It ends with k, which may
-// be nil; see [kernels.Set.Until].
+// Rows returns the matrix of the rows listed, ascending, in their order. It stops when the context of k ends
+// (see [kernels.Set.Until]); k may be nil.
 func Rows(k *kernels.Set, m Matrix, list []int32) Matrix {
 	n, p := m.Dims()
 	pace := k.Pace()

@@ -6,21 +6,20 @@ import (
 	"github.com/seed-45b9a24c/pare/kernels"
 )
 
-// WideScales is the ratio of standard deviations from which columns count as differing
-// widely in scale: one strength for all then penalises some of them a thousand times as
-// much as others for the same effect.
+// WideScales is the ratio of standard deviations above which columns count as differing widely in scale: one
+// strength for all columns then penalises some of them a thousand times as much as others for the same effect.
 const WideScales = 1000
 
-// Scales is the range of the standard deviations of columns, those of constant columns
-// left out. All is 0 where no column varies.
+// Scales is the range of the standard deviations of the columns, constant columns left out. All fields are 0
+// where no column varies.
 type Scales struct {
 	Least, Most             float64 // standard deviations over all rows
 	LeastColumn, MostColumn int     // the first columns that have them
 }
 
-// ScalesOf returns the range of the standard deviations of the columns of x, over all rows
-// alike. It takes one pass over x, or none where a centred [View] of all rows has been
-// made before. The error is that of [NewView].
+// ScalesOf returns the range of the standard deviations of the columns of x, over all rows with equal weight.
+// It takes one pass over x, or none where a centred [View] of all rows has been made before. The error is that
+// of [NewView].
 func ScalesOf(k *kernels.Set, x Matrix) (Scales, error) {
 	n, p := x.Dims()
 	if n == 0 || p == 0 {
@@ -47,8 +46,7 @@ func ScalesOf(k *kernels.Set, x Matrix) (Scales, error) {
 	return s, nil
 }
 
-// Ratio returns how many times the largest standard deviation is the smallest; 1 where no
-// column varies.
+// Ratio returns the largest standard deviation divided by the smallest; 1 where no column varies.
 func (s Scales) Ratio() float64 {
 	if s.Most == 0 {
 		return 1

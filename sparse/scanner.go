@@ -13,10 +13,9 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// scanner reads the rows of an svmlight text through a window that slides over
-// it. Wherever a token starts, the window holds either all that is left of the
-// text or more than any token may need, so tokens are read without looking for
-// the end of the buffer.
+// scanner reads the rows of an svmlight text through a window that slides over it. Wherever a token starts, the
+// window holds either the rest of the text or more than any token may need, so tokens are read without checking
+// for the end of the buffer.
 type scanner struct {
 	ctx context.Context
 	r   io.Reader
@@ -24,27 +23,27 @@ type scanner struct {
 
 	buf      []byte
 	pos, end int  // the window is buf[pos:end]
-	last     bool // nothing follows buf[end−1], a newline that was added there
+	last     bool // the text ends at buf[end−1], a newline that was added there
 
 	line   int   // 1-based
 	offset int64 // buf[i] is byte offset + i of its line, from 0
 
 	rows    journal
-	held    int64 // by rows, when that was last looked at
+	held    int64 // rows.held when the limits were last checked
 	plain   *plain
-	tried   int // lines before buf[tried] are no more looked at by plain
+	tried   int // plain does not try lines before buf[tried] again
 	width   int // the number of columns named so far
-	columns int // the largest number allowed
+	columns int // the largest number of columns allowed
 
-	detect bool         // indices may count from 0: whether one of them is 0 decides
-	zero   bool         // one of them is
-	each   func() error // called after each row, as soon as its line is there; nil: rows are collected
+	detect bool         // indices may count from 0: they do if one of them is 0
+	zero   bool         // an index was 0
+	each   func() error // called after each row, as soon as its line has been read; nil: rows are collected
 }
 
 const (
 	bufferSize = 128 << 10
-	maxIndex   = 20                               // digits of an index that are looked at
-	window     = maxIndex + decimal.MaxLength + 8 // an entry, what ends it, and some air
+	maxIndex   = 20                               // digits of an index that are read
+	window     = maxIndex + decimal.MaxLength + 8 // an entry, what ends it, and some spare bytes
 )
 
 // scan reads the whole text into s.rows.
@@ -72,7 +71,7 @@ func (s *scanner) scan() error {
 	}
 }
 
-// base is what indices count from, 0 as long as that is not known.
+// base is what indices count from; 0 as long as that is undecided.
 func (s *scanner) base() int {
 	if s.opt.ZeroBased || s.detect {
 		return 0
@@ -80,7 +79,7 @@ func (s *scanner) base() int {
 	return 1
 }
 
-// samples reads lines that are plain, or one that is not.
+// samples reads a run of plain lines, or one line that is not plain.
 func (s *scanner) samples() error {
 	if plain, err := s.lines(); plain || err != nil {
 		return err
@@ -128,14 +127,14 @@ func (s *scanner) row() error {
 	}
 }
 
-// fits refuses so many rows more where they exceed the limits. It is asked when there is a new
-// chunk of records.
+// fits returns an error if more rows would exceed the limits. It is called when the journal has a new chunk,
+// and when the number of rows is at its limit.
 func (s *scanner) fits(more int) error {
 	s.held = s.rows.held
 	return s.named(s.opt.Limits.Check(s.rows.n+more, s.width, s.rows.nnz, s.held))
 }
 
-// named gives an error the name of the input and the line.
+// named adds the name of the input and the line to an error.
 func (s *scanner) named(err error) error {
 	if e, ok := errors.AsType[*outcome.Error](err); ok {
 		e.File, e.Line, e.Byte = s.opt.Name, s.line, 1
@@ -143,11 +142,11 @@ func (s *scanner) named(err error) error {
 	return err
 }
 
-// rowState is how far a row has been read: the last column that was named,
-// and the last with a nonzero. −1: none.
+// rowState is how far a row has been read: the last column that was named, and the last that has a nonzero. −1:
+// none.
 type rowState struct{ named, stored int }
 
-// entry reads an index:value, for a column after the last one named.
+// entry reads an index:value, whose column must come after the last one named.
 func (s *scanner) entry(base int, at *rowState) error {
 	start := s.pos
 	j, err := s.index(base)
@@ -230,7 +229,7 @@ func (s *scanner) badNumber(what string, length int, f decimal.Fault) error {
 	}
 }
 
-// queryID steps over qid:digits.
+// queryID skips qid:digits.
 func (s *scanner) queryID() error {
 	b := s.buf[s.pos:s.end]
 	digits, ok := bytes.CutPrefix(b[:min(len(b), decimal.MaxLength+1)], []byte("qid:"))
@@ -251,14 +250,14 @@ func (s *scanner) queryID() error {
 	return nil
 }
 
-// blank reports whether c separates tokens. A carriage return does, so that
-// CRLF ends a line. Alone it ends none: text that means it to does not parse.
+// blank reports whether c separates tokens. A carriage return does, so that CRLF ends a line. Alone it does not
+// end a line: text that ends its lines so does not parse.
 func blank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' }
 
 // ends reports whether c ends a token.
 func ends(c byte) bool { return blank(c) || c == '\n' || c == '#' }
 
-// blanks moves to the next byte that is not blank, with a window before it.
+// blanks moves to the next byte that is not blank, and makes sure that a window follows it.
 func (s *scanner) blanks() error {
 	for {
 		for s.pos < s.end && blank(s.buf[s.pos]) {
@@ -273,8 +272,8 @@ func (s *scanner) blanks() error {
 	}
 }
 
-// wholeLine reports, where rows are wanted one by one, whether the window has the rest of
-// the line: no token goes beyond it.
+// wholeLine reports, where rows are read one by one, whether the buffer holds the rest of the line. Then no
+// more need be read: no token extends beyond the line.
 func (s *scanner) wholeLine() bool {
 	return s.each != nil && bytes.IndexByte(s.buf[s.pos:s.end], '\n') >= 0
 }
@@ -304,7 +303,7 @@ func (s *scanner) newline() error {
 	return nil
 }
 
-// checkLine returns an error if buf[at] lies too far along its line.
+// checkLine returns an error if buf[at] is beyond the longest line allowed.
 func (s *scanner) checkLine(at int) error {
 	if s.offset+int64(at) <= s.opt.MaxLineBytes {
 		return nil
@@ -312,8 +311,7 @@ func (s *scanner) checkLine(at int) error {
 	return s.located(outcome.Limit, s.opt.MaxLineBytes, fmt.Sprintf("a line of more than %d bytes", s.opt.MaxLineBytes))
 }
 
-// slide drops what lies before the window and reads until the window has so many bytes
-// or the text has ended.
+// slide drops what lies before the window, and reads until the window has size bytes or the text ends.
 func (s *scanner) slide(size int) error {
 	if err := s.checkLine(s.pos); err != nil {
 		return err
@@ -342,7 +340,7 @@ func (s *scanner) slide(size int) error {
 	return nil
 }
 
-// read is s.r.Read, abandoned at the end of the context.
+// read is s.r.Read, but returns when the context ends, even if s.r.Read blocks.
 func (s *scanner) read(b []byte) (int, error) {
 	if s.ctx.Done() == nil {
 		return s.r.Read(b)
@@ -385,7 +383,7 @@ func (s *scanner) fromZero() error {
 	return e
 }
 
-// beyond returns the error of an index at the position that is none of the columns.
+// beyond returns the error of an index, at the position, that exceeds the number of columns.
 func (s *scanner) beyond(kind outcome.Kind, format string) error {
 	if err := s.checkLine(s.pos); err != nil {
 		return err
@@ -411,7 +409,7 @@ func (s *scanner) failed(err error) error {
 	}
 }
 
-// unexpected returns the error of finding something else than what at buf[at].
+// unexpected returns the error of finding something other than what at buf[at].
 func (s *scanner) unexpected(at int, what string) error {
 	found := s.excerpt(at)
 	if s.line == 1 && s.offset+int64(at) == 0 {

@@ -9,11 +9,10 @@ import (
 	"github.com/seed-45b9a24c/pare/kernels"
 )
 
-// Work on a view that a team shares: parts are columns in storage order, or rows.
+// Work on a view that the threads of a team share. A part is a range of columns in storage order, or of rows.
 
-// With returns the view with a team that does its passes and, on the columns of its problem,
-// those of others. nil stands for one thread,
-// whose work nobody notes. Results are the same.
+// With returns the view with a team, whose threads share the passes over the view and other work on its
+// columns. nil stands for one thread, whose work is not recorded. Results do not depend on the team.
 func (v *View) With(t *team.Team) *View {
 	w := *v
 	w.team, w.updates, w.products = t, nil, nil
@@ -31,27 +30,27 @@ func (v *View) Team() *team.Team {
 	return v.team
 }
 
-// Within returns the view with an arena for the vectors of what works on it and ends with the call.
-// nil stands for memory of its own.
+// Within returns the view with an arena, for vectors that are not used after the call that made it. nil stands
+// for ordinary memory.
 func (v *View) Within(a *arena.Arena) *View {
 	w := *v
 	w.memory = a
 	return &w
 }
 
-// Arena returns the memory of vectors of what works on the view.
+// Arena returns the arena for such vectors.
 func (v *View) Arena() *arena.Arena { return v.memory }
 
-// Floats returns n zeros of that memory.
+// Floats returns n zeros from the view's arena.
 func (v *View) Floats(n int) []float64 { return v.memory.Floats(v.k, n) }
 
-// The modelled cost of an entry that a pass meets, and of one that is added to a vector, in nanoseconds.
+// The modelled cost, in nanoseconds, of an entry that a pass reads, and of one that is added to a vector.
 const (
 	EntryCost  = 0.5
 	updateCost = 0.75
 )
 
-// Dots sets out to [View.Dot] of the columns listed.
+// Dots sets out[k] to [View.Dot] of column cols[k].
 func (v *View) Dots(cols []int32, u, out []float64) {
 	if v.team == nil || !v.products.lead.TryLock() {
 		(&products{view: v, cols: cols, u: u, out: out}).Part(0, 1)
@@ -64,7 +63,7 @@ func (v *View) Dots(cols []int32, u, out []float64) {
 	d.view, d.cols, d.u, d.out = nil, nil, nil, nil
 }
 
-// products is [View.Dots] by columns.
+// products is the task of [View.Dots]; its parts are columns.
 type products struct {
 	lead   sync.Mutex
 	view   *View
@@ -89,7 +88,7 @@ func (v *View) entries(cols []int32) (entries int) {
 	return entries
 }
 
-// updates is [View.AddColumns] by rows.
+// updates is the task of [View.AddColumns]; its parts are rows.
 type updates struct {
 	lead sync.Mutex
 	view *View
@@ -122,8 +121,8 @@ func (a *updates) Part(k, of int) {
 	}
 }
 
-// addDense is [View.AddColumns] in some of the rows of a dense matrix. So many of them at a time stay in a cache while all
-// columns are added.
+// addDense is [View.AddColumns] for the rows from:to of a dense matrix. It adds all columns to a block of rows
+// that stays in a cache, then goes on to the next block.
 func (v *View) addDense(x *Dense, cols []int32, b []float64, from, to int, u []float64) {
 	shift, pace := v.shift(cols, b), v.k.Pace()
 	for ; from < to; from += kernels.Block {
@@ -147,8 +146,8 @@ func (v *View) addDense(x *Dense, cols []int32, b []float64, from, to int, u []f
 	}
 }
 
-// shift returns what the centring of X̃_S·b takes from every row. Of no columns it asks for no means, which would take a
-// pass over X before [View.Introduce] makes one.
+// shift returns what centring subtracts from every row of X̃_S·b. Without columns it does not ask for the
+// means: they would take a pass over X, which [View.Introduce] may make later for other purposes too.
 func (v *View) shift(cols []int32, b []float64) (shift float64) {
 	if len(cols) == 0 {
 		return 0
@@ -165,7 +164,7 @@ func (v *View) shift(cols []int32, b []float64) (shift float64) {
 	return shift
 }
 
-// addTogether is [View.AddColumns] by the team; it reports whether it has been done.
+// addTogether is [View.AddColumns] by the team. It reports whether it did the work.
 func (v *View) addTogether(cols []int32, b, u []float64) bool {
 	if v.team == nil {
 		return false
@@ -182,8 +181,8 @@ func (v *View) addTogether(cols []int32, b, u []float64) bool {
 	return true
 }
 
-// Before returns how many of the rows, ascending and below n, come before one. It looks
-// first where that would be if they were evenly spread.
+// Before returns the number of row indices, ascending and below n, that are less than row. It looks first where
+// row would be if the indices were evenly spread.
 func Before(rows []int32, row, n int) int {
 	size := len(rows)
 	if row >= n {

@@ -6,23 +6,24 @@ import (
 	"github.com/seed-45b9a24c/pare/kernels"
 )
 
-// singles are the columns of a dense matrix in 32 bits, once they have been asked for.
+// singles is a copy of a dense matrix in float32, once it has been requested.
 type singles struct {
 	once   once
 	values []float32
-	missed []float64 // by column, the norm of what that leaves out
+	missed []float64 // ‖x_j − x̂_j‖₂ of each column x_j and its copy x̂_j
 }
 
 const (
-	// leastSingle is how many values a matrix has at least that is worth a copy: passes over fewer do not wait for
-	// memory.
+	// leastSingle is the least number of values of a matrix that is worth a copy: passes over fewer are not
+	// limited by memory bandwidth.
 	leastSingle = 1 << 18
-	// mostMissed is the share of a column's norm that the copy may leave out: twice what rounding does where nothing
-	// overflows or vanishes.
+	// mostMissed bounds ‖x_j − x̂_j‖₂/‖x_j‖₂: it is twice what rounding causes where nothing overflows or
+	// underflows.
 	mostMissed = 0x1p-23
 )
 
-// SingleBytes returns how many bytes the copy of a matrix in 32 bits takes, 0 of one that has none; see [View.Single].
+// SingleBytes returns the number of bytes of the float32 copy of a matrix, 0 for a matrix that has none; see
+// [View.Single].
 func SingleBytes(m Matrix) int64 {
 	x, ok := m.(*Dense)
 	if !ok || len(x.values) < leastSingle {
@@ -31,16 +32,16 @@ func SingleBytes(m Matrix) int64 {
 	return 4*int64(len(x.values)) + 8*int64(x.p)
 }
 
-// Single bounds the products of columns with vectors by a copy of a large dense matrix in 32 bits, half of what they
-// meet in memory otherwise.
+// Single bounds the products of columns with vectors by means of a float32 copy of a large dense matrix, which
+// halves the memory traffic.
 type Single struct {
 	v       *View
 	singles *singles
-	most    float64 // of the norms that the columns of the view miss
+	most    float64 // the largest error ‖x_j − x̂_j‖₂ of the view's columns
 }
 
-// Single returns the copy of X, made at the first call, which stays with X. It does not exist unless X is dense
-// and large, or where numbers are too large or too small.
+// Single returns the float32 copy of X, which is made at the first call and stays with X. It does not exist
+// unless X is dense and large, nor where values are too large or too small for it.
 func (v *View) Single() Single {
 	if SingleBytes(v.x) == 0 {
 		return Single{}
@@ -60,10 +61,10 @@ func (v *View) Single() Single {
 // Exists reports whether there is a copy.
 func (s Single) Exists() bool { return s.singles != nil && s.singles.missed != nil }
 
-// Missed is the most that [Single.Bound] adds for a vector of this norm.
+// Missed returns the most that [Single.Bound] adds for a vector of this norm.
 func (s Single) Missed(norm float64) float64 { return float64(s.most * norm) }
 
-// Bound sets out[k] to what |X_jᵀu| is at most, with the sign of the copy's product, for the columns j of
+// Bound sets out[k] to an upper bound of |X_jᵀu|, with the sign of the copy's product, for the columns j of
 // [View.Correlate] and a vector u of this norm: |x̂_jᵀu| + ‖x_j − x̂_j‖₂‖u‖₂.
 func (s Single) Bound(from, to int, u []float64, norm float64, out []float64) {
 	x, out := s.v.x.(*Dense), out[:to-from]

@@ -95,8 +95,8 @@ func mix(fingerprint, i, v uint64) uint64 {
 	return hi ^ bits.RotateLeft64(lo, 29) ^ v*0x94d049bb133111eb
 }
 
-// equalColumns compares two columns of x entry by entry; it is what decides,
-// the fingerprint only keeps most pairs from being compared.
+// equalColumns compares two columns of x entry by entry. The fingerprint only spares most pairs this
+// comparison.
 func equalColumns(x Matrix, a, b int32) bool {
 	rowsA, valuesA := x.Column(int(a))
 	rowsB, valuesB := x.Column(int(b))

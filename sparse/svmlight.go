@@ -37,8 +37,8 @@ type ReadOptions struct {
 	// 0: [DefaultMaxEntries].
 	MaxEntries int64
 
-	// MaxLineBytes is the length of the longest line accepted. Lines are not
-	// held in memory, so this bounds nonsense, not space. 0: [DefaultMaxLineBytes].
+	// MaxLineBytes is the length of the longest line accepted. Lines are not held in memory: the limit rejects
+	// nonsense, it does not bound memory. 0: [DefaultMaxLineBytes].
 	MaxLineBytes int64
 
 	// Limits bounds rows and memory.
@@ -47,9 +47,8 @@ type ReadOptions struct {
 	// Name is the name of the input in errors.
 	Name string
 
-	// Threads is how many parts of the text are read at once, where it is more than 1: then
-	// memory for some of them is taken besides. Neither what comes out nor an error depends
-	// on it.
+	// Threads is the number of parts of the text that are read at once, if more than 1; reading then takes
+	// memory for several of them. Neither the result nor an error depends on it.
 	Threads int
 }
 
@@ -157,7 +156,7 @@ func (s *scanner) all() error {
 	return s.scan()
 }
 
-// matrix returns what was read, without so many columns before the first.
+// matrix returns what was read, leaving out the first columns, whose number is given.
 func (s *scanner) matrix(before int) (*CSC, []float64, error) {
 	p := s.opt.Features
 	if p == 0 {
@@ -185,7 +184,7 @@ func DetectSVMLight(ctx context.Context, r io.Reader, opt ReadOptions) (x *CSC, 
 		return nil, nil, false, err
 	}
 	s.detect = true
-	s.columns++ // of which one is not there, whatever indices count from
+	s.columns++ // columns 0 to p: the first or the last of them is left out once the base is known
 	if err := s.all(); err != nil {
 		return nil, nil, false, err
 	}
@@ -210,9 +209,9 @@ type SVMLightRow struct {
 	Values  []float64
 }
 
-// SVMLightRows reads an svmlight text row by row, in constant memory, each as soon as its
-// line has been read; what it yields may be read until the next. Text and errors are those
-// of [ReadSVMLight]; an error is the last that it yields.
+// SVMLightRows reads an svmlight text row by row, in constant memory, and yields each row as soon as its line
+// has been read; a row is valid until the next. Text and errors are those of [ReadSVMLight]; an error is
+// yielded last.
 func SVMLightRows(ctx context.Context, r io.Reader, opt ReadOptions) iter.Seq2[SVMLightRow, error] {
 	return func(yield func(SVMLightRow, error) bool) {
 		s, err := newScanner(ctx, r, opt, make([]byte, bufferSize))
@@ -237,5 +236,5 @@ func SVMLightRows(ctx context.Context, r io.Reader, opt ReadOptions) iter.Seq2[S
 	}
 }
 
-// errStopped says that no more rows are wanted.
+// errStopped says that the caller has stopped the iteration.
 var errStopped = errors.New("stopped")

@@ -2,7 +2,7 @@ package sparse
 
 import "slices"
 
-// transposed is the transpose of a matrix once it has been asked for.
+// transposed is the transpose of a matrix, once it has been requested.
 type transposed struct {
 	once   once
 	matrix Matrix
@@ -24,8 +24,8 @@ func Transpose(x Matrix) Matrix {
 	}
 }
 
-// tile is the side of the squares that a dense transpose is taken in: what a square
-// reads and writes stays in the cache.
+// tile is the side of the square tiles in which a dense matrix is transposed: what a tile reads and writes fits
+// in the cache.
 const tile = 32
 
 func transposeDense(x *Dense) *Dense {
@@ -83,13 +83,12 @@ func transposeSparse(x Matrix) *CSC {
 	}
 }
 
-// bandRows returns how many rows are taken at a time. Entries go to as many places
-// as there are rows, and few enough places stay in the cache; but every band looks
-// at every column.
+// bandRows returns how many rows of the matrix are transposed at a time. Each row has a place to write to, and
+// few enough of these stay in the cache; but every band visits every column.
 func bandRows(n, columns, entries int) int {
 	const (
 		fewest  = 1 << 13 // rows
-		perLook = 4       // entries of a column that a band should find
+		perLook = 4       // entries of a column that a band should have
 	)
 	bands := max(1, entries/(perLook*max(1, columns)))
 	return max(fewest, (n+bands-1)/bands)

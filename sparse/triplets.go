@@ -8,11 +8,10 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// NewTriplets returns the n × p matrix with values[k] added at (rows[k], columns[k]), in any
-// order: entries that repeat are summed, as in the coordinate formats of other programs, in
-// the order given. The arguments are not kept. Errors are [*outcome.Error]: Shape for
-// lengths that differ or an index out of range, and NonFinite, with row and column; Limit; or
-// the cause of the context at its end.
+// NewTriplets returns the n × p matrix with values[k] added at (rows[k], columns[k]), in any order: entries
+// that repeat are summed in the order given, as in the coordinate formats of other programs. The arguments are
+// not kept. Errors are [*outcome.Error]: Shape for lengths that differ or an index out of range, and NonFinite,
+// both with row and column; Limit; or the cause of the context, once that has ended.
 func NewTriplets(ctx context.Context, n, p int, rows, columns []int32, values []float64) (*CSC, error) {
 	if err := checkDims(n, p); err != nil {
 		return nil, err
@@ -38,7 +37,7 @@ func NewTriplets(ctx context.Context, n, p int, rows, columns []int32, values []
 		m.rows[*at], m.values[*at] = rows[k], values[k]
 		*at++
 	}
-	less := false // entries than triplets
+	less := false // some triplets repeat or are zero
 	ends := next
 	for s := range m.order {
 		a, b := m.colPtr[s], m.colPtr[s+1]
@@ -67,8 +66,7 @@ func NewTriplets(ctx context.Context, n, p int, rows, columns []int32, values []
 	return m, nil
 }
 
-// layout returns a matrix with room for entries of the columns listed, in any order, each as
-// often as it is listed.
+// layout returns a matrix with room for one entry per element of columns, which may repeat and be in any order.
 func layout(n, p int, columns []int32) *CSC {
 	if tabulated(p, int64(len(columns))) {
 		lengths := make([]int32, p)
@@ -87,8 +85,7 @@ func layout(n, p int, columns []int32) *CSC {
 	return allocate(n, p, nonempty, lengths)
 }
 
-// orderRows sorts the entries of a column by row, sums those of the same row, and returns
-// how many are left.
+// orderRows sorts the entries of a column by row, sums those of the same row, and returns how many remain.
 func orderRows(rows []int32, values []float64) int {
 	ascending := true
 	for k := 1; k < len(rows); k++ {

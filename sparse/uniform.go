@@ -7,22 +7,22 @@ import (
 	"github.com/seed-45b9a24c/pare/kernels"
 )
 
-// uniform is what a matrix knows of its columns: whether all values of one are the same, as far as
-// that has been asked.
+// uniform records, for each column of a matrix that has been asked about, whether all its values are the same.
 type uniform struct {
 	once  once
 	known []atomic.Uint32 // by slot
 }
 
-// What is known of a column.
+// The states of a column.
 const (
 	unknown uint32 = iota
 	varied
 	alike
 )
 
-// Uniform reports whether all values of column j are the same number, as where categories are
-// encoded one-hot. It looks at them the first time and remembers. It ends with k.
+// Uniform reports whether all stored values of column j are the same number, as where categories are one-hot
+// encoded. It looks at the values once and keeps the answer. It stops when the context of k ends (see
+// [kernels.Set.Until]).
 func (m *CSC) Uniform(k *kernels.Set, j int) bool {
 	s := m.slot(j)
 	if s < 0 {
@@ -41,7 +41,7 @@ func (m *CSC) Uniform(k *kernels.Set, j int) bool {
 	return known == alike
 }
 
-// same reports whether all values, of which there are some, are the same. It looks after every few.
+// same reports whether all values, of which there is at least one, are the same. It tests once per few values.
 func same(k *kernels.Set, values []float64) bool {
 	const few = 64
 	first, pace := math.Float64bits(values[0]), k.Pace()

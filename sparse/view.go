@@ -15,11 +15,10 @@ import (
 // Nothing of the matrix is copied: held-out rows have weight 0, and the
 // centring is carried through the products.
 //
-// Write X̃ = X − 1x̄ᵀ for the centred matrix (X̃ = X without centring), s for
-// the weights and N = Σs. The columns of a view made by [View.Standardised] are
-// those of X divided by a number each; X stands for them everywhere. A View is
-// immutable and safe for any number of goroutines; it holds O(n + p) numbers of its
-// own.
+// Write X̃ = X − 1x̄ᵀ for the centred matrix (X̃ = X without centring), s for the weights and N = Σs. The views
+// that [View.Standardised] and [View.Rescaled] return have the columns of X times a number each; X stands for
+// these scaled columns everywhere. A View is immutable and safe for any number of goroutines; it holds O(n + p)
+// numbers of its own.
 type View struct {
 	x        Matrix
 	k        *kernels.Set
@@ -30,21 +29,21 @@ type View struct {
 	mixed    bool      // some weights are not 0 or 1
 	centred  bool
 	moments  *moments
-	all      *moments  // on all rows alike, not scaled; nil: weights are not all 0 and 1
-	scale    []float64 // what columns of the matrix are multiplied by; nil: 1
+	all      *moments  // moments over all rows with a weight of 1, not scaled; nil: some weights are not 0 or 1
+	scale    []float64 // factors of the columns; nil: all are 1
 	team     *team.Team
-	updates  *updates  // of the team
-	products *products // likewise
+	updates  *updates  // task of the team for AddColumns
+	products *products // task of the team for Dots
 	memory   *arena.Arena
 }
 
-// NewView prepares x for a problem with the given row weights (nil: all 1),
-// centring columns on their weighted means where centre is set. The means
-// and norms of rows without weights are computed once and stay with x; those of others are
-// computed when they are needed. The weights are copied.
+// NewView prepares x for a problem with the given row weights (nil: all 1), centring columns on their weighted
+// means where centre is set. Means and norms without weights are computed once and stay with x; those under
+// weights belong to the view and, where weights are 0 and 1, are computed when first needed. The weights are
+// copied.
 //
-// It returns an [outcome.Error] when the weights do not fit x, are negative or
-// not finite, or leave no row, and when a column's squared norm overflows or underflows.
+// It returns an [outcome.Error] when the weights do not fit x, are negative or not finite, or are all 0, and
+// when a column's squared norm overflows or underflows.
 func NewView(k *kernels.Set, x Matrix, weights []float64, centre bool) (*View, error) {
 	n, p := x.Dims()
 	v := &View{x: x, k: k, n: n, p: p, total: float64(n), positive: n, centred: centre}
@@ -62,7 +61,7 @@ func NewView(k *kernels.Set, x Matrix, weights []float64, centre bool) (*View, e
 	return v, nil
 }
 
-// setWeights copies the weights of the rows. What is wrong with some is left to [CheckWeights] to say.
+// setWeights copies the row weights. If some are wrong, it returns the error of [CheckWeights].
 func (v *View) setWeights(weights []float64) error {
 	if len(weights) != v.n {
 		return CheckWeights(v.k, weights, v.n)
@@ -90,9 +89,9 @@ func (v *View) setWeights(weights []float64) error {
 	return nil
 }
 
-// CheckWeights returns the error of row weights for n rows that are not finite, are
-// negative, sum to more than a number can hold, or are too few or too many. nil
-// stands for a weight of 1 each. It ends with k, which may be nil.
+// CheckWeights returns an error if the row weights of n rows are not finite, are negative, sum to more than a
+// float64 can hold, or are too few or too many. nil stands for a weight of 1 each. It stops when the context of
+// k ends (see [kernels.Set.Until]); k may be nil.
 func CheckWeights(k *kernels.Set, weights []float64, n int) error {
 	if weights == nil {
 		return nil
@@ -115,9 +114,9 @@ func CheckWeights(k *kernels.Set, weights []float64, n int) error {
 	return nil
 }
 
-// Standardised returns the view with its columns divided by d_j = ‖X̃_j‖ₛ/√N: their
-// standard deviations where they are centred, else their root mean squares. A column
-// whose spread is what rounding makes of a constant becomes 0.
+// Standardised returns the view with its columns divided by d_j = ‖X̃_j‖ₛ/√N: their standard deviations where
+// they are centred, else their root mean squares. A column whose spread may be rounding of a constant becomes
+// 0.
 func (v *View) Standardised() *View {
 	w := *v
 	m, scaled := v.columns(), &moments{norms: make([]float64, v.p)}
@@ -139,9 +138,9 @@ func (v *View) Standardised() *View {
 	return &w
 }
 
-// Rescaled returns the view with its columns multiplied by a finite number of 0 or more each.
-// The error is an [outcome.Error] of kind BadParameter: a column's squared norm overflows or
-// underflows then. times is not kept.
+// Rescaled returns the view with column j multiplied by times[j], which is finite and 0 or more. The error is
+// an [outcome.Error] of kind BadParameter if the squared norm of a column then overflows or underflows. times
+// is not kept.
 func (v *View) Rescaled(times []float64) (*View, error) {
 	w := *v
 	m, scaled := v.columns(), &moments{norms: make([]float64, v.p)}
@@ -164,14 +163,14 @@ func (v *View) Rescaled(times []float64) (*View, error) {
 	return &w, nil
 }
 
-// rounding returns the norm that rounding makes of a column that is constant, as a multiple of the size of its mean.
+// rounding returns the norm that rounding may give a constant column, as a multiple of the absolute value of
+// its mean.
 func (v *View) rounding() float64 {
 	return float64(8*math.Sqrt(float64(v.n))*0x1p-53) * math.Sqrt(v.total)
 }
 
-// Rows returns the view of the rows listed, ascending: a copy of them, with their
-// weights, centred on their own means where v is centred. Columns are scaled as
-// those of v.
+// Rows returns a view of a copy of the listed rows, ascending, with their weights, centred on their own means
+// where v is centred. Its columns have the same factors as those of v.
 func (v *View) Rows(list []int32) (*View, error) {
 	var weights []float64
 	if v.weights != nil {
@@ -197,8 +196,8 @@ func (v *View) Rows(list []int32) (*View, error) {
 	return w, nil
 }
 
-// Scale returns what column j of the matrix is multiplied by: a coefficient of the
-// view times it is one of the matrix.
+// Scale returns the factor of column j: a coefficient of the view times this factor is a coefficient of the
+// matrix.
 func (v *View) Scale(j int) float64 {
 	if v.scale == nil {
 		return 1
@@ -206,7 +205,7 @@ func (v *View) Scale(j int) float64 {
 	return v.scale[j]
 }
 
-// Scaled reports whether columns are those of the matrix times a number each.
+// Scaled reports whether the columns of the matrix are multiplied by factors.
 func (v *View) Scaled() bool { return v.scale != nil }
 
 // Dims returns the number of rows n (held-out ones included) and columns p.
@@ -253,8 +252,8 @@ func (v *View) Norm(j int) float64 { return v.columns().norms[j] }
 // Norms returns [View.Norm] of the columns in storage order. Read only.
 func (v *View) Norms() []float64 { return v.columns().placed }
 
-// Square returns ‖X̃_j‖ₛ², where all rows have weight 1 and nothing is centred to the last bit
-// that [View.Norm] rounds.
+// Square returns ‖X̃_j‖ₛ². Where all rows have weight 1 and columns are not centred, it is the sum of squares
+// itself, before [View.Norm] rounds its root.
 func (v *View) Square(j int) float64 {
 	m := v.columns()
 	if m.squares != nil {
@@ -263,8 +262,8 @@ func (v *View) Square(j int) float64 {
 	return float64(m.norms[j] * m.norms[j])
 }
 
-// Squares returns [View.Square] of every column, where all rows have weight 1 and nothing is
-// centred; else nil. Read only.
+// Squares returns [View.Square] of every column where all rows have weight 1 and columns are not centred; else
+// nil. Read only.
 func (v *View) Squares() []float64 { return v.columns().squares }
 
 // MeanOf returns Σ sᵢuᵢ / N of a vector over the rows.
@@ -287,7 +286,7 @@ func (v *View) Weigh(u, out []float64) {
 	v.k.Product(out, v.weights, u)
 }
 
-// SizeOf returns ‖u‖ₛ² = Σ sᵢuᵢ² and the largest of its terms. It leaves √s⊙u in u.
+// SizeOf returns ‖u‖ₛ² = Σ sᵢuᵢ² and the largest of its terms. It overwrites u with √s⊙u.
 func (v *View) SizeOf(u []float64) (square, largest float64) {
 	if v.all != nil { // weights are 0 and 1
 		v.Weigh(u, u)
@@ -318,8 +317,8 @@ func (v *View) Dot(j int, u []float64) float64 {
 	return dot
 }
 
-// Correlate sets out[k] = X_jᵀu for the columns j = Order()[from+k], from+k < to:
-// [View.Dot] for a run of columns in storage order, in as few calls as may be.
+// Correlate sets out[k] = X_jᵀu for the columns j = Order()[from+k], from+k < to: [View.Dot] for a run of
+// columns in storage order, in one kernel call.
 func (v *View) Correlate(from, to int, u, out []float64) {
 	out = out[:to-from]
 	switch x := v.x.(type) {

@@ -9,11 +9,10 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// WriteSVMLight writes x and the target y, one label per row, as svmlight text
-// with indices from 1. Numbers are spelled in the fewest digits that read back
-// as the same float64, so [ReadSVMLight] returns the same matrix and target,
-// bit for bit; it needs Features = p where the last columns are empty. Zeros
-// are not written. It sorts the entries into rows, 12 bytes each, first.
+// WriteSVMLight writes x and the target y, one label per row, as svmlight text with indices from 1. Numbers are
+// spelled in the fewest digits that read back as the same float64, so [ReadSVMLight] returns the same matrix
+// and target, bit for bit; it needs Features = p where the last columns are empty. Zeros are not written. The
+// entries are first sorted by row, which takes 12 bytes each.
 //
 // Errors are [*outcome.Error]: Shape for y of another length than n, NonFinite
 // for a label that could not be read back, both before anything is written; IO

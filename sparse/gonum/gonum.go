@@ -1,10 +1,10 @@
-// Package gonum makes design matrices of gonum's, so that whoever has one needs a line:
+// Package gonum makes design matrices from gonum's matrices, in one line:
 //
 //	x, err := gonum.From(m)                // of a mat.Matrix
 //	x, err := gonum.FromGeneral(general)   // of a blas64.General
 //
-// It stands apart from package sparse so that nobody else's program carries gonum's
-// matrices. The other way round, kernels/kblas gives gonum's blas64 the kernels of pare.
+// It is separate from package sparse so that only programs that ask for it depend on gonum's matrices. In the
+// other direction, kernels/kblas gives gonum's blas64 the kernels of pare.
 package gonum
 
 import (
@@ -17,16 +17,15 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// FromGeneral returns the matrix of a general one, stored by rows; its values are checked
-// and copied. The errors are those of [sparse.NewDenseRows].
+// FromGeneral returns the dense matrix of a, which is stored by rows; its values are checked and copied. The
+// errors are those of [sparse.NewDenseRows].
 func FromGeneral(a blas64.General) (*sparse.Dense, error) {
 	return sparse.NewDenseRows(a.Rows, a.Cols, a.Stride, a.Data)
 }
 
-// From returns the matrix of any of gonum's, in the smaller of its two forms: one of
-// compressed columns where most of its entries are 0. m is read entry by entry where it is
-// not a [mat.RawMatrixer], and is not kept. The error is an [outcome.Error]: NonFinite with
-// row and column, or Limit.
+// From returns the matrix of any gonum matrix, in the smaller of its two forms: in compressed columns where
+// most entries are 0. m is read entry by entry unless it is a [mat.RawMatrixer], and is not kept. The error is
+// an [outcome.Error]: NonFinite with row and column, or Limit.
 func From(m mat.Matrix) (sparse.Matrix, error) {
 	n, p := m.Dims()
 	if n > sparse.MaxDim || p > sparse.MaxDim {

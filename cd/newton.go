@@ -9,14 +9,12 @@ import (
 	"github.com/seed-45b9a24c/pare/support"
 )
 
-// newton solves the optimality conditions on the support of the working set:
-// with signs fixed they are the linear system A·d = ρ, ρ = z_S − α sign(β_S) −
-// α₂β_S. Coordinate descent finds the support quickly and converges slowly on
-// it; one Newton step does the rest.
+// newton solves the optimality conditions on the support of the working set. With signs fixed they are the
+// linear system A·d = ρ, ρ = z_S − α sign(β_S) − α₂β_S. Coordinate descent finds the support quickly but
+// converges slowly on it; one Newton step does the rest.
 //
-// When to take it is a ski rental: sweeps go on until they have cost a share of
-// what the step is modelled to cost, so that at worst a constant factor is
-// lost.
+// When to take the step is a ski rental problem: sweeps go on until they have cost a share of the modelled cost
+// of the step, so that at worst a constant factor is lost.
 type newton struct {
 	in *inner
 	k  *kernels.Set
@@ -26,46 +24,45 @@ type newton struct {
 	cg     support.CG
 
 	columns    []int32 // the support
-	values     int     // of its columns
-	position   []int32 // its positions in the working set
+	values     int     // number of values of these columns
+	position   []int32 // their positions in the working set
 	rho, d     []float64
-	product    []float64 // X̃_S·d, compact rows; nil: not known
+	product    []float64 // X̃_S·d by compact rows; nil: unknown
 	from       []float64 // coefficients before the step
-	moved      []int32   // positions of those that the last move has changed
+	moved      []int32   // positions of the coefficients that the last move changed
 	by         []float64
-	a          []float64 // s × s
+	a          []float64 // the system, s × s
 	tol        float64   // of the linear system
-	enough     float64   // see [support.CG]; of matrix-free steps on few columns: on a Gram matrix iterations are cheap beside a pass
-	iterations int       // CG iterations of the last step, 0 where there was none
-	limit      int       // of them, where no factorisation is to fall back on: see trust
-	limited    bool      // the last step was such a one
-	cost       float64   // of a step, when one was last worth it
-	reluctant  float64   // factor on the price after steps that failed
-	blocked    int       // steps that ended at a coefficient in their way, less those that did not
+	enough     float64   // see [support.CG], for matrix-free steps on few columns: iterations on a Gram matrix are cheap beside a pass
+	iterations int       // CG iterations of the last step, 0 before the first
+	limit      int       // largest number of iterations where no factorisation can take over: see trust
+	limited    bool      // the limit applied to the last step
+	cost       float64   // of a step, when worth last justified one
+	reluctant  float64   // factor on the price of a step, raised by steps that failed
+	blocked    int       // number of steps that ended at a coefficient in their way, less those that did not
 	factor     support.Factor
-	block      []int // of removeDependence: the independent columns, by place in columns
+	block      []int // of removeDependence: the independent columns, by index in columns
 	order      []int
 	row, null  []float64
 	apart      apart
 }
 
 const (
-	newtonShare      = 0.3  // of the step's cost, spent on sweeps, that triggers one
+	newtonShare      = 0.3  // of the cost of a step: what sweeps must have cost before it is taken
 	newtonTol        = 5e-2 // of the linear system
 	newtonEnough     = 0.5  // see [support.CG]
-	newtonFast       = 0.7  // likewise, where there is no factorisation to fall back on
+	newtonFast       = 0.7  // likewise, where no factorisation can take over
 	polishTol        = 1e-8
 	newtonIterations = 200
 	firstGuess       = 15 // CG iterations expected of the first step
-	firstLimit       = 30 // and what bounds them
+	firstLimit       = 30 // initial value of newton.limit
 	leastLimit       = 3
 	shortening       = 0.3
 	rounds           = 2 // one to make the support independent, one to solve on it
-	patience         = 8 // steps in whose way a coefficient was, before one goes on without it
-	mostDoublings    = 6 // of the number that a step goes on without
+	patience         = 8 // blocked steps before a step goes on without the coefficient in its way
+	mostDoublings    = 6 // of the number of coefficients that a step goes on without
 	mostReluctant    = 64
-	// roundoff is the change of the objective, relative to P₀, that is put down
-	// to rounding.
+	// roundoff is the change of the objective, relative to P₀, that is attributed to rounding.
 	roundoff = 1e-15
 )
 
@@ -76,10 +73,10 @@ func (nw *newton) init(view *sparse.View, in *inner) {
 	nw.forget()
 }
 
-// forget drops what earlier steps have taught about costs.
+// forget drops the number of iterations learnt from earlier steps.
 func (nw *newton) forget() { nw.iterations = 0 }
 
-// way is how a step solves its system.
+// way is the method by which a step solves its system.
 type way int
 
 const (
@@ -88,7 +85,7 @@ const (
 	matrixFree            // conjugate gradients on the columns
 )
 
-// plan returns the cheapest way for the support collected, and its cost.
+// plan returns the cheapest method for the collected support, and its cost.
 func (nw *newton) plan() (way, float64) {
 	in := nw.in
 	missing := in.gram.Missing(nw.columns)
@@ -98,7 +95,7 @@ func (nw *newton) plan() (way, float64) {
 	return nw.cheapest(in.building * in.gram.BuildCost(missing) / in.newtons)
 }
 
-// expected returns how many iterations of conjugate gradients to expect.
+// expected returns the expected number of CG iterations.
 func (nw *newton) expected() float64 {
 	if nw.iterations == 0 {
 		return nw.guess()
@@ -106,20 +103,20 @@ func (nw *newton) expected() float64 {
 	return float64(nw.iterations)
 }
 
-// freeCost is the cost of a step on the columns.
+// freeCost returns the cost of a matrix-free step.
 func (nw *newton) freeCost() float64 {
 	if nw.in.squared > 0 {
-		return math.Inf(1) // the Gram matrix is there, and has norms that columns lack
+		return math.Inf(1) // the Gram matrix is there, and has norms that the columns lack
 	}
 	return nw.expected() * nw.in.store.ValuesCost(nw.values)
 }
 
-// cheapest is plan where the Gram matrix lacks columns that cost so much to add.
+// cheapest is plan, given the cost of adding the missing columns to the Gram matrix.
 func (nw *newton) cheapest(build float64) (way, float64) {
 	in, s := nw.in, len(nw.columns)
 	size, iterations, free := float64(s), nw.expected(), nw.freeCost()
-	// In place its products cost less, but a step by them is inexact: taken for as little, it takes the
-	// place of factorisations, and twice as many steps follow on dependent columns.
+	// Products with the Gram matrix in place cost less than this, but CG makes the step inexact: at the lower
+	// price it would replace factorisations, and take twice as many steps on dependent columns.
 	onGram := build + float64(size*size*(support.GatherValue+float64(iterations*gramValue)))
 	if s <= largestCholesky {
 		factor := build + float64(size*size*(support.GatherValue+float64(factorDot/2)+float64(factorValue/6*size)))
@@ -133,8 +130,8 @@ func (nw *newton) cheapest(build float64) (way, float64) {
 	return matrixFree, free
 }
 
-// guess returns how many iterations to expect of a first step: fewer than usual where the ridge bounds
-// the condition of the system.
+// guess returns the number of iterations to expect of a first step: fewer than usual where the ridge bounds the
+// condition number of the system.
 func (nw *newton) guess() float64 {
 	in, largest := nw.in, 0.0
 	if in.ridge == 0 {
@@ -146,7 +143,7 @@ func (nw *newton) guess() float64 {
 	return min(firstGuess, support.IterationsExpected(in.ridge/(largest+in.ridge), nw.tol))
 }
 
-// collect lists the support.
+// collect lists the columns of the support whose coefficients are not held at a bound.
 func (nw *newton) collect() {
 	nw.columns, nw.position, nw.values = nw.columns[:0], nw.position[:0], 0
 	for k, j := range nw.in.columns {
@@ -158,8 +155,8 @@ func (nw *newton) collect() {
 	}
 }
 
-// worth reports that sweeps have cost enough to justify a step now, on the support that it collects,
-// and if so, sets cost. Often they have not, whatever the Gram matrix lacks.
+// worth collects the support, and reports whether sweeps have cost enough to justify a step on it now. If so it
+// sets cost. It first tries a bound that ignores what the Gram matrix lacks, which usually settles it.
 func (nw *newton) worth(spent float64) bool {
 	nw.collect()
 	share := newtonShare * nw.reluctant
@@ -170,12 +167,11 @@ func (nw *newton) worth(spent float64) bool {
 	return spent > float64(share*nw.cost)
 }
 
-// step moves along the Newton direction on the support collected to a point that
-// does not raise the objective. Where the columns of the support depend on each
-// other there is no such direction; then the dependence goes first. Where a coefficient
-// is in the way, it becomes zero: the others go on without it at once if the last steps
-// ended so, too, since sweeps would take it in again, for a step as short (Lee, Battle,
-// Raina and Ng, Efficient sparse coding algorithms, NIPS 2006).
+// step moves along the Newton direction on the collected support to a point that does not raise the objective.
+// Where the columns of the support depend on one another there is no such direction, so the dependence is
+// removed first. A coefficient that blocks the step becomes zero. If the last steps were blocked, too, the step
+// goes on at once without the coefficient, since sweeps would bring it back for another short step (Lee,
+// Battle, Raina and Ng, Efficient sparse coding algorithms, NIPS 2006).
 func (nw *newton) step(ctx context.Context, null float64) bool {
 	slack := float64(roundoff * nw.in.total * null)
 	moved := false
@@ -217,8 +213,8 @@ func (nw *newton) step(ctx context.Context, null float64) bool {
 	return moved
 }
 
-// updateResidual notes the coefficients of the support and ρ, the residual of their
-// optimality conditions.
+// updateResidual sets from to the coefficients of the support, and rho to the residual ρ of their optimality
+// conditions.
 func (nw *newton) updateResidual() {
 	in, s := nw.in, len(nw.columns)
 	nw.pay(sparseValue)
@@ -231,9 +227,9 @@ func (nw *newton) updateResidual() {
 	}
 }
 
-// descend moves by d, shortened until the objective does not rise: coefficients
-// that would cross zero become zero, or, which cannot fail but for rounding, the
-// step ends where the first one gets there: it is blocked.
+// descend moves by d, shortened until the objective does not rise. Coefficients that would cross zero become
+// zero. The last resort, which only rounding can defeat, is to end where the first coefficient becomes zero:
+// the step is then blocked.
 func (nw *newton) descend(slack float64) (moved, blocked bool) {
 	in := nw.in
 	before, crossing := in.objective(), min(1, nw.crossing())
@@ -251,9 +247,9 @@ func (nw *newton) descend(slack float64) (moved, blocked bool) {
 	return false, false
 }
 
-// trust bounds the iterations of the steps to come by what the last was good for. The further
-// conjugate gradients go, the more of their direction is where there is next to no curvature: long,
-// with coefficients in its way.
+// trust sets the limit on the iterations of later steps by the success of the last one. The more iterations
+// conjugate gradients take, the more their direction lies where there is next to no curvature: it is then long,
+// and coefficients are in its way.
 func (nw *newton) trust(length float64, blocked bool) {
 	switch {
 	case !nw.limited:
@@ -264,8 +260,8 @@ func (nw *newton) trust(length float64, blocked bool) {
 	}
 }
 
-// slide moves along d, a direction without curvature, in the sense in which the
-// objective falls, until the first coefficient is zero.
+// slide moves along d, a direction without curvature, in the sense that lowers the objective, until the first
+// coefficient is zero. It returns false if none gets there.
 func (nw *newton) slide() bool {
 	if nw.k.Dot(nw.rho, nw.d) < 0 {
 		nw.k.Scal(-1, nw.d)
@@ -278,11 +274,11 @@ func (nw *newton) slide() bool {
 	return true
 }
 
-// kinked reports that the penalty of a column of the support has a kink at zero.
+// kinked reports whether the penalty of column i of the support has a kink at zero.
 func (nw *newton) kinked(i int) bool { return nw.in.threshold[nw.position[i]] != 0 }
 
-// crossing returns the length at which the first coefficient reaches zero or a bound along
-// d, +Inf where none does.
+// crossing returns the length along d at which the first coefficient reaches zero or a bound, or +Inf if none
+// does.
 func (nw *newton) crossing() float64 {
 	first := math.Inf(1)
 	for i, b := range nw.from {
@@ -294,20 +290,20 @@ func (nw *newton) crossing() float64 {
 	return first
 }
 
-// directionKind is how solving for the Newton direction went.
+// directionKind is the outcome of solving for the Newton direction.
 type directionKind int
 
 const (
 	solved    directionKind = iota // d is the direction
 	dependent                      // the columns are dependent to working precision
-	flat                           // so they are, and d is a direction without curvature
+	flat                           // likewise, and d is a direction without curvature
 )
 
-// fewFollowed is from how few iterations the change of the residual is taken: rounding adds up over
-// them, which costs sweeps where columns nearly depend on one another.
+// fewFollowed is the largest number of CG iterations whose accumulated X̃_S·d is used. Rounding adds up over
+// iterations, which costs sweeps where columns nearly depend on one another.
 const fewFollowed = 8
 
-// solve sets d to the solution of A·d = ρ, or near it.
+// solve sets d to the solution of A·d = ρ, or to an approximation.
 func (nw *newton) solve(ctx context.Context) directionKind {
 	s := len(nw.columns)
 	way, _ := nw.plan()
@@ -349,7 +345,7 @@ func (nw *newton) solve(ctx context.Context) directionKind {
 	switch {
 	case !report.Converged && s <= largestCholesky:
 		nw.product = nil
-		return nw.factorise() // it tells slow convergence from dependence
+		return nw.factorise() // factorise distinguishes slow convergence from dependence
 	case report.Null != nil:
 		nw.product = nil
 		copy(nw.d, report.Null)
@@ -359,7 +355,7 @@ func (nw *newton) solve(ctx context.Context) directionKind {
 	}
 }
 
-// gather brings the system of the support together from the Gram matrix.
+// gather assembles the system of the support from the Gram matrix.
 func (nw *newton) gather() {
 	s := len(nw.columns)
 	nw.in.gram.Hold(nw.columns)
@@ -369,7 +365,7 @@ func (nw *newton) gather() {
 	nw.apart.system(nw.a, s, nw.in.total)
 }
 
-// factorise solves for d by Cholesky's method.
+// factorise solves for d by a Cholesky factorisation.
 func (nw *newton) factorise() directionKind {
 	nw.gather()
 	s := len(nw.columns)
@@ -384,11 +380,11 @@ func (nw *newton) factorise() directionKind {
 	return solved
 }
 
-// move sets the coefficients of the support to from + length·d, zero where that
-// changes the sign, or all that is left is rounding.
+// move sets the coefficients of the support to from + length·d, or to zero where that changes the sign or
+// leaves nothing but rounding.
 func (nw *newton) move(length float64) {
 	in := nw.in
-	whole := length == 1 && nw.product != nil // the columns move together, but for what is corrected
+	whole := length == 1 && nw.product != nil // the residual moves by the product; coefficients set otherwise correct it
 	if whole {
 		in.residual.shift(nw.product)
 		nw.product = nil

@@ -8,59 +8,57 @@ import (
 	"github.com/seed-45b9a24c/pare/model"
 )
 
-// proxNewton improves on the certified point for a loss that is not quadratic: a
-// step minimises the quadratic model of the loss there plus the penalty over the
-// working set, by the sweeps and Newton steps of the inner problem, and moves
-// towards the minimiser until the objective falls enough. Exponentials are taken
-// once per step, never inside a sweep.
+// proxNewton improves on the certified point for a loss that is not quadratic. A step minimises the quadratic
+// model of the loss at that point plus the penalty over the working set, by the sweeps and Newton steps of the
+// inner problem, and moves towards the minimiser until the objective falls enough. Exponentials are taken once
+// per step, never inside a sweep.
 //
-// The certificate that follows costs a pass over X and shows columns that are worth
-// more than a better solution without them. So there is one step, or as many as
-// touch a share of X together.
+// The certificate that follows costs a pass over X, but the columns that it finds are worth more than a better
+// solution without them. So there is one step between certificates, or as many as together touch a share of X.
 type proxNewton struct {
 	here      *model.State // the current point: the certified one, or a spare
 	spare     [2]*model.State
-	d         []float64 // n: curvature
+	d         []float64 // n: curvature of the model
 	direction []float64 // n: X̃δ
 	corr      []float64 // X_jᵀv at the current point, by position
-	from      []float64 // β there, by position
-	delta     []float64 // δ, by position
-	last      float64   // gap that the last model was to lower; 0: there was none
-	forcing   float64   // share of the gap that the next may leave
+	from      []float64 // β at the current point, by position
+	delta     []float64 // δ, the step of the model, by position
+	last      float64   // certified gap before the last model; 0: there was no model
+	forcing   float64   // share of the gap that the next model may leave
 	damping   damping
-	level     damping // that a model without damping which has misled is followed by
-	least     float64 // the least share, where curvature jumps; else 0
+	level     damping // damping that replaces none after a model has misled
+	least     float64 // least damping where the curvature jumps, else 0
 	strides   strides
-	reduction reduction // of the unpenalised columns, as the model weighs them
-	sweeps    int       // for the next model far away: twice as many as for the last, which may have been too few
+	reduction reduction // of the unpenalised columns under the weights of the model
+	sweeps    int       // for the next model far from the solution: twice as many as for the last, which may have been too few
 	dual      model.Dual
 
 	before   float64 // the objective at the current point
-	shift    float64 // the intercept where a full step untried began
-	promised float64 // the change of it that the model of a full step promises
-	untried  bool    // a full step was taken without a trial: the next certificate judges it
+	shift    float64 // the intercept where an untried full step began
+	promised float64 // the change of the objective that the model predicts for a full step
+	untried  bool    // a full step was taken without a line search: the next certificate judges it
 }
 
 const (
 	farAway       = 0.2 // relative to P₀: a gap that says little about the solution
 	fewSweeps     = 3
-	mostLeft      = 0.5  // of the gap, by a model
-	finalShare    = 0.5  // of the tolerance: no model is solved to less
-	passShare     = 0.1  // of the entries of X that steps may touch before a pass
-	sufficient    = 1e-4 // of the decrease that the model promises
-	honest        = 0.1  // of it: below, the model is far off and shorter steps are tried
+	mostLeft      = 0.5  // of the gap: a model that leaves more has fallen short, and no model may leave more
+	finalShare    = 0.5  // of the tolerance: no model is solved to a smaller gap
+	passShare     = 0.1  // of the entries of X that steps may touch between passes
+	sufficient    = 1e-4 // of the decrease that the model predicts
+	honest        = 0.1  // of the predicted decrease: below it the model is far off and shorter steps are tried
 	halvings      = 10
-	furthestMove  = 16 // of a prediction in one step, where the curvature has no bound
+	furthestMove  = 16 // largest change of a prediction in one step, where the curvature has no bound
 	firstDamping  = 1.0 / 64
-	jumpDamping   = 1e-3 // where curvature jumps: rows without any would leave models without a minimum
-	leastJump     = 1e-9 // after full steps: rows without a loss allow ones as long as the penalty over the damping
+	jumpDamping   = 1e-3 // where the curvature jumps: rows without curvature would leave models without a minimum
+	leastJump     = 1e-9 // least such damping after full steps: rows of zero loss allow steps as long as the penalty over the damping
 	lessJump      = 4
 	moreDamping   = 8
-	misled        = 0.25  // length of a step after which its model is not trusted
-	modelRoundoff = 1e-13 // relative to P₀: below it decrease is noise
+	misled        = 0.25  // length of a step up to which its model is not trusted
+	modelRoundoff = 1e-13 // relative to P₀: a smaller decrease is noise
 )
 
-// start begins a solve.
+// start prepares for a solve.
 func (pn *proxNewton) start(f model.Curved) {
 	pn.damping, pn.level, pn.least, pn.sweeps, pn.last = 0, firstDamping, 0, fewSweeps, 0
 	pn.strides.known, pn.strides.count = false, 0
@@ -72,8 +70,8 @@ func (pn *proxNewton) start(f model.Curved) {
 	}
 }
 
-// proxNewton takes steps from the certified point, until their gap is a fraction of
-// the certified one at the latest. It returns false where ctx ended.
+// proxNewton takes steps from the certified point, at most until the gap on the working set is a fraction of
+// the certified one. It returns false if ctx ended.
 func (s *Solver) proxNewton(ctx context.Context) bool {
 	if !s.takeSteps(ctx) {
 		return false
@@ -86,7 +84,8 @@ func (s *Solver) proxNewton(ctx context.Context) bool {
 	return true
 }
 
-// takeSteps is proxNewton but for the state, which stays that of the certified point unless a full step ends it.
+// takeSteps takes the steps of proxNewton. The state stays that of the certified point unless the last step is
+// an untried full step.
 func (s *Solver) takeSteps(ctx context.Context) bool {
 	s.enter()
 	s.force()
@@ -96,10 +95,10 @@ func (s *Solver) takeSteps(ctx context.Context) bool {
 		s.approximate(false)
 		most, share := mostSweeps, 1.0
 		switch t := &s.subsampling; {
-		case t.squared > 0 && !t.singles: // sweeps on its Gram matrix cost nothing beside a pass
+		case t.squared > 0 && !t.singles: // sweeps on its Gram matrix cost next to nothing compared with a pass
 			share = closer
 		case gap > farAway*s.null:
-			most = s.prox.sweeps // for a model that will soon be another
+			most = s.prox.sweeps // another model will soon replace this one
 			s.prox.sweeps = min(2*most, mostSweeps)
 		}
 		if !s.solveInner(ctx, share*s.modelGap(max(gap, target)), most) {
@@ -126,11 +125,11 @@ func (s *Solver) takeSteps(ctx context.Context) bool {
 	}
 }
 
-// force chooses the share of the gap that the next model may leave. Newton steps that no factorisation
-// ends are dear, and where the last model has left much of its gap, as exactly as it was solved, the
-// next one is worth no more (Eisenstat and Walker, SIAM Journal on Scientific Computing 17, 1996). But
-// it may not have been solved as exactly as sweeps made it seem, so what they say of the next is
-// measured by the certified gap.
+// force chooses the share of the gap that the next model may leave. Newton steps that no factorisation can
+// complete are expensive. If the last model left much of the gap however exactly it was solved, the next one is
+// not worth solving more exactly than that (Eisenstat and Walker, SIAM Journal on Scientific Computing 17,
+// 1996). But the last model may have been solved less exactly than its sweeps suggested, so the inner gap of
+// the next one is then measured against the certified gap.
 func (s *Solver) force() {
 	pn := &s.prox
 	pn.forcing, s.in.outer = innerFactor, 0
@@ -143,8 +142,8 @@ func (s *Solver) force() {
 	pn.last = s.sol.Gap
 }
 
-// modelGap returns the gap to which a model is solved that is to lower this one: no less than the
-// tolerance needs, but where the last model has not lowered it.
+// modelGap returns the gap to which to solve a model at a point with the gap given: no smaller than the
+// tolerance needs, unless the last model failed to lower the gap.
 func (s *Solver) modelGap(gap float64) float64 {
 	if s.in.factor < innerFactor {
 		return s.in.factor * gap
@@ -165,8 +164,8 @@ func (s *Solver) enter() {
 	}
 }
 
-// adapt damps models that have misled and trusts those again that have not; where the curvature
-// jumps, more and more. It returns false where no damping would help.
+// adapt raises the damping after a step whose model has misled, and lowers it after a full step; where the
+// curvature jumps, the least damping goes first. It returns false if no damping would help.
 func (pn *proxNewton) adapt(length float64) bool {
 	switch {
 	case length == 0 && pn.damping == 1:
@@ -181,7 +180,8 @@ func (pn *proxNewton) adapt(length float64) bool {
 	return true
 }
 
-// damp adapts the damping. Where models with it are good for full steps, and without it none is, there is less of it each time.
+// damp adapts the damping. Where damped models give full steps and undamped ones do not, each new damping
+// starts lower than the last.
 func (pn *proxNewton) damp(length float64) bool {
 	before := pn.damping
 	helps := pn.damping.adapt(length)
@@ -198,11 +198,11 @@ func (pn *proxNewton) damp(length float64) bool {
 	return helps
 }
 
-// damping is the share of a majoriser's curvature that models of the loss have at least.
+// damping is the least curvature of models of the loss, as a share of a majoriser's.
 type damping float64
 
-// adapt is told the length of the step that a model was good for. It returns false where a step
-// failed and no damping would help: at the most, the model lies above the loss.
+// adapt adapts the damping to the length of the step that a model led to. It returns false if the step failed
+// and no damping would help: at damping 1 the model lies above the loss.
 func (d *damping) adapt(length float64) bool {
 	switch {
 	case length == 0 && *d == 1:
@@ -217,9 +217,9 @@ func (d *damping) adapt(length float64) bool {
 	return true
 }
 
-// approximate loads the quadratic model of the loss at the current point. Samples far on
-// the wrong side have a steep loss without curvature, and a model of it no minimum near.
-// A polish wants the curvature of all rows.
+// approximate loads the quadratic model of the loss at the current point. It is damped because samples far on
+// the wrong side have a steep loss without curvature, of which a model has no minimum nearby. A polish uses the
+// curvature of all rows.
 func (s *Solver) approximate(polish bool) {
 	pn, in := &s.prox, &s.in
 	s.curved.Curvature(pn.here, pn.d)
@@ -243,7 +243,8 @@ func (s *Solver) approximate(polish bool) {
 	pn.from = append(pn.from[:0], in.coef...)
 }
 
-// onGram reports that the model of all rows at the certified point is to be worked on by its Gram matrix alone, which is made of X.
+// onGram reports whether to solve the model of all rows at the certified point on its Gram matrix alone, which
+// is computed from X, and if so sets the squared norm of the working residual.
 func (s *Solver) onGram() bool {
 	t, pn := &s.subsampling, &s.prox
 	if pn.here != s.state || !s.in.store.Tall() || !s.in.gram.Fits(len(s.set.columns)) || s.unpenalised.nearlyDepend() {
@@ -261,7 +262,7 @@ func (s *Solver) onGram() bool {
 	return t.squared > 0
 }
 
-// reduceModel tells unpenalised columns apart that nearly depend on one another, as the model weighs them.
+// reduceModel separates unpenalised columns that nearly depend on one another under the weights of the model.
 func (s *Solver) reduceModel() {
 	u, r := &s.unpenalised, &s.prox.reduction
 	s.in.newton.apart.of = nil
@@ -277,11 +278,11 @@ func (s *Solver) reduceModel() {
 	s.in.newton.apart.of = r
 }
 
-// leastCurvature is the curvature of a row of weight 1 in a model.
+// leastCurvature is the least curvature of a row of weight 1 in a model.
 const leastCurvature = 1e-12
 
-// raise keeps curvatures above a floor, or rows far from the margin would blow up the
-// working residual. It is a matter of the step: derivatives want the curvature as it is.
+// raise keeps curvatures above a floor, without which rows far from the margin would make the working residual
+// huge. The floor is for steps alone: derivatives use the curvature as it is.
 func (s *Solver) raise(d []float64) {
 	weights := s.view.Weights()
 	for from, to := range s.k.Pieces(len(d)) {
@@ -297,8 +298,8 @@ func (s *Solver) raise(d []float64) {
 	}
 }
 
-// setGap computes the correlations of the working set at the current point, and
-// returns the duality gap of the problem on it.
+// setGap computes the correlations of the working set at the current point, and returns the duality gap of the
+// problem on the working set.
 func (s *Solver) setGap() float64 {
 	pn, total := &s.prox, s.view.Total()
 	s.payDots(s.entries(s.set.columns))
@@ -310,8 +311,8 @@ func (s *Solver) setGap() float64 {
 	return s.fit.Gap(&pn.dual, pn.here)
 }
 
-// promise notes δ and what the model promises: the slope of the loss along δ, plus the
-// change of g.
+// promise sets delta, and sets promised to the change of the objective that the model predicts: the slope of
+// the loss along δ plus the change of g.
 func (s *Solver) promise() {
 	pn, in := &s.prox, &s.in
 	pn.delta = grow(pn.delta, len(in.columns))
@@ -326,18 +327,18 @@ func (s *Solver) promise() {
 	pn.before += pn.here.Loss
 }
 
-// small reports that what the model promises is noise.
+// small reports whether the change that the model predicts is noise.
 func (s *Solver) small() bool { return -s.prox.promised <= modelRoundoff*s.null }
 
-// trusts reports that the step from the certified point will be a full one: nearly all
-// are where there are as many rows as columns and models have not misled.
+// trusts reports whether the step from the certified point is likely to be a full one. Nearly all steps are
+// full where there are at least as many rows as columns and no model has misled.
 func (s *Solver) trusts() bool {
 	_, smooth := s.fit.Smoothness()
 	return smooth && s.prox.here == s.state && s.prox.damping == 0 && s.in.store.Rows() >= len(s.cert.order)
 }
 
-// takeFullStep takes the full step from the certified point without trying it: the next
-// certificate computes its objective in any case.
+// takeFullStep takes the full step from the certified point without a line search: the next certificate
+// computes the objective there in any case.
 func (s *Solver) takeFullStep() {
 	s.promise()
 	s.prox.untried, s.prox.shift = true, s.state.Intercept
@@ -351,8 +352,9 @@ func (s *Solver) takeFullStep() {
 	s.sol.Steps++
 }
 
-// judgeStep judges the full step that led to the certified point: where a search would not have
-// taken it, it is undone, and a shorter one certified. It returns false where none gains anything, and no damping would help.
+// judgeStep judges the full step that led to the certified point. If a line search would have rejected the
+// step, it undoes it and certifies a shorter one. It returns false if no step gains anything and no damping
+// would help.
 func (s *Solver) judgeStep(stalled bool) (helps bool) {
 	s.prox.untried = false
 	length := 1.0
@@ -372,7 +374,7 @@ func (s *Solver) judgeStep(stalled bool) (helps bool) {
 	return helps
 }
 
-// failed reports that a search would not have taken the full step to the certified point.
+// failed reports whether a line search would have rejected the full step to the certified point.
 func (s *Solver) failed() bool {
 	pn := &s.prox
 	allowed := float64(honest * pn.promised)
@@ -382,27 +384,25 @@ func (s *Solver) failed() bool {
 	return !(s.sol.Objective <= pn.before+allowed)
 }
 
-// undoStep undoes a full step that has failed, and searches for a shorter one, whose length it
-// returns.
+// undoStep undoes a full step that has failed, searches for a shorter one, and returns its length.
 func (s *Solver) undoStep() (length float64) {
 	pn := &s.prox
 	for k, place := range s.set.places {
 		s.beta[place] = pn.from[k]
 	}
 	s.gather()
-	s.state.Intercept = s.prox.shift // from far out, where there is no curvature, there may be no way back
+	s.state.Intercept = s.prox.shift // a fit that starts far out, where there is no curvature, may not find its way back
 	s.refit()
-	s.followed.drifted = true // what has correlations is the failed point, and the next may be the same once more
+	s.followed.drifted = true // the correlations are those of the failed point; should the next point equal it, it must not count as current
 	s.sol.Steps--
 	return s.descend()
 }
 
-// descend moves from the current point towards the minimiser of the model by
-// the longest of the steps 1, ½, ¼, … that achieves a share of the decrease that
-// the model promises; where that is a small share, by the first that the next does not
-// better. (With a rare class the model at β = 0 sees next to no curvature: its
-// minimiser is far out, where there is none at all, and no way back.) It returns the
-// length, 0 where the objective does not fall.
+// descend moves from the current point towards the minimiser of the model by the longest of the steps 1, ½, ¼,
+// … that achieves a good share of the decrease that the model predicts. If steps achieve only a small share, it
+// takes the first of them that is no worse than half of it. (With a rare class the model at β = 0 sees next to
+// no curvature: its minimiser is far out, where there is none at all, and steps do not come back from there.)
+// It returns the length, or 0 if the objective does not fall.
 func (s *Solver) descend() (length float64) {
 	pn := &s.prox
 	s.setDirection()
@@ -412,7 +412,7 @@ func (s *Solver) descend() (length float64) {
 	best := math.Inf(1)
 	for range halvings {
 		after := s.try(trial, length)
-		if after >= best && !math.IsInf(best, 1) { // the step before was better
+		if after >= best && !math.IsInf(best, 1) { // the previous step was better
 			length *= 2
 			s.try(trial, length)
 			best = after
@@ -429,7 +429,7 @@ func (s *Solver) descend() (length float64) {
 	return 0
 }
 
-// setDirection notes δ, what the model promises, and how δ moves the predictions.
+// setDirection sets δ, the change that the model predicts, and the change of the predictions along δ.
 func (s *Solver) setDirection() {
 	pn := &s.prox
 	s.promise()
@@ -443,7 +443,7 @@ func (s *Solver) setDirection() {
 	}
 }
 
-// try makes a state that of a point along δ, and returns the objective there.
+// try sets trial to the state at a length along δ, and returns the objective there.
 func (s *Solver) try(trial *model.State, length float64) float64 {
 	pn := &s.prox
 	s.k.Copy(trial.Linear, pn.here.Linear)
@@ -453,20 +453,20 @@ func (s *Solver) try(trial *model.State, length float64) float64 {
 	return trial.Loss + s.penalty(length)
 }
 
-// arrive makes a point along δ, tried last, the current one.
+// arrive makes the point just tried, at a length along δ, the current one.
 func (s *Solver) arrive(trial *model.State, length float64) {
 	pn := &s.prox
 	pn.here = trial
 	for k, place := range s.set.places {
 		s.beta[place] = math.FMA(length, pn.delta[k], pn.from[k])
 		if length == 1 && s.pen.Bounded() {
-			s.beta[place] = s.in.coef[k] // at its bound to the last bit
+			s.beta[place] = s.in.coef[k] // exactly at its bound
 		}
 	}
 	s.sol.Steps++
 }
 
-// trial returns a state that is not the current point's. Full steps untried need none.
+// trial returns a state other than that of the current point. Untried full steps need none.
 func (s *Solver) trial() *model.State {
 	pn := &s.prox
 	k := 0
@@ -479,8 +479,8 @@ func (s *Solver) trial() *model.State {
 	return pn.spare[k]
 }
 
-// furthest returns the longest step to try: 1, but where the curvature has no bound one that
-// moves no prediction of a row with a weight so far that the loss overflows.
+// furthest returns the longest step to try: 1, or, where the curvature has no bound, a length at which no
+// prediction of a row with positive weight moves so far that the loss overflows.
 func (s *Solver) furthest() float64 {
 	if _, ok := s.fit.Smoothness(); ok {
 		return 1

@@ -10,18 +10,18 @@ import (
 
 const (
 	blockNewton   = 20
-	blockTol      = 1e-3 // of the systems of a step that are not factorised, where the last digits are wanted
+	blockTol      = 1e-3 // of the systems that are not factorised, in steps to full accuracy
 	halved        = 0.5
-	rise          = 1e-13 // of the objective: rounding
-	newtonHalves  = 12    // of a step that is too long
-	leastDecrease = 1e-4  // of what the slope promises
-	polishShare   = 0.03  // of the lack certified, between working sets
-	shift         = 1e-8  // of the diagonal, where the system is singular to working precision
+	rise          = 1e-13 // of the objective: attributed to rounding
+	newtonHalves  = 12    // halvings of a step that is too long
+	leastDecrease = 1e-4  // of the decrease that the slope predicts
+	polishShare   = 0.03  // of the certified violation: target of the steps between working sets
+	shift         = 1e-8  // of the diagonal, added where the system is singular to working precision
 )
 
-// polish makes Newton steps on the coefficients that are not 0, as long as these lack more than
-// target. A step that does not halve what they lack is shortened until it lowers the objective,
-// and ends at the kinks in its way; under a penalty that is not convex it is the last.
+// polish takes Newton steps on the coefficients that are not 0, as long as their largest violation exceeds
+// target. A step that does not halve the violation is shortened until it lowers the objective, and stops at the
+// kinks in its way; under a penalty that is not convex it is the last.
 func (s *Blocks) polish(ctx context.Context, g model.Blocks, target float64) {
 	s.refit()
 	lack, value := s.largestViolation(g), s.value(g)
@@ -48,9 +48,9 @@ func (s *Blocks) polish(ctx context.Context, g model.Blocks, target float64) {
 	}
 }
 
-// shorten goes back towards where a step began, each time half way, with coefficients held at the
-// kinks that it crosses, until that lowers the objective by a share of what its slope promises. It
-// reports whether anything is left of the step.
+// shorten repeats a step with coefficients stopped at the kinks that they cross, and halves it until the
+// objective falls by a share of what the slope predicts. If it never does, shorten returns to the start of the
+// step and reports false.
 func (s *Blocks) shorten(g model.Blocks, before []float64, value, slope float64) bool {
 	step := slices.Clone(s.beta)
 	for k, v := range before {
@@ -75,7 +75,7 @@ func (s *Blocks) shorten(g model.Blocks, before []float64, value, slope float64)
 	return false
 }
 
-// kinked reports that the penalty has a kink where coefficient k, by column and score, is 0.
+// kinked reports whether the penalty has a kink where coefficient k, by column and score, is 0.
 func (s *Blocks) kinked(g model.Blocks, k int) bool {
 	j := int32(k / s.q)
 	block := s.part.Of(j)
@@ -105,8 +105,8 @@ func (s *Blocks) value(g model.Blocks) float64 {
 	return sum
 }
 
-// largestViolation returns the largest violation, among the columns of the support, of an entry that is
-// not 0.
+// largestViolation computes the correlations of the support, and returns the largest violation of its entries
+// that are not 0.
 func (s *Blocks) largestViolation(g model.Blocks) (worst float64) {
 	s.correlate(s.out.Support)
 	s.drift.forget(s.out.Support)
@@ -122,8 +122,8 @@ func (s *Blocks) largestViolation(g model.Blocks) (worst float64) {
 	return worst
 }
 
-// newton makes a step, and returns how fast the objective falls along it; ok is false where there is
-// none. The correlations of the support are those at the point.
+// newton takes a step, and returns the rate at which the objective falls along it; ok is false if there is no
+// step. The correlations of the support must be those at the point.
 func (s *Blocks) newton(ctx context.Context, g model.Blocks, sharp bool) (slope float64, ok bool) {
 	s.fit.Metric(s.point, &s.metric)
 	s.hessian.Reset(&s.metric, s.out.Support, s.fit.Quadratic())

@@ -12,13 +12,14 @@ import (
 	"github.com/seed-45b9a24c/pare/support"
 )
 
-// Blocks solves under penalties on blocks of coefficients, of one score a row or of several:
-// group Lasso, sparse groups, softmax, and penalties that are not convex. Working sets of
-// blocks follow what a pass over X finds; on each, a quadratic model of the loss is minimised
-// by sweeps over its blocks (blocksweep.go), with Newton steps on it where it is written out (blocksettle.go), and once the support stays, by Newton steps on
-// it (blocknewton.go). Two classes are one problem of the difference of their scores (pair.go). Under a [model.ConvexBlocks] the certificate is a duality gap; under
-// another penalty it is that every block is stationary. Where that is not convex the result
-// depends on where the solver starts: see [Descent]. It is not safe for concurrent use.
+// Blocks solves problems with penalties on blocks of coefficients, for one or several scores a row: group
+// Lasso, sparse groups, softmax, and penalties that are not convex. Passes over X choose working sets of
+// blocks. On each, a quadratic model of the loss is minimised by sweeps over its blocks (blocksweep.go), with
+// Newton steps on the model where its Hessian is written out (blocksettle.go), and, once the support stays the
+// same, by Newton steps on the problem itself (blocknewton.go). Two classes are solved as one problem for the
+// difference of their scores (pair.go). The certificate is a duality gap under a [model.ConvexBlocks], and
+// under other penalties that every block is stationary. Where the penalty is not convex, the result depends on
+// where the solver starts: see [Descent]. It is not safe for concurrent use.
 type Blocks struct {
 	fit  model.Scores
 	part *model.Partition
@@ -28,32 +29,32 @@ type Blocks struct {
 	beta  []float64 // by column and score
 	point *model.ScorePoint
 	z     []float64 // X_jᵀ(s⊙ρ)/N by column and score, of the last certificate
-	fresh bool      // that is of beta, and so is point
-	whole bool      // for all columns, not only those that drift cannot hold at 0
+	fresh bool      // z and point are those of beta
+	whole bool      // z is that of beta for all columns, not only for those that drift cannot hold at 0
 	drift *drift    // of a descent, else nil
-	knot  bool      // the penalty is on the way to another one
-	lack  []float64 // of every block, its norm
+	knot  bool      // the penalty is that of a knot of a descent
+	lack  []float64 // violation of every block: the norm of its [model.Blocks].Lack
 	scale float64   // max |z| of the null model
-	least float64   // curvature in a column; 0 before it is asked for
+	least float64   // see leastCurvature; 0: not yet computed
 
 	metric   model.Metric
 	damping  damping // of models of one score
 	majorant model.Metric
 	hessian  *support.Hessian
 	system   *support.BlockSystem
-	held     []int32       // columns, ascending: coefficients of others are 0
+	held     []int32       // columns, ascending; coefficients of all other columns are 0
 	working  []int         // blocks
-	at       []*localBlock // of each of them
-	open     []int         // coefficients of them, by column and score, that may move
+	at       []*localBlock // the local block of each working block
+	open     []int         // coefficients of working blocks that may move, by column and score
 	leaving  []leaving
 	left     []left
 	local    map[int]*localBlock
 	work     float64
-	own      []float64 // of a block: scratch
-	before   []float64 // the coefficients where a Newton step began: scratch
-	shift    []float64 // the intercepts where a step began: scratch
+	own      []float64 // scratch: numbers of a block
+	before   []float64 // scratch: the coefficients where a Newton step began
+	shift    []float64 // scratch: the intercepts where a step began
 	step     modelStep
-	pair     *Solver // for the difference of two scores; nil before it is asked for
+	pair     *Solver // for the difference of two scores; nil until needed
 	out      BlockSolution
 }
 
@@ -61,11 +62,11 @@ type Blocks struct {
 // with its next call.
 type BlockSolution struct {
 	Support   []int32   // columns with a coefficient that is not 0, ascending
-	Coef      []float64 // theirs, one for each score
+	Coef      []float64 // their coefficients, one for each score
 	Intercept []float64 // by score
 	Objective float64   // Φ(B, b)
-	// Certificate is recomputed from X. KKT is the largest distance of a block from
-	// stationary; the gaps are NaN where the penalty is no [model.ConvexBlocks].
+	// Certificate is recomputed from X. KKT is the largest violation of a block; the gaps are NaN where the
+	// penalty is no [model.ConvexBlocks].
 	outcome.Certificate
 	outcome.Effort
 	// Margin is the least [model.Blocks].Clearance.
@@ -97,15 +98,14 @@ func NewBlocks(fit model.Scores, part *model.Partition) *Blocks {
 // solve.
 func (s *Blocks) Null() (at *model.ScorePoint, z []float64) { return s.point, s.z }
 
-// System returns what the solver makes its Newton steps with, for whoever differentiates its
-// solutions, not at the same time.
+// System returns the system of the solver's Newton steps, for differentiating its solutions. It must not be
+// used while the solver runs.
 func (s *Blocks) System() *support.BlockSystem { return s.system }
 
 // Correlation returns X_jᵀ(s⊙ρ)/N of the last certificate by column and score. Read only.
 func (s *Blocks) Correlation() []float64 { return s.z }
 
-// Start makes the next Solve begin at these coefficients; j·q + k is that of column j for
-// score k.
+// Start makes the next Solve begin at the coefficients given; index j·q + k is column j and score k.
 func (s *Blocks) Start(at []int32, coef []float64) {
 	j, now := s.Coefficients()
 	s.fresh = s.fresh && slices.Equal(j, at) && slices.Equal(now, coef)
@@ -121,13 +121,13 @@ func (s *Blocks) Start(at []int32, coef []float64) {
 	s.held = sortedOnce(s.held)
 }
 
-// sortedOnce sorts columns, each of them once.
+// sortedOnce sorts columns and removes duplicates.
 func sortedOnce(columns []int32) []int32 {
 	slices.Sort(columns)
 	return slices.Compact(columns)
 }
 
-// Coefficients returns those that are not 0, as [Blocks.Start] has them.
+// Coefficients returns the coefficients that are not 0, indexed as in [Blocks.Start].
 func (s *Blocks) Coefficients() (at []int32, coef []float64) {
 	for _, j := range s.held {
 		for k, v := range s.beta[int(j)*s.q:][:s.q] {
@@ -142,17 +142,17 @@ func (s *Blocks) Coefficients() (at []int32, coef []float64) {
 const (
 	mostRounds   = 300  // passes over X
 	leastWorking = 10   // blocks
-	growth       = 2    // of working sets
-	blockShare   = 0.1  // of the lack found, for a working set
-	sharpLack    = 1e-9 // Tol from which on a solution is polished
-	stage        = 0.3  // of the strengths, from one to the next on the way down
-	stageTol     = 1e-2 // on the way, times the share of αmax
+	growth       = 2    // of working sets, relative to the support
+	blockShare   = 0.1  // of the largest violation: what may be left on a working set
+	sharpLack    = 1e-9 // Tol up to which a solution is polished
+	stage        = 0.3  // factor between successive strengths on the way down
+	stageTol     = 1e-2 // Tol on the way down, times the strength as a share of αmax
 )
 
-// Solve minimises f + g from the last solution. Of the options it has Tol, MaxEpochs,
-// MaxSupport and Polish, of two classes all; Tol is the relative gap, or, where there is none, the
-// largest lack of a block as a share of that of the null model. The error is an
-// [outcome.Error] about them or the penalty.
+// Solve minimises f + g from the last solution. Of the options it uses Tol, MaxEpochs, MaxSupport and Polish,
+// and for two classes all. Tol is the relative gap or, where there is none, the largest violation of a block
+// relative to the largest correlation of the null model. The error is an [outcome.Error] about the options or
+// the penalty.
 func (s *Blocks) Solve(ctx context.Context, g model.Blocks, opts Options) (*BlockSolution, error) {
 	opts, err := opts.resolve()
 	if err != nil {
@@ -175,15 +175,15 @@ func (s *Blocks) Solve(ctx context.Context, g model.Blocks, opts Options) (*Bloc
 	return s.solve(ctx, g, opts, led)
 }
 
-// descend goes from 0 down to a penalty by way of stronger ones, where it is convex and far below the
-// null model: on the way the working sets stay small.
+// descend solves for stronger penalties first, from 0 down to g, if g is convex and far below αmax: working
+// sets stay small on the way.
 func (s *Blocks) descend(ctx context.Context, g model.Blocks, opts Options) error {
 	convex, ok := g.(model.ConvexBlocks)
 	if !ok || len(s.columns()) > 0 {
 		return nil
 	}
 	s.pass()
-	reach := 1.0 // of αmax, in the strengths of g
+	reach := 1.0 // the strength of g as a share of αmax
 	for b := range s.part.Count() {
 		reach = min(reach, convex.Reach(b, model.Entries(s.part, b, s.q, s.z, s.own)))
 	}
@@ -192,14 +192,14 @@ func (s *Blocks) descend(ctx context.Context, g model.Blocks, opts Options) erro
 		opts.Tol, opts.Polish = max(least, min(stageTol, stageTol*times*reach)), false
 		if on, err := s.solve(ctx, convex.Stronger(times), opts, false); err != nil {
 			return err
-		} else if on.Status == outcome.NotConverged { // weaker ones would not, and hundreds may follow
+		} else if on.Status == outcome.NotConverged { // weaker penalties would not converge either, and hundreds may follow
 			break
 		}
 	}
 	return nil
 }
 
-// solve is [Blocks.Solve] from the point at hand, which may be polished already.
+// solve is [Blocks.Solve] from the current point; polished says whether the point is polished already.
 func (s *Blocks) solve(ctx context.Context, g model.Blocks, opts Options, polished bool) (*BlockSolution, error) {
 	if each, ok := g.(model.Elementwise); ok && s.drift != nil {
 		s.drift.under(each.Of)
@@ -272,8 +272,8 @@ func (s *Blocks) check(g model.Blocks) error {
 	return nil
 }
 
-// leastCurvature returns the least bound of the curvature in a column that is not 0, from one of
-// the curvature in a row.
+// leastCurvature returns the smallest bound of the curvature in a column, among columns that are not 0, given
+// the bound of the curvature in a row.
 func (s *Blocks) leastCurvature() float64 {
 	bound := s.metric.Weight[0]
 	for _, w := range s.metric.Weight {
@@ -291,13 +291,13 @@ func (s *Blocks) leastCurvature() float64 {
 	return least
 }
 
-// quick reports that a Newton step on columns takes less than a pass over X does.
+// quick reports whether a Newton step on columns costs less than a pass over X.
 func (s *Blocks) quick(columns []int32) bool {
 	size := float64(len(columns) * s.q)
 	return size*(s.entries(columns)+float64(size*size/3)) <= float64(s.view.Matrix().NNZ())
 }
 
-// columns returns those with a coefficient that is not 0.
+// columns returns the columns with a coefficient that is not 0.
 func (s *Blocks) columns() (columns []int32) {
 	for _, j := range s.held {
 		if !zero(s.beta[int(j)*s.q:][:s.q]) {
@@ -314,8 +314,8 @@ func (s *Blocks) refit() {
 	s.fresh = false
 }
 
-// refitFrom is refit from the intercepts where a step began, after others: from far out, where there is no curvature, there may
-// be no way back.
+// refitFrom is refit with the intercepts reset to those where a step began: a fit that starts far out, where
+// there is no curvature, may not find its way back.
 func (s *Blocks) refitFrom(shift []float64) {
 	copy(s.point.Intercept, shift)
 	s.refit()
@@ -329,8 +329,8 @@ func (s *Blocks) list() {
 	}
 }
 
-// pass moves the point to the coefficients and sets the correlations there, unless they have not moved
-// since: on a descent only of columns that may lack anything.
+// pass moves the point to the coefficients and sets the correlations there, unless the coefficients have not
+// moved. On a descent it computes only the correlations of columns that may violate optimality.
 func (s *Blocks) pass() {
 	moved := !s.fresh
 	if moved {
@@ -361,7 +361,7 @@ func (s *Blocks) visitAll() {
 	}
 }
 
-// certify finds out what the coefficients are worth.
+// certify computes the certificate of the coefficients.
 func (s *Blocks) certify(g model.Blocks) {
 	s.pass()
 	s.judge(g)
@@ -383,7 +383,7 @@ func (s *Blocks) certify(g model.Blocks) {
 	}
 }
 
-// judge finds out what the blocks lack.
+// judge computes the violations of the blocks.
 func (s *Blocks) judge(g model.Blocks) {
 	if each, ok := g.(model.Elementwise); ok {
 		columns := s.part.All()
@@ -403,8 +403,8 @@ func (s *Blocks) judge(g model.Blocks) {
 	}
 }
 
-// block returns the coefficients and correlations of a block, read only, and as much room beside them. They are good
-// until the next call.
+// block returns the coefficients and correlations of a block, both read only, and scratch of the same length.
+// They are valid until the next call.
 func (s *Blocks) block(b int) (beta, z, room []float64) {
 	size := len(s.own) / 4
 	beta = model.Entries(s.part, b, s.q, s.beta, s.own[:size])
@@ -412,7 +412,7 @@ func (s *Blocks) block(b int) (beta, z, room []float64) {
 	return beta, z, s.own[2*size:][:len(z)]
 }
 
-// margin sets the least clearance of a block, unless the lacks came with it.
+// margin sets the least clearance of a block, unless judge has set it.
 func (s *Blocks) margin(g model.Blocks) {
 	if _, ok := g.(model.Elementwise); ok {
 		return
@@ -424,8 +424,8 @@ func (s *Blocks) margin(g model.Blocks) {
 	}
 }
 
-// gap returns the duality gap: the scaled one, or with a ridge the unscaled one where that is
-// smaller. Blocks at 0 that lack nothing are in the domain of the conjugate and add nothing.
+// gap returns the duality gap at the scaled dual point or, with a ridge, at the unscaled one if that is
+// smaller. Blocks at 0 without a violation are in the domain of the conjugate and add nothing.
 func (s *Blocks) gap(g model.ConvexBlocks) float64 {
 	c, ridge := 1.0, g.Ridge()
 	live := s.live()
@@ -470,7 +470,7 @@ func (s *Blocks) gap(g model.ConvexBlocks) float64 {
 	return gap
 }
 
-// length returns the norm of the entries of a block.
+// length returns the Euclidean norm of the entries of a block.
 func (s *Blocks) length(v []float64) float64 {
 	switch {
 	case len(v) == 1:
@@ -481,7 +481,7 @@ func (s *Blocks) length(v []float64) float64 {
 	return s.view.Kernels().Nrm2(v)
 }
 
-// zero reports that coefficients are all 0.
+// zero reports whether all coefficients are 0.
 func zero(beta []float64) bool {
 	for _, v := range beta {
 		if v != 0 {
@@ -499,8 +499,7 @@ func (s *Blocks) good(g model.Blocks, tol float64) bool {
 	return s.out.Gap <= tol*s.fit.Null()
 }
 
-// choose makes a working set of the blocks that are not 0 and of those that violate their
-// optimality conditions most.
+// choose makes a working set of the blocks that are not 0 and the blocks with the largest violations.
 func (s *Blocks) choose() {
 	live := map[int]bool{}
 	for _, j := range s.out.Support {
@@ -516,7 +515,7 @@ func (s *Blocks) choose() {
 		for b := range s.lack {
 			look(b)
 		}
-	} else { // of single columns; others lack nothing
+	} else { // blocks are single columns, and columns that are not near violate nothing
 		for _, j := range s.drift.near {
 			look(int(j))
 		}
@@ -532,7 +531,7 @@ func (s *Blocks) choose() {
 	s.held = sortedOnce(append(s.held[:0], s.workingColumns()...))
 }
 
-// spend counts the work of entries of X that are visited.
+// spend charges the work of visiting entries of X.
 func (s *Blocks) spend(entries float64) {
 	price := 0.6
 	if _, dense := s.view.Matrix().(*sparse.Dense); dense {

@@ -8,35 +8,36 @@ import (
 	"github.com/seed-45b9a24c/pare/support"
 )
 
-// modelStep is a Newton step on a quadratic model that is written out.
+// modelStep is a Newton step on a quadratic model whose Hessian is written out.
 type modelStep struct {
-	entries      []modelEntry // coefficients that are not 0 on the model
-	coefficients []int        // the same, by column and score
-	slope        []float64    // how fast the model with its penalty falls in each
+	entries      []modelEntry // coefficients that are not 0 in the model
+	coefficients []int        // their indices by column and score
+	slope        []float64    // rate at which the model with its penalty falls in each of them
 	step         []float64
-	kink         []float64 // at which share of the step each of them ends, for it is 0; +Inf where it does not
-	curve        []float64 // the second derivatives
-	bending      []float64 // those of the penalty on a block
-	rounder      damping   // the share of the curvature across a block that it has along it, too
-	row          int       // steps in a row that the next model begins with: as many as the last have ended at kinks
+	kink         []float64 // share of the step at which each of them is set to 0; +Inf: never
+	curve        []float64 // second derivatives of the model with its penalty
+	bending      []float64 // second derivatives of the penalty on a block
+	rounder      damping   // share of a norm's curvature across a block that is added along it
+	row          int       // number of steps that the next model begins with, set where all steps of the last ended at kinks
 }
 
 type modelEntry struct {
-	at, k int // its block in the working set, and its place there
+	at, k int // index of its block in the working set, and its index in the block
 	from  float64
 }
 
 const (
-	settleHalves = 5 // of a step that is too long
-	fewSettled   = 4 // steps in a row at first, and each time twice as many
+	settleHalves = 5 // halvings of a step that is too long
+	fewSettled   = 4 // steps in a row at first, doubled each time
 	mostSettled  = 32
-	nearZero     = 0.1 // what may be left of a block where it passes 0
+	nearZero     = 0.1 // of the norm of a block: what may be left of it where it passes 0
 )
 
-// settle makes Newton steps on the model from where sweeps have come, so many at most, and returns how many: between columns that
-// are nearly dependent sweeps take hundreds. Coefficients end at the kinks in their way. Where a whole step so bent does not
-// lower the model, one that ends at the first kink does, and the next step is without that coefficient. Where there is none,
-// the norm of a block was taken for straighter than it is.
+// settle takes up to most Newton steps on the model after sweeps, and returns their number: between nearly
+// dependent columns sweeps would take hundreds. Coefficients stop at the kinks in their way. If a full step
+// with such stops does not lower the model, one that ends at the first kink does, and the next step goes on
+// without that coefficient. If there is no kink in the way, the norm of a block bends more along the step than
+// the model assumed.
 func (s *Blocks) settle(g model.Blocks, most int) (made int) {
 	kinks := 0
 	defer func() {
@@ -63,8 +64,8 @@ func (s *Blocks) settle(g model.Blocks, most int) (made int) {
 	return made
 }
 
-// newtonOnModel finds the step to the minimum of the model in the coefficients that are not 0. It returns false where there is
-// none.
+// newtonOnModel finds the step to the minimum of the model in the coefficients that are not 0. It returns false
+// if there is none.
 func (s *Blocks) newtonOnModel(g model.Blocks) bool {
 	m := &s.step
 	s.begin(g)
@@ -75,7 +76,7 @@ func (s *Blocks) newtonOnModel(g model.Blocks) bool {
 	m.curve = grow(m.curve, size*size)
 	s.hessian.Between(m.coefficients, m.curve)
 	s.bend(g)
-	for k := range size { // where two scores share a column, what one takes the other can give
+	for k := range size { // two scores of a column may change by opposite amounts at no cost, which makes the matrix singular
 		m.curve[k*size+k] *= 1 + shift
 	}
 	s.work += support.CholeskyCost(size)
@@ -87,8 +88,8 @@ func (s *Blocks) newtonOnModel(g model.Blocks) bool {
 	return true
 }
 
-// shortenOnModel goes along the step: all of it, or half as far until that lowers the model, but no less than to the first
-// kink. It returns the length, 0 where the model falls nowhere.
+// shortenOnModel takes the full step, or halves it until that lowers the model, but not to less than the first
+// kink. It returns the length, or 0 if no length lowers the model.
 func (s *Blocks) shortenOnModel(g model.Blocks, first float64) float64 {
 	m := &s.step
 	before, promised := s.modelValue(g), s.view.Kernels().Dot(m.slope, m.step)
@@ -109,8 +110,8 @@ func (s *Blocks) shortenOnModel(g model.Blocks, first float64) float64 {
 	}
 }
 
-// firstKink returns at which share of the step a coefficient meets a kink for the first time: 0 where none does on the way. A
-// norm has its kink where the block passes 0.
+// firstKink returns the share of the step at which a coefficient first meets a kink, or 0 if none does on the
+// way. A norm has its kink where the block passes 0.
 func (s *Blocks) firstKink(g model.Blocks) float64 {
 	m, first := &s.step, 1.0
 	m.kink = m.kink[:0]
@@ -130,8 +131,8 @@ func (s *Blocks) firstKink(g model.Blocks) float64 {
 	return first
 }
 
-// passes returns at which share of the step coefficients are nearest to 0, where there is little of them left then; +Inf
-// elsewhere.
+// passes returns the share of the step at which a range of coefficients is nearest to 0, if little is left of
+// them there, and +Inf otherwise.
 func (m *modelStep) passes(from, to int) float64 {
 	var square, along, size float64
 	for k, e := range m.entries[from:to] {
@@ -144,7 +145,7 @@ func (m *modelStep) passes(from, to int) float64 {
 	return math.Inf(1)
 }
 
-// blocks yields where the entries of each block begin and end.
+// blocks yields the range of the entries of each block.
 func (m *modelStep) blocks() iter.Seq2[int, int] {
 	return func(yield func(from, to int) bool) {
 		for from := 0; from < len(m.entries); {
@@ -160,7 +161,7 @@ func (m *modelStep) blocks() iter.Seq2[int, int] {
 	}
 }
 
-// begin notes the coefficients that are not 0, and the slopes there.
+// begin collects the coefficients that are not 0, and the slopes there.
 func (s *Blocks) begin(g model.Blocks) {
 	m, size := &s.step, len(s.own)/4
 	m.entries, m.coefficients, m.slope = m.entries[:0], m.coefficients[:0], m.slope[:0]
@@ -181,8 +182,9 @@ func (s *Blocks) begin(g model.Blocks) {
 	}
 }
 
-// bend adds ∇²g to the second derivatives. A norm is straight along the block, but no farther than to 0: with the
-// curvature that it has across the block along it, too, it would nowhere be above its model, and steps always lower that.
+// bend adds ∇²g to the second derivatives. A norm has no curvature along the block, but it is straight only as
+// far as 0. With the same curvature along the block as across it, its quadratic approximation would lie nowhere
+// below the norm, and steps would always lower the model with its penalty.
 func (s *Blocks) bend(g model.Blocks) {
 	m := &s.step
 	for from := 0; from < len(m.entries); {
@@ -206,7 +208,7 @@ func (s *Blocks) bend(g model.Blocks) {
 	}
 }
 
-// round adds a share of the curvature across a block, that of the entries from one to another, along it.
+// round adds a share of the curvature across a block, given by its range of entries, along the block.
 func (m *modelStep) round(beta []float64, from, to int) {
 	var across, square float64
 	for _, e := range m.entries[from:to] {
@@ -242,7 +244,7 @@ func (s *Blocks) stepTo(length float64) {
 	}
 }
 
-// modelValue returns what the model with its penalty is above the loss at the point.
+// modelValue returns the model with its penalty, less the loss at the point.
 func (s *Blocks) modelValue(g model.Blocks) (value float64) {
 	for at, b := range s.working {
 		l := s.at[at]

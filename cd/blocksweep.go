@@ -11,35 +11,35 @@ import (
 	"github.com/seed-45b9a24c/pare/support"
 )
 
-// localBlock is a block of the working set on the quadratic model of the loss.
+// localBlock is a block of the working set in the quadratic model of the loss.
 type localBlock struct {
 	columns []int32
 	curve   []float64 // ∇²f on the block, d × d
-	steep   float64   // not below its largest eigenvalue
+	steep   float64   // at least the largest eigenvalue of curve
 	z       []float64 // −∇f at the point
-	start   []float64 // coefficients there
-	beta    []float64 // now
-	lack    []float64 // at the point
-	shut    []int     // entries that are 0 and lack nothing there
+	start   []float64 // coefficients at the point
+	beta    []float64 // coefficients of the model
+	lack    []float64 // violations at the point
+	shut    []int     // entries that are 0 and violate nothing at the point
 }
 
 const (
 	modelSteps    = 30    // quadratic models on a working set
-	modelLack     = 0.1   // of the lack at the point, for the minimum of the model
-	modelSweeps   = 40    // over a model, before a Newton step is tried
-	writtenSweeps = 400   // over one whose Hessian is written out
-	writtenLack   = 0.01  // as modelLack
-	leastAlone    = 10    // sweeps over one before a Newton step on it
-	leastLeaving  = 20    // coefficients at once
+	modelLack     = 0.1   // of the violation at the point: what may be left in the model
+	modelSweeps   = 40    // over a model
+	writtenSweeps = 400   // over a model whose Hessian is written out
+	writtenLack   = 0.01  // modelLack for such a model
+	leastAlone    = 10    // sweeps over such a model before a Newton step on it
+	leastLeaving  = 20    // coefficients that may leave 0 at once, at the least
 	blockSteps    = 20    // within a block
-	armijo        = 1e-4  // of the decrease predicted
+	armijo        = 1e-4  // of the predicted decrease
 	blockHalvings = 30    // of a step
-	leastLack     = 1e-15 // of the null model's: rounding
-	mostRise      = 1e-9  // of the objective, by rounding
+	leastLack     = 1e-15 // relative to the null model: less is rounding
+	mostRise      = 1e-9  // of the objective: attributed to rounding
 )
 
-// improve minimises over the working set until its blocks lack a tenth of what they did, and
-// reports whether sweeps could do that.
+// improve minimises over the working set until the largest violation of its blocks is a tenth of the certified
+// one. It returns false if sweeps were too slow to minimise a model.
 func (s *Blocks) improve(ctx context.Context, g model.Blocks, most int) bool {
 	target := float64(blockShare * s.out.KKT)
 	columns := s.workingColumns()
@@ -81,8 +81,8 @@ func (s *Blocks) workingColumns() (columns []int32) {
 	return columns
 }
 
-// take makes local blocks of the working set at the point, and returns the largest lack. The
-// correlations are those of the certificate at first.
+// take sets up the local blocks of the working set at the point, and returns the largest violation. certified
+// says that the correlations are those of the certificate.
 func (s *Blocks) take(g model.Blocks, columns []int32, certified bool) (worst float64) {
 	if !certified {
 		s.correlate(columns)
@@ -120,15 +120,15 @@ func (s *Blocks) take(g model.Blocks, columns []int32, certified bool) (worst fl
 	return worst
 }
 
-// leaving is a coefficient at 0 that has a reason to leave it.
+// leaving is a coefficient at 0 that violates optimality.
 type leaving struct {
-	at, k int // its block in the working set, and its place there
+	at, k int // index of its block in the working set, and its index in the block
 	lack  float64
 }
 
-// leave opens those of the coefficients of several scores that lack most, half as many as there are others: the rest
-// stay at 0 for now, as if they lacked nothing. A Hessian between all of them would be far larger than
-// that of the solution.
+// leave opens the coefficients that violate optimality at 0. Of several scores it opens only the largest
+// violations, half as many as coefficients are open already: the others stay at 0 for now, as if they violated
+// nothing. A Hessian between all of them would be far larger than that of the solution.
 func (s *Blocks) leave() {
 	s.left = s.left[:0]
 	if room := max(leastLeaving, len(s.open)/2); s.q > 1 && room < len(s.leaving) {
@@ -147,15 +147,16 @@ func (s *Blocks) leave() {
 	}
 }
 
-// left is a coefficient that is not opened, with its correlation and what it lacks.
+// left is a coefficient that stays at 0, with its correlation and its violation.
 type left struct {
 	l       *localBlock
 	k       int
 	z, lack float64
 }
 
-// openAll takes back what [Blocks.leave] has left at 0: a Hessian that is not written out would move it with the others, away from
-// where its correlation draws it, and the steps would lower the model but not the loss.
+// openAll restores the correlations and violations that leave has set to 0. A Hessian that is not written out
+// would move those coefficients along with others, away from where their correlations draw them, and steps
+// would lower the model but not the loss.
 func (s *Blocks) openAll() {
 	for _, e := range s.left {
 		e.l.z[e.k], e.l.lack[e.k] = e.z, e.lack
@@ -171,10 +172,10 @@ func (s *Blocks) correlate(columns []int32) {
 	s.count(columns)
 }
 
-// count counts a visit to columns.
+// count charges a visit to columns.
 func (s *Blocks) count(columns []int32) { s.spend(s.entries(columns)) }
 
-// entries counts those that columns store.
+// entries returns the number of entries that columns store.
 func (s *Blocks) entries(columns []int32) (entries float64) {
 	for _, j := range columns {
 		from, to := s.view.Matrix().Span(int(j))
@@ -183,11 +184,11 @@ func (s *Blocks) entries(columns []int32) (entries float64) {
 	return entries
 }
 
-// prepare makes the quadratic model at the point, damped after models that have misled: at most it is nowhere below the
-// loss, and steps on it always lower the objective. Where that pays, its Hessian is written out between
-// the coefficients that are not 0 or have a reason to leave it.
+// prepare builds the quadratic model at the point, damped after models that have misled. With full damping the
+// model lies nowhere below the loss, so that steps on it always lower the objective. Where it pays, the Hessian
+// is written out between the coefficients that are not 0 or may leave it.
 func (s *Blocks) prepare(g model.Blocks, columns []int32) {
-	if g.Concavity() > 0 { // steps of one size, from wherever
+	if g.Concavity() > 0 { // the same step size at every point
 		s.fit.Majorant(nil, &s.metric)
 	} else {
 		s.fit.Metric(s.point, &s.metric)
@@ -199,7 +200,7 @@ func (s *Blocks) prepare(g model.Blocks, columns []int32) {
 	if !writes {
 		s.openAll()
 	}
-	if writes && s.q > 1 { // of one score blocks are made once, of all their columns
+	if writes && s.q > 1 { // of one score, curves come first: they are of all columns of a block, and may be kept
 		s.hessian.Write(s.open)
 		s.work += float64(cost)
 	}
@@ -209,7 +210,7 @@ func (s *Blocks) prepare(g model.Blocks, columns []int32) {
 	}
 }
 
-// damp raises the curvature of the model, of one score, to the share of a majorant's.
+// damp raises the curvature of a model of one score to the damping's share of a majorant's.
 func (s *Blocks) damp() {
 	if s.damping == 0 || !s.fit.Majorant(s.point, &s.majorant) {
 		return
@@ -221,7 +222,7 @@ func (s *Blocks) damp() {
 	}
 }
 
-// curves makes the curvature of each block.
+// curves computes the curvature of each block.
 func (s *Blocks) curves() {
 	for _, l := range s.at {
 		if l.curve != nil && s.fit.Quadratic() {
@@ -240,15 +241,15 @@ func (s *Blocks) curves() {
 	s.hessian.Clear()
 }
 
-// stranded reports that a block which lacks more than tol has no curvature in the model, which leaves it where it is: all rows
-// that it has entries in are where the loss is straight.
+// stranded reports whether a block that violates optimality by more than tol has no curvature in the model,
+// which leaves it where it is: the loss is linear in all rows where the block has entries.
 func (s *Blocks) stranded(tol float64) bool {
 	return slices.ContainsFunc(s.at, func(l *localBlock) bool { return l.steep == 0 && s.length(l.lack) > tol })
 }
 
-// steepest returns a bound of the largest eigenvalue of a symmetric positive semidefinite
-// matrix: the largest row sum, the trace, or for small ones the sixteenth root of the trace of
-// the sixteenth power, which exceeds it by d^(1/16) at most.
+// steepest returns a bound of the largest eigenvalue of a symmetric positive semidefinite matrix: the largest
+// row sum, the trace or, for small matrices, the sixteenth root of the trace of the sixteenth power, which
+// exceeds the eigenvalue by a factor of d^(1/16) at most.
 func steepest(kernel *kernels.Set, a []float64, d int) float64 {
 	var trace, rows float64
 	for k := range d {
@@ -286,8 +287,8 @@ func steepest(kernel *kernels.Set, a []float64, d int) float64 {
 	return min(bound, bound*trace*(1+1e-12))
 }
 
-// sweeps minimise the model over the working set, block by block, until none lacks more than
-// tol, and report whether that is so.
+// sweeps minimises the model over the working set, block by block, until no violation exceeds tol or the epochs
+// or ctx end. It returns false if the number of sweeps given was too small.
 func (s *Blocks) sweeps(ctx context.Context, g model.Blocks, tol float64, times, most int) (done bool) {
 	size := len(s.own) / 4
 	columns := s.workingColumns()
@@ -312,12 +313,13 @@ func (s *Blocks) sweeps(ctx context.Context, g model.Blocks, tol float64, times,
 	return false
 }
 
-// sweepsAlone returns after how many sweeps over columns a Newton step on the model takes no longer than they did.
+// sweepsAlone returns the number of sweeps over columns that cost as much as a Newton step on the model, or
+// more.
 func (s *Blocks) sweepsAlone(columns []int32) int {
 	return max(leastAlone, int(math.Ceil(support.CholeskyCost(len(s.open))/s.hessian.VisitCost(columns))))
 }
 
-// countSweep counts a sweep over columns.
+// countSweep charges a sweep over columns.
 func (s *Blocks) countSweep(columns []int32) {
 	if s.hessian.Written() {
 		s.work += s.hessian.VisitCost(columns)
@@ -327,7 +329,7 @@ func (s *Blocks) countSweep(columns []int32) {
 	s.count(columns)
 }
 
-// visit minimises the model over a block, and returns what it lacked.
+// visit minimises the model over a block, and returns its violation before.
 func (s *Blocks) visit(g model.Blocks, b int, l *localBlock, size int) float64 {
 	if l.steep == 0 {
 		return 0
@@ -358,7 +360,7 @@ func (s *Blocks) visit(g model.Blocks, b int, l *localBlock, size int) float64 {
 				s.view.Kernels().Axpy(-change, l.curve[k*d:][:d], slope)
 			}
 		}
-		if s.hessian.Written() { // which does not know the others: they would move as if nothing did with them
+		if s.hessian.Written() { // the matrix has no rows for the shut entries, so these must not move
 			for _, k := range l.shut {
 				slope[k] = l.z[k]
 			}
@@ -375,7 +377,7 @@ func (s *Blocks) visit(g model.Blocks, b int, l *localBlock, size int) float64 {
 	return worst
 }
 
-// modelSlope returns −∇ of the model without its penalty, on a block. It is good until the next call.
+// modelSlope returns −∇ of the model, without the penalty, on a block. It is valid until the next call.
 func (s *Blocks) modelSlope(l *localBlock) []float64 {
 	slope := s.own[:len(l.z)]
 	for c, j := range l.columns {
@@ -387,7 +389,7 @@ func (s *Blocks) modelSlope(l *localBlock) []float64 {
 	return slope
 }
 
-// follow tells the Hessian that the coefficients of a block have moved.
+// follow passes a move of a block's coefficients to the Hessian.
 func (s *Blocks) follow(l *localBlock, moved []float64) {
 	for c, j := range l.columns {
 		if change := moved[c*s.q:][:s.q]; !zero(change) {
@@ -396,9 +398,9 @@ func (s *Blocks) follow(l *localBlock, moved []float64) {
 	}
 }
 
-// accept goes as far towards the minimum of the model as lowers the objective, and returns
-// which share of the way that is. exact says that the model is nowhere below the loss: the objective then rises by rounding
-// alone, of its own or, by more, of a curvature of which little is left.
+// accept moves towards the minimum of the model as far as that lowers the objective, and returns the share of
+// the way, 0 for none. exact says that the model is nowhere below the loss: the objective then rises only by
+// rounding, either its own or, more, that of a curvature of which little is left.
 func (s *Blocks) accept(g model.Blocks, exact bool) (length float64) {
 	before, predicted := s.point.Loss, 0.0
 	moving := false
@@ -412,7 +414,7 @@ func (s *Blocks) accept(g model.Blocks, exact bool) (length float64) {
 		}
 	}
 	rounding := float64(1e-14 * max(before, s.fit.Null()))
-	if !moving || !(predicted <= rounding) || math.IsInf(predicted, 0) { // next to no curvature, or one that is rounding: the model has no minimum near
+	if !moving || !(predicted <= rounding) || math.IsInf(predicted, 0) { // next to no curvature, or only rounding of it: the model has no minimum nearby
 		return 0
 	}
 	length = 1

@@ -2,20 +2,20 @@ package cd
 
 import "slices"
 
-// apart puts remainders in the place of the columns of the support that they are of: its Gram matrix cannot tell these from the
-// columns that they nearly depend on.
+// apart replaces columns of the support that nearly depend on others by their remainders: the Gram matrix of
+// the support cannot tell such columns from those that they depend on.
 type apart struct {
 	of   *reduction // of the unpenalised columns; nil: there are none
-	used []int      // of its remainders, those whose columns are all in the support
-	at   []int      // position of an unpenalised column → that in the support, −1: it is not there
-	by   []float64  // by remainder used
+	used []int      // remainders whose columns are all in the support
+	at   []int      // position of an unpenalised column → its position in the support, −1: not there
+	by   []float64  // scratch, by remainder used
 	row  []float64
 }
 
 // any reports whether there are remainders.
 func (t *apart) any() bool { return t.of != nil && len(t.of.remainders) > 0 }
 
-// find looks for the remainders whose columns are all in a support.
+// find lists the remainders whose columns are all in a support.
 func (t *apart) find(columns []int32) {
 	t.used = t.used[:0]
 	if !t.any() {
@@ -45,7 +45,8 @@ func (t *apart) find(columns []int32) {
 // place returns the position in the support of the column that remainder l is of.
 func (t *apart) place(l int) int { return t.at[t.of.remainders[l].at] }
 
-// slopes makes of slopes along the columns of the support those along the remainders, too.
+// slopes takes slopes along the columns of the support, and replaces those of columns with a remainder by the
+// slopes along the remainder.
 func (t *apart) slopes(v []float64) {
 	for i, l := range t.used {
 		t.by[i] = 0
@@ -60,7 +61,7 @@ func (t *apart) slopes(v []float64) {
 	}
 }
 
-// direction makes of a direction along the remainders, too, that of the columns of the support.
+// direction turns a direction along columns and remainders into one along the columns of the support.
 func (t *apart) direction(d []float64) {
 	for i, l := range t.used {
 		at := t.place(l)
@@ -75,8 +76,8 @@ func (t *apart) direction(d []float64) {
 	}
 }
 
-// system makes of the system of the support, s × s and read from the lower triangle, that with the remainders. They are orthogonal
-// to the basis and to one another, which the Gram matrix does not know.
+// system turns the system of the support, s × s and read from the lower triangle, into one with the remainders.
+// They are orthogonal to the basis and to one another, which the Gram matrix does not show.
 func (t *apart) system(a []float64, s int, total float64) {
 	if len(t.used) == 0 {
 		return

@@ -6,19 +6,19 @@ import (
 	"github.com/seed-45b9a24c/pare/kernels"
 )
 
-// barrier is what interior-point methods keep of constraints 0 ≤ β ≤ C: the distances to both
-// bounds, their multipliers s and t with βs = μ and (C − β)t = μ, and what a step changes of
-// them. Steps are Mehrotra's (SIAM Journal on Optimization 2, 1992): one towards μ = 0 shows how
-// far μ can fall, and its curvature, which the second corrects.
+// barrier holds what interior-point methods need for constraints 0 ≤ β ≤ C: the distances to both bounds, their
+// multipliers s and t with βs = μ and (C − β)t = μ, and the change of these in a step. Steps are Mehrotra's
+// (SIAM Journal on Optimization 2, 1992): a first step towards μ = 0 shows how far μ can fall, and its
+// second-order terms, for which the second step corrects.
 type barrier struct {
 	k           *kernels.Set
-	beta, slack []float64 // β and C − β, each to its own relative precision
+	beta, slack []float64 // β and C − β, each to full relative precision
 	low, high   []float64 // s, t
 	inverse     []float64 // 1/D, D = s/β + t/(C − β)
 	dLow, dHigh []float64
 }
 
-// resize makes all vectors of one length, for steps that end with k.
+// resize gives all vectors the same length. Later steps use k, and end with its context.
 func (b *barrier) resize(k *kernels.Set, size int) {
 	b.k = k
 	for _, v := range []*[]float64{&b.beta, &b.slack, &b.low, &b.high, &b.inverse, &b.dLow, &b.dHigh} {
@@ -27,13 +27,13 @@ func (b *barrier) resize(k *kernels.Set, size int) {
 	}
 }
 
-// start puts βₖ where it is, but no closer to a bound than edge.
+// start sets βₖ to value, but no closer to a bound than edge.
 func (b *barrier) start(k int, value, bound, edge float64) {
 	b.beta[k] = min(max(value, edge), bound-edge)
 	b.slack[k] = bound - b.beta[k]
 }
 
-// setMultipliers sets those of βₖ, whose difference is to be g, and of which both are so much more than 0.
+// setMultipliers sets the multipliers of βₖ so that their difference is g and both are at least room.
 func (b *barrier) setMultipliers(k int, g, room float64) {
 	b.low[k], b.high[k] = max(g, 0)+room, max(-g, 0)+room
 }
@@ -46,8 +46,8 @@ func (b *barrier) scale() {
 	}
 }
 
-// complementarity returns Σ βs + (C − β)t. Every step lowers it, and the gap is no
-// more; the gap itself may rise on the way.
+// complementarity returns Σ βs + (C − β)t. Every step lowers it, and the gap does not exceed it; the gap itself
+// may rise between steps.
 func (b *barrier) complementarity() float64 {
 	var sum float64
 	for k, low := range kernels.Each(b.k, b.low) {
@@ -57,8 +57,8 @@ func (b *barrier) complementarity() float64 {
 	return sum
 }
 
-// predict takes d, the step to μ = 0, and makes dLow and dHigh what is to be reached for βs
-// and (C − β)t by the next.
+// predict takes d, the step to μ = 0, and sets dLow and dHigh to the values that the next step is to give to βs
+// and (C − β)t.
 func (b *barrier) predict(d []float64) {
 	for k, d := range kernels.Each(b.k, d) {
 		b.dLow[k] = -b.low[k] - float64(b.dLow[k]*d)
@@ -80,13 +80,13 @@ func (b *barrier) predict(d []float64) {
 	}
 }
 
-// corrected returns the right-hand side r of βₖ with what predict asks for.
+// corrected returns the right-hand side r of βₖ, corrected for the values that predict has set.
 func (b *barrier) corrected(k int, r float64) float64 {
 	return r + b.dLow[k]/b.beta[k] - b.dHigh[k]/b.slack[k]
 }
 
-// step moves by the corrected step d, almost to the nearest bound, and returns the share of it
-// that was possible: 0 where rounding has the last word.
+// step moves by the corrected step d, or almost to the nearest bound if that is closer, and returns the share
+// of d that it could take: 0 where rounding prevents any progress.
 func (b *barrier) step(d []float64) (length float64) {
 	for k, d := range kernels.Each(b.k, d) {
 		b.dLow[k] = (b.dLow[k]-float64(b.low[k]*d))/b.beta[k] - b.low[k]
@@ -102,8 +102,7 @@ func (b *barrier) step(d []float64) (length float64) {
 	return length
 }
 
-// reach returns the length at which the first of β, C − β, s and t becomes 0, 1/toTheWall
-// at most.
+// reach returns the length at which the first of β, C − β, s and t becomes 0, at most 1/toTheWall.
 func (b *barrier) reach(d []float64) float64 {
 	length := 1 / toTheWall
 	for k, d := range kernels.Each(b.k, d) {
@@ -118,9 +117,10 @@ func (b *barrier) reach(d []float64) float64 {
 	return length
 }
 
-// shorter returns the lesser of length and room/speed, for a room above 0 and a speed above 0.
+// shorter returns the lesser of length and room/speed for a positive room, or length if the speed is not
+// positive.
 func shorter(length, room, speed float64) float64 {
-	if room < float64(length*speed) { // rarely: a division would take longer than all the rest
+	if room < float64(length*speed) { // rare: dividing every time would take longer than all the rest
 		return room / speed
 	}
 	return length

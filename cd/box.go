@@ -6,8 +6,8 @@ import (
 	"github.com/seed-45b9a24c/pare/model"
 )
 
-// boundedGap is [inner.gap] under bounds, where a correlation beyond its threshold may be that of
-// a coefficient at its bound.
+// boundedGap is [inner.gap] under bounds, where a correlation beyond its threshold may belong to a coefficient
+// at its bound.
 func (in *inner) boundedGap() float64 {
 	loss := 0.5 * in.engine.squaredResidual() / in.total
 	dual := model.Dual{Penalty: in.pen, Total: in.total, Loss: loss}

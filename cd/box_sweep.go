@@ -8,31 +8,29 @@ import (
 	"github.com/seed-45b9a24c/pare/model"
 )
 
-// sweeper is coordinate descent over the variables of a box that may still move: those of the
-// samples of an SVM, or of the two sides of the tubes of regression.
+// sweeper is coordinate descent over the variables of a box that may still move: those of the samples of an
+// SVM, or of the two sides of the tubes of regression.
 //
-// Samples at a bound whose gradient points out of the box by more than a share
-// of the largest violation of the last sweep are set aside (after Hsieh et al.,
-// ICML 2008, section 3.2). That is a guess: every certificate covers all
-// samples again.
+// Samples at a bound are set aside if their gradient points out of the box by more than a share of the largest
+// violation of the last sweep (after Hsieh et al., ICML 2008, section 3.2). That is a guess: every certificate
+// covers all samples again.
 //
-// Runs of the list are visited in random order: random order converges several
-// times faster than cyclic order where neighbours are alike, and runs keep the
-// entries of neighbours together.
+// Runs of the list are visited in random order: it converges several times faster than cyclic order where
+// neighbours are alike, and runs keep the entries of neighbours together.
 type sweeper struct {
 	k      *kernels.Set
 	e      kernels.BoxEpoch
-	margin []float64 // of each variable, when last all were looked at
+	margin []float64 // of each variable, at the last certificate
 	live   []int32   // variables still swept
 	chunk  int       // samples between two checks of the context
 	random uint64    // state of the generator, seeded anew by every solve
 
-	left   float64 // sweeps over all variables that this solve may still cost
-	factor float64 // the estimated gap asked for, relative to the target
+	left   float64 // sweeps over all variables left in this solve
+	factor float64 // the estimated gap to reach, relative to the target
 
-	cost       float64 // modelled, of the last epoch
-	total      float64 // modelled cost of the sweeps of this solve since help was last asked for
-	checked    float64 // what it was when the gap was last looked at, and that gap
+	cost       float64 // modelled cost of the last epoch
+	total      float64 // modelled cost of the sweeps of this solve since the interior point last took over
+	checked    float64 // total when hopeless last looked at the gap, and that gap
 	gap        float64
 	spent      float64 // modelled cost of sweeps since a Newton step was last considered
 	freeBefore int     // free samples when a step was last considered
@@ -40,17 +38,17 @@ type sweeper struct {
 }
 
 const (
-	stepShare    = 0.3     // of the cost of sweeps, that Newton steps may cost
-	settledShare = 0.9     // of the free samples must remain for a Newton step
-	firstTry     = 1       // of the target, before the first certificate
-	nextTry      = 0.7     // of the one before
+	stepShare    = 0.3     // of the cost of sweeps: what a Newton step may cost
+	settledShare = 0.9     // of the free samples must remain free for a Newton step
+	firstTry     = 1       // initial factor, before the first certificate
+	nextTry      = 0.7     // of the factor before
 	setAside     = 0.2     // of the largest violation
-	leastTry     = 1e-4    // where rounding ends the tightening
+	leastTry     = 1e-4    // least factor, where rounding makes tightening useless
 	pollEvery    = 1 << 19 // entries between two checks of the context
-	pollSample   = 16      // what a sample costs, in entries
-	firstCheck   = 1. / 16 // of the price of the interior point, from where on sweeps are compared with it
-	stepGain     = 0.5     // of the gap that a Newton step must take away to be worth while
-	swath        = 8       // samples that are visited one after the other
+	pollSample   = 16      // cost of a sample, in entries
+	firstCheck   = 1. / 16 // of the price of the interior point: cost of sweeps at which the two are first compared
+	stepGain     = 0.5     // of the gap: a Newton step that leaves more was not worth its cost
+	swath        = 8       // samples visited one after another
 )
 
 func (w *sweeper) init(k *kernels.Set, e kernels.BoxEpoch, margin []float64) {
@@ -65,8 +63,8 @@ func (w *sweeper) start(opts Options) {
 	w.freeBefore, w.total, w.checked = math.MaxInt, 0, 0
 }
 
-// hopeless reports whether sweeps have cost the price of the interior point, or will have at
-// the rate at which the gap has fallen since they had cost half as much.
+// hopeless reports whether sweeps have cost as much as the interior point would, or will at the rate at which
+// the gap has fallen since they had cost half as much.
 func (w *sweeper) hopeless(gap, goal, price float64) bool {
 	switch {
 	case w.total > price:
@@ -103,8 +101,8 @@ func (w *sweeper) activate() {
 	}
 }
 
-// compare sets the thresholds beyond which samples are set aside, given the
-// extreme violations. Where there is none to compare with, nobody is.
+// compare sets the thresholds beyond which samples are set aside, given the extreme violations. Without a
+// violation no sample is set aside.
 func (w *sweeper) compare(over, under float64) {
 	if w.e.AsideOver = setAside * over; !(over > 0) {
 		w.e.AsideOver = math.Inf(1)
@@ -143,8 +141,8 @@ func (w *sweeper) epoch(ctx context.Context) bool {
 	return true
 }
 
-// shuffle puts runs of the list in random order (SplitMix64 and Fisher–Yates). What
-// is left behind the last whole run stays there.
+// shuffle puts runs of the list in random order (SplitMix64 and Fisher–Yates). Samples after the last whole run
+// stay in place.
 func (w *sweeper) shuffle() {
 	runs := len(w.live) / swath
 	for done := range w.k.Range(runs - 1) {
@@ -166,7 +164,7 @@ func (w *sweeper) denseEpoch() (kept int) {
 	for _, pos := range e.Live {
 		v, x := &e.At[pos], e.Values[e.From[pos]:e.To[pos]]
 		g := math.FMA(v.Sign, w.k.Dot(x, e.W), -v.Margin)
-		share := v.Value // of the gap
+		share := v.Value // times g: the contribution to the gap
 		if !(g > 0) {
 			share -= v.Bound
 		}

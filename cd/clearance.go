@@ -2,14 +2,14 @@ package cd
 
 import "math"
 
-// Clearance returns by how much the residual of the last solution may change, in the norm ‖·‖ₛ, before a
-// column off its support can reach its strength, or a coefficient leave its bound: the least of
-// (Nαⱼ − |c_j|)/‖X̃_j‖ₛ, by the correlations that the certificate has or bounds, and of what exceeds that
-// at bounds. +Inf where there is neither.
+// Clearance returns how far, in the norm ‖·‖ₛ, the residual of the last solution may move before a column
+// outside the support can reach its threshold or a coefficient can leave its bound. This is the smallest (Nαⱼ −
+// |c_j|)/‖X̃_j‖ₛ, with |c_j| as the certificate knows or bounds it, or (σc_j − Nαⱼ − Nα₂|βⱼ|)/‖X̃_j‖ₛ for a
+// coefficient at a bound, σ its sign. It is +Inf if there are neither.
 func (s *Solver) Clearance() float64 {
 	c, least := &s.cert, math.Inf(1)
 	for i, j := range s.active {
-		if b := s.coef[i]; s.pen.Held(int(j), b) { // while the pull exceeds what holds it at 0
+		if b := s.coef[i]; s.pen.Held(int(j), b) { // it stays there while the pull exceeds what draws it to 0
 			k := c.place(j)
 			pull := float64(math.Copysign(1, b) * c.corr[k])
 			least = min(least, (pull-c.threshold(k)-float64(s.view.Total()*s.pen.Ridge()*math.Abs(b)))/c.norm[k])
@@ -24,7 +24,7 @@ func (s *Solver) Clearance() float64 {
 			if len(c.levels) > 0 {
 				threshold = c.levels[k]
 			}
-			if threshold-b >= float64(norm[at]*(run.length+least)) { // as for nearly all
+			if threshold-b >= float64(norm[at]*(run.length+least)) { // true of nearly all columns
 				continue
 			}
 			if s.beta[k] != 0 || threshold == 0 || c.leftOut(int32(k)) {

@@ -2,31 +2,31 @@ package cd
 
 import "github.com/seed-45b9a24c/pare/support"
 
-// The cost model goes on from that of support, in the same unit.
+// The cost model continues that of package support, in the same unit.
 const (
 	sparseValue = support.SparseValue
 	denseValue  = support.DenseValue
 	gramValue   = support.GramValue
 	updateValue = support.UpdateValue
 	factorValue = support.FactorValue
-	perColumn   = 3.0  // of a sweep
-	denseSample = 20.0 // a dense sample that a sweep or a product meets, besides its values
-	gramMove    = 8.0  // a coefficient that moves, besides its row
-	factorDot   = 6.0  // one dot product in it
-	rotateValue = 0.5  // two entries of it, turned where a row has left
+	perColumn   = 3.0  // one column in a sweep
+	denseSample = 20.0 // one dense sample in a sweep or a product, besides its values
+	gramMove    = 8.0  // one coefficient that moves, besides its row
+	factorDot   = 6.0  // one dot product in a factorisation
+	rotateValue = 0.5  // two entries of a factor, rotated after a row has left
 )
 
 const (
 	largestCholesky = 400 // columns beyond which conjugate gradients are cheaper
-	smallestChoice  = 48  // columns up to which it is Cholesky without a thought,
-	curvedChoice    = 16  // where its Gram matrix lasts one step
-	epochsExpected  = 25  // sweeps that a Gram matrix must pay for itself in
-	newtonsExpected = 5   // Newton steps that share what is added to it,
+	smallestChoice  = 48  // columns up to which the system is always factorised,
+	curvedChoice    = 16  // and where its Gram matrix lasts one step
+	epochsExpected  = 25  // sweeps within which a Gram matrix must pay for itself
+	newtonsExpected = 5   // Newton steps that share the columns added to it,
 	newtonsCold     = 3   // from a cold start, after which there may be no other solve
-	sweepsFor       = 4   // sweeps expected for an iteration of conjugate gradients that a ridge leaves
-	curvedEpochs    = 8   // sweeps that one must pay for itself in that lasts a step
-	// The share of its price that a Gram matrix for one step has to be worth: measured, as
-	// is that of many rows.
+	sweepsFor       = 4   // sweeps expected per iteration of conjugate gradients, where a ridge bounds these
+	curvedEpochs    = 8   // sweeps within which a Gram matrix for one step must pay for itself
+	// Factors on the price of a Gram matrix that lasts one step, both measured: passing in general, and beyond
+	// for sparse columns of more than cachedRows rows.
 	passing    = 0.7
 	beyond     = 1.6
 	cachedRows = 1 << 15
@@ -40,10 +40,10 @@ func residualCost(values, columns int, dense bool) float64 {
 	return cost + float64(perColumn*float64(columns))
 }
 
-// visitCost is that of meeting so many samples with so many entries.
+// visitCost returns the cost of visiting samples with the number of entries given.
 func visitCost(entries, samples int, dense bool) float64 {
 	cost := residualCost(entries, samples, dense)
-	if dense { // a call for each
+	if dense { // one call for each sample
 		cost += float64(denseSample * float64(samples))
 	}
 	return cost
@@ -53,8 +53,9 @@ func gramCost(moved, columns, size int) float64 {
 	return float64(float64(moved)*(gramMove+float64(gramValue*float64(size)))) + float64(perColumn*float64(columns))
 }
 
-// choose returns the engine for the set that has been loaded. Columns that nearly copy one another have large coefficients, whose
-// parts in the residual cancel: squares of them, as on the Gram matrix, would leave nothing of it.
+// choose returns the engine for the loaded set. Columns that are nearly copies of one another have large
+// coefficients, whose contributions to the residual cancel: squares of them, as on the Gram matrix, would leave
+// no digits of the residual.
 func (in *inner) choose() engine {
 	if in.newton.apart.any() {
 		return &in.residual
@@ -69,7 +70,7 @@ func (in *inner) choose() engine {
 		}
 	}
 	byResidual := residualCost(values+inSupport, w, in.store.Dense())
-	if gramCost(moving, w, max(size, w)) >= 0.5*byResidual { // the least it can be
+	if gramCost(moving, w, max(size, w)) >= 0.5*byResidual { // a lower bound of the cost on the Gram matrix
 		return &in.residual
 	}
 	missing := in.gram.Missing(in.columns)
@@ -83,8 +84,8 @@ func (in *inner) choose() engine {
 	return &in.residual
 }
 
-// sweepsExpected returns how many sweeps to expect on the set loaded, in all its rounds: fewer than usual
-// where the ridge bounds the condition of its problem.
+// sweepsExpected returns the number of sweeps to expect on the loaded set, in all rounds: fewer than usual
+// where the ridge bounds the condition number of its problem.
 func (in *inner) sweepsExpected() float64 {
 	if in.ridge == 0 {
 		return in.epochs

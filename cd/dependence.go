@@ -5,22 +5,21 @@ import (
 	"slices"
 )
 
-// dependenceTol is the share of a dependence, of the largest [newton.squaredLength], that is put down to
-// rounding.
+// dependenceTol is the share of the largest [newton.squaredLength] of a dependence up to which an entry of it
+// is attributed to rounding.
 const dependenceTol = 1e-8
 
-// removeDependence makes the support independent without raising the objective. Columns
-// join a Cholesky factor from the largest coefficient down. One that depends on
-// those before it gives a direction along which the fit stays: the coefficients
-// move along it, in the sense in which the penalty falls, until one of them is
-// zero or at a bound, and that column leaves; one that depends on unpenalised columns alone stays where
-// it is. It returns false where no coefficient had to move.
+// removeDependence makes the columns of the support independent without raising the objective. Columns join a
+// Cholesky factor in descending order of their coefficients. A column that depends on those before it gives a
+// direction along which predictions stay the same. Coefficients move along it, in the sense that lowers the
+// penalty, until one of them is zero or at a bound, and that column leaves. A column that depends on
+// unpenalised columns alone stays where it is. It returns false if no coefficient moved.
 func (nw *newton) removeDependence() (changed bool) {
 	in, s := nw.in, len(nw.columns)
 	nw.gather()
 	nw.apart.slopes(nw.rho)
 	nw.null, nw.row = grow(nw.null, s+1), grow(nw.row, s+1)
-	b := nw.d // the coefficients on the way
+	b := nw.d // the coefficients as they move
 	copy(b, nw.from)
 	nw.order, nw.block = nw.order[:0], nw.block[:0]
 	for i := range s {
@@ -67,9 +66,10 @@ func (nw *newton) removeDependence() (changed bool) {
 	return changed
 }
 
-// restate collects the support that removeDependence has left, with its factor, and the residual there.
+// restate collects the support that removeDependence has left, renumbers the factor's columns, and updates the
+// residual.
 func (nw *newton) restate() {
-	place := nw.order // of the columns that stay, among themselves
+	place := nw.order // number of each remaining column among the remaining ones
 	kept := 0
 	for i, k := range nw.position {
 		place[i] = kept
@@ -86,9 +86,9 @@ func (nw *newton) restate() {
 	nw.apart.slopes(nw.rho)
 }
 
-// solveOrdered solves for d by the factor that removeDependence has left: columns may depend on
-// each other in the order of the set, and not from the largest coefficient down, or it
-// has set some aside, whose part the others have.
+// solveOrdered solves for d by the factor that removeDependence has left. A new factorisation could fail:
+// columns that are independent in descending order of their coefficients may seem dependent in the order of the
+// set, and some may have been set aside, whose part the others take.
 func (nw *newton) solveOrdered() {
 	clear(nw.d)
 	x := nw.row[:len(nw.block)]
@@ -102,9 +102,9 @@ func (nw *newton) solveOrdered() {
 	nw.apart.direction(nw.d)
 }
 
-// dropDependent moves b along the dependence of column i on the block until a penalised coefficient
-// is zero or one is at a bound; if it is one of the block's, that column leaves the block. It returns
-// false where none gets there.
+// dropDependent moves b along the dependence of column i on the block until a penalised coefficient is zero or
+// some coefficient is at a bound. If that is one of the block, its column leaves the block. It returns false if
+// no coefficient gets there.
 func (nw *newton) dropDependent(i int, b []float64) bool {
 	v := nw.null[:len(nw.block)+1]
 	nw.factor.Null(v)
@@ -155,13 +155,13 @@ func (nw *newton) dropDependent(i int, b []float64) bool {
 	return true
 }
 
-// still reports that a coefficient of column i does not move with the others: it is zero or at a bound.
+// still reports whether the coefficient b of column i stays while others move: it is zero or at a bound.
 func (nw *newton) still(i int, b float64) bool {
 	return b == 0 || nw.in.pen.Held(int(nw.columns[i]), b)
 }
 
-// reach returns the length at which a coefficient of column i is zero or at a bound along d, and which of the
-// two; +Inf: at neither.
+// reach returns the length along d at which the coefficient b of column i is zero or at a bound, and its value
+// there, or +Inf if it gets to neither.
 func (nw *newton) reach(i int, b, d float64) (length, end float64) {
 	if nw.kinked(i) && math.Signbit(d) != math.Signbit(b) {
 		return -b / d, 0
@@ -173,5 +173,5 @@ func (nw *newton) reach(i int, b, d float64) (length, end float64) {
 	return nw.in.pen.DistanceToBound(j, b, d) / math.Abs(d), nw.in.pen.Clip(j, math.Copysign(math.Inf(1), d))
 }
 
-// squaredLength is the squared length of column i times d, its part in a dependence.
+// squaredLength returns the squared length of column i times d, its entry in a dependence.
 func (nw *newton) squaredLength(i int, d float64) float64 { return d * d * nw.a[i*len(nw.columns)+i] }

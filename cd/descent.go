@@ -8,10 +8,10 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// Descent solves under a penalty that is not convex, with one λ, along a path: from the null model
-// at αmax down in fixed steps, each point from the one before, and at last to the λ asked for. Of
-// several stationary points the result is thus a function of the data and λ, independent of
-// earlier calls. The points of the path are kept. It is not safe for concurrent use.
+// Descent solves problems under a penalty that is not convex, with one λ, along a path: from the null model at
+// αmax down in fixed steps, each point from the one before, and finally to the λ asked for. Which of several
+// stationary points it returns is thus a function of the data and λ alone, independent of earlier calls. The
+// points of the path are kept. It is not safe for concurrent use.
 type Descent struct {
 	solver *Blocks
 	of     func(lambda float64) (model.Blocks, error)
@@ -27,22 +27,22 @@ type knot struct {
 	coef []float64
 }
 
-// Along the path.
+// Constants of the path.
 const (
 	descentStep = 0.1  // in λ
-	descentTol  = 1e-3 // as of [Blocks.Solve]
-	loosest     = 1e-6 // the same of the λ asked for: where supports jump, a looser point may be one of another branch
-	longest     = 1000 // knots
+	descentTol  = 1e-3 // Tol of [Blocks.Solve] at knots
+	loosest     = 1e-6 // largest Tol at the λ asked for: where supports jump, a looser point may lie on another branch
+	longest     = 1000 // largest number of knots
 )
 
-// NewDescent returns one on a solver that nobody else uses. of makes the penalty of a λ, a
-// [model.Elementwise]; from ln αmax on its solution is 0.
+// NewDescent returns a Descent on a solver that nothing else uses. of makes the penalty of a λ, a
+// [model.Elementwise]; its solution is 0 from top = ln αmax on.
 func NewDescent(solver *Blocks, of func(lambda float64) (model.Blocks, error), top float64) *Descent {
 	solver.drift = newDrift(solver.view, solver.point)
 	return &Descent{solver: solver, of: of, top: top}
 }
 
-// Solve solves at one λ. See [Blocks.Solve]; the effort is that since the last call.
+// Solve solves at one λ, see [Blocks.Solve]. The effort includes that on new knots.
 func (d *Descent) Solve(ctx context.Context, lambda float64, opts Options) (*BlockSolution, error) {
 	g, err := d.of(lambda)
 	if err != nil {
@@ -55,7 +55,7 @@ func (d *Descent) Solve(ctx context.Context, lambda float64, opts Options) (*Blo
 	}
 	for k := len(d.knots) + 1; k <= last; k++ {
 		if err := d.extend(ctx, k, opts); err != nil || ctx.Err() != nil {
-			break // the last solve says so
+			break // the last solve returns the reason
 		}
 	}
 	d.startAt(min(last, len(d.knots)))

@@ -7,15 +7,15 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// drift bounds how far correlations have moved since they were computed, so that columns far from
-// leaving 0 need not be visited. By the Cauchy–Schwarz inequality that of column j moves by no more
-// than ‖X̃_j‖ₛ‖Δ‖ₛ/N, Δ the change of the residual.
+// drift bounds how far correlations have moved since they were computed, so that columns far from leaving 0
+// need not be visited. By the Cauchy–Schwarz inequality the correlation of column j moves by at most
+// ‖X̃_j‖ₛ‖Δ‖ₛ/N, Δ the change of the residual.
 type drift struct {
 	length   []float64 // by column, ‖X̃_j‖ₛ/N
-	weighted []float64 // s⊙ρ when it was measured last
+	weighted []float64 // s⊙ρ at the last measurement
 	path     float64   // Σ‖Δ‖ₛ since all columns were visited
-	seen     []float64 // by column, the path when its correlation was computed
-	strength float64   // what surely holds a column at 0
+	seen     []float64 // by column, the path when its correlation was last computed
+	strength float64   // |z| below which a column certainly stays at 0
 	near     []int32   // columns that were visited last
 }
 
@@ -29,14 +29,14 @@ func newDrift(view *sparse.View, at *model.ScorePoint) *drift {
 	return d
 }
 
-// restart says that all correlations are those of a point.
+// restart declares all correlations to be those at a point.
 func (d *drift) restart(view *sparse.View, at *model.ScorePoint) {
 	view.Kernels().Copy(d.weighted, at.Weighted)
 	view.Kernels().Clear(d.seen)
 	d.path = 0
 }
 
-// move measures how far the residual has moved to a point.
+// move adds the distance of the residual from its last measurement to the path.
 func (d *drift) move(view *sparse.View, at *model.ScorePoint) {
 	weights, square := view.Weights(), 0.0
 	pace := view.Kernels().Pace()
@@ -56,10 +56,10 @@ func (d *drift) move(view *sparse.View, at *model.ScorePoint) {
 	d.path += math.Sqrt(square)
 }
 
-// surely is the share of its strength up to which a bound holds a column at 0: rounding.
+// surely is the share of a strength up to which a bound holds a column at 0, less than 1 for rounding.
 const surely = 1 - 1e-9
 
-// forget says that the correlations of columns are not those of a point that was measured.
+// forget declares the correlations of columns to be of no point that was measured.
 func (d *drift) forget(columns []int32) {
 	if d == nil {
 		return
@@ -69,11 +69,11 @@ func (d *drift) forget(columns []int32) {
 	}
 }
 
-// under notes the strength of a penalty.
+// under sets the strength to that of a penalty.
 func (d *drift) under(g model.Separable) { d.strength = surely * g.Strength() }
 
-// visit returns the columns whose correlations z are not known well enough: those of earlier points, of
-// coefficients that are not 0 or that the penalty may not hold there any more.
+// visit returns the columns whose correlations z have to be computed: those with a coefficient that is not 0,
+// those forgotten, and those that the bound no longer holds at 0.
 func (d *drift) visit(beta, z []float64) []int32 {
 	d.near = d.near[:0]
 	seen, length, beta := d.seen[:len(z)], d.length[:len(z)], beta[:len(z)]

@@ -8,12 +8,12 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// duplicates finds copies among the columns that a working set is about to hold.
-// Copies have the same correlation and norm, but for rounding, so they are found among the
-// columns whose correlations agree with those of the set.
+// duplicates finds copies among the columns that a working set is about to take. Copies have the same
+// correlation and norm but for rounding, so they are sought among the columns whose correlations agree with
+// those of the set.
 type duplicates struct {
-	looked []bool   // by place: the column was in a set before
-	filter []uint64 // the correlations looked for, hashed
+	looked []bool   // by place: the column was in an earlier set
+	filter []uint64 // hashes of the correlations sought
 	near   []hashed // columns that the filter lets pass
 	list   []int32  // columns to compare
 	known  *sparse.Copies
@@ -31,19 +31,20 @@ const (
 	roundedBits = 52 - 24
 )
 
-// rounded returns what the correlations of copies agree in, or have neighbouring; and their norms.
+// rounded returns leading bits of a correlation or norm: copies have the same number, or numbers that differ by
+// 1.
 func rounded(number float64) uint64 {
 	return math.Float64bits(math.Abs(number)) >> roundedBits
 }
 
-// bit returns where the filter has a rounded correlation.
+// bit returns the position of a rounded correlation in the filter.
 func bit(key uint64) (word uint64, mask uint64) {
 	at := key * 0x9e3779b97f4a7c15 >> (64 - filterBits)
 	return at / 64, 1 << (at % 64)
 }
 
-// restart forgets the known copies. It returns an empty set to collect new ones in, or nil
-// where the penalty distinguishes all columns.
+// restart forgets the known copies. It returns an empty list to collect new ones in, or nil where the penalty
+// distinguishes all columns.
 func (w *workingSet) restart(s *Solver) *sparse.Copies {
 	equal, opposite := s.pen.Indifferent()
 	if !equal {
@@ -59,15 +60,15 @@ func (w *workingSet) restart(s *Solver) *sparse.Copies {
 	return t.known
 }
 
-// mergeDuplicates makes one column of the copies among those nominated, those active, and all
-// others, and reports whether there were any not known before.
+// mergeDuplicates makes one column of each group of copies among the candidates, the active columns and all
+// others. It reports whether it found copies not known before.
 func (w *workingSet) mergeDuplicates(s *Solver) (found bool) {
 	if s.copies == nil {
 		return false
 	}
 	t, c := &w.duplicates, &s.cert
 	sought := false
-	least, most := uint64(math.MaxUint64), uint64(0) // of the correlations looked for
+	least, most := uint64(math.MaxUint64), uint64(0) // range of the correlations sought
 	seek := func(place int32) {
 		if t.looked[place] {
 			return
@@ -101,8 +102,9 @@ func (w *workingSet) mergeDuplicates(s *Solver) (found bool) {
 	return len(redundant) > 0
 }
 
-// agreeing lists the columns whose correlations agree with those looked for, which are between
-// least and most; where some of a set are not of the residual at hand, all whose norms agree.
+// agreeing lists the columns whose correlations agree with those sought, which lie between least and most.
+// Where the set is all columns, some correlations may not be of the current residual, and it lists columns with
+// agreeing norms instead.
 func (t *duplicates) agreeing(s *Solver, least, most uint64) {
 	c := &s.cert
 	t.near, t.list = t.near[:0], t.list[:0]
@@ -126,7 +128,7 @@ func (t *duplicates) agreeing(s *Solver, least, most uint64) {
 			}
 		}
 	}
-	// To compare long columns is dear: those go that agree with no other.
+	// Comparing long columns is expensive, so columns that agree with no other are dropped.
 	slices.SortFunc(t.near, func(a, b hashed) int { return cmp.Compare(a.key, b.key) })
 	for i, a := range t.near {
 		if i > 0 && a.key-t.near[i-1].key <= 1 || i+1 < len(t.near) && t.near[i+1].key-a.key <= 1 {
@@ -136,7 +138,7 @@ func (t *duplicates) agreeing(s *Solver, least, most uint64) {
 	slices.Sort(t.list)
 }
 
-// replaceDuplicates makes candidates and active columns those that stand for them.
+// replaceDuplicates replaces candidates and active columns by the columns that stand for them.
 func (w *workingSet) replaceDuplicates(s *Solver) {
 	c, moved := &s.cert, false
 	for k, j := range s.active {
@@ -146,7 +148,7 @@ func (w *workingSet) replaceDuplicates(s *Solver) {
 		}
 		rep := s.copies.Representative(j)
 		s.active[k], s.beta[place], moved = rep.Column, 0, true
-		b := &s.beta[c.place(rep.Column)] // a column of a lower number, so that it comes first
+		b := &s.beta[c.place(rep.Column)] // of a lower index, so that it comes first
 		*b = math.FMA(rep.Sign, s.coef[k], *b)
 	}
 	if moved {

@@ -6,18 +6,18 @@ import (
 	"github.com/seed-45b9a24c/pare/model"
 )
 
-// followed says how the state has come to be where it is. Sweeps through the residual take from it what
-// predictions gain, so points on the way of a solve have these without another pass over their columns.
-// Rounding adds up on the way, so the point that a solve ends with is computed from X. Of the squared loss,
-// which needs fewer certificates, none is followed.
+// followed says how the state was moved to its point. Sweeps through the residual take from it what predictions
+// gain, so the predictions at points on the way of a solve are known without another pass over the columns.
+// Rounding adds up on the way, so the final point of a solve is computed from X. With the squared loss, which
+// needs fewer certificates, points are not followed.
 type followed struct {
-	at      reached // what of the state is that of β, where the next certificate begins
-	drifted bool    // points have been followed since the last was computed from X
-	beside  bool    // correlations of zero coefficients are of a followed point beside the state
-	never   bool    // rounding has shown on this matrix
+	at      reached // the part of the state that is at β when the next certificate begins
+	drifted bool    // points have been followed since the state was last computed from X
+	beside  bool    // correlations of zero coefficients are of a followed point that differs slightly from the state
+	never   bool    // rounding has shown on this matrix, so points are not followed
 }
 
-// reached is what has been followed to a point.
+// reached is the part of the state that has been followed to a point.
 type reached int
 
 const (
@@ -28,18 +28,18 @@ const (
 
 const (
 	followedTol = 1e-9  // the least tolerance: below it every point is computed from X
-	mostOff     = 1e-13 // of P₀: more shows that columns nearly depend on one another, or rows hardly bend
-	mostSteep   = 1e4   // slope of a row over its curvature: beyond it rounding would show in predictions
+	mostOff     = 1e-13 // of P₀: a larger difference shows that columns nearly depend on one another, or that rows have hardly any curvature
+	mostSteep   = 1e4   // slope of a row relative to its curvature: beyond it rounding would show in predictions
 )
 
-// follows reports whether points may be followed: not of a loss whose rows have hardly any curvature in
-// models, the residual of which is large then.
+// follows reports whether points may be followed. They may not if rows have hardly any curvature in models,
+// whose working residual is large then.
 func (s *Solver) follows() bool {
 	return s.tol >= followedTol && !s.followed.never && s.prox.least == 0 && len(s.unpenalised.columns) == 0
 }
 
-// regain adds X̃δ to u, by what the working residual has lost since the model at a point was loaded. It
-// returns false, and changes nothing, where it has not been kept or would be off.
+// regain adds X̃δ to u, taken from what the working residual has lost since the model at a point was loaded. It
+// returns false, and changes nothing, if that residual was not kept or would be inaccurate.
 func (s *Solver) regain(from *model.State, u []float64) bool {
 	in, r := &s.in, &s.in.residual
 	if !s.follows() || in.engine != r || s.subsampling.squared > 0 {
@@ -47,7 +47,7 @@ func (s *Solver) regain(from *model.State, u []float64) bool {
 	}
 	offset := r.e.Offset
 	for k, j := range in.columns {
-		if d := s.prox.delta[k]; d != 0 { // centred by the weights of the view, not of the model
+		if d := s.prox.delta[k]; d != 0 { // u is centred by the weights of the view, not of the model
 			offset = math.FMA(d, s.view.Mean(int(j))-in.store.Centre(j), offset)
 		}
 	}
@@ -55,7 +55,7 @@ func (s *Solver) regain(from *model.State, u []float64) bool {
 	return in.store.Regain(from.Weighted, r.e.Residual, offset, mostSteep, u)
 }
 
-// predict moves the state to the gathered point, on from where that has been followed to.
+// predict moves the state to the gathered point, from where it has been followed to.
 func (s *Solver) predict() {
 	switch s.followed.at {
 	case elsewhere:
@@ -68,15 +68,15 @@ func (s *Solver) predict() {
 	s.followed.at, s.followed.beside = elsewhere, false
 }
 
-// strayed reports that the state is not that of its coefficients to the last digits, or its certificate
-// not that of the state to those asked for.
+// strayed reports whether the state differs from that of its coefficients in the last digits, or the
+// correlations differ from those of the state by more than the tolerance allows.
 func (s *Solver) strayed() bool {
 	return s.followed.drifted || s.followed.beside && s.tol < followedTol
 }
 
-// settle computes the state of a followed point from X, and the correlations of its support; those of other
-// columns are of the followed residual. Where the two residuals differ by more than rounding, the point is
-// certified anew and none is followed any more: it then returns false.
+// settle computes the state of a followed point, and the correlations of its support, from X; the correlations
+// of other columns remain those of the followed residual. If the two residuals differ by more than rounding, it
+// certifies the point anew, stops following points, and returns false.
 func (s *Solver) settle() bool {
 	if !s.followed.drifted {
 		return true

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// blankRows reads cells with blanks between them: numbers, and words in quotes.
+// blankRows reads cells separated by blanks: numbers and quoted words.
 type blankRows struct {
 	name  string
 	lines *bufio.Scanner
@@ -34,7 +34,7 @@ func newBlankRows(name string, text io.Reader, header *bool) (*blankRows, error)
 	names, commented := namesOf(record)
 	b.width = len(names)
 	switch {
-	case commented && header != nil && !*header: // a remark
+	case commented && header != nil && !*header: // a remark, not names
 		return b, nil
 	case commented || isHeader(record, header):
 		b.names = names
@@ -45,13 +45,13 @@ func newBlankRows(name string, text io.Reader, header *bool) (*blankRows, error)
 	if b.first, err = b.record(); err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	if len(b.first) == b.width+1 { // labels of rows, for which R's write.table writes no name
+	if len(b.first) == b.width+1 { // labels of rows, to which R's write.table gives no name
 		b.names, b.width = slices.Insert(b.names, 0, ""), b.width+1
 	}
 	return b, nil
 }
 
-// namesOf are the names that a first line has, perhaps behind a #, as NumPy writes them.
+// namesOf returns the names in a first line, without the # that NumPy writes before them.
 func namesOf(record []string) (names []string, commented bool) {
 	if commented = record[0] == "#"; commented {
 		record = record[1:]
@@ -59,7 +59,7 @@ func namesOf(record []string) (names []string, commented bool) {
 	return record, commented
 }
 
-// fields are the cells of a line, with the quotes around them, and where they begin.
+// fields returns the cells of a line, with the quotes around them, and the offset of each.
 func fields(line string) (cells []string, starts []int) {
 	for at := 0; ; {
 		at += len(line[at:]) - len(strings.TrimLeftFunc(line[at:], unicode.IsSpace))
@@ -72,8 +72,8 @@ func fields(line string) (cells []string, starts []int) {
 	}
 }
 
-// cellLength is how long the cell is that a text begins with: up to a blank, or else to the quote that ends it. R puts
-// a backslash before a quote that is the cell's own.
+// cellLength returns the length of the cell at the beginning of a text: up to a blank or, if it begins with a
+// quote, to the quote that ends it. R writes a backslash before a quote inside a cell.
 func cellLength(text string) int {
 	if text[0] == '"' {
 		for k := 1; k < len(text); k++ {
@@ -93,7 +93,7 @@ func cellLength(text string) int {
 	return len(text)
 }
 
-// unquoted is a cell without quotes around it.
+// unquoted returns a cell without the quotes around it.
 func unquoted(cell string) string {
 	if n := len(cell); n > 1 && cell[0] == '"' && cell[n-1] == '"' {
 		return strings.ReplaceAll(cell[1:n-1], `\"`, `"`)
@@ -105,7 +105,7 @@ func (b *blankRows) Columns() []string { return b.names }
 func (b *blankRows) Width() int        { return b.width }
 func (b *blankRows) Line() int         { return b.line }
 
-// at returns where cell k of the row begins: a line, and a byte of it.
+// at returns the line and the byte at which cell k of the row begins.
 func (b *blankRows) at(k int) (line int, at int64) {
 	_, starts := fields(b.lines.Text())
 	return b.line, int64(1 + starts[k])

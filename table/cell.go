@@ -11,17 +11,17 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/decimal"
 )
 
-// Cell is what a row of a table has in a column.
+// Cell is one value of a table, in one row and column.
 type Cell struct {
 	Kind   CellKind
 	Number float64
 	Text   string
 
 	spelled bool // Text is known to spell Number
-	comma   bool // numbers that Text spells have a decimal comma
+	comma   bool // Text has a decimal comma where it spells a number
 }
 
-// parse reads the number that the text spells.
+// parse returns the number that the text spells.
 func (c Cell) parse() (float64, error) {
 	if c.comma {
 		return parseComma(c.Text)
@@ -34,28 +34,28 @@ type CellKind uint8
 
 // The kinds of cells.
 const (
-	Spelled CellKind = iota // as a text file spells it, in Text: it may be any of the others
+	Spelled CellKind = iota // Text as a text file has it: it may turn out to be any other kind
 	Absent                  // missing
 	Number                  // a number
-	Text                    // text, whatever it looks like
-	Time                    // a date or a time, as Text spells it, which is a feature only as a category
+	Text                    // text, even if it looks like a number
+	Time                    // a date or a time, spelled in Text; a feature only as a category
 )
 
-// Rows is a table, read row by row. One that has a method LabelsRows(k int) bool says by it which of its columns label
-// rows, as an index of pandas does: they are features only if they are asked for.
+// Rows is a table, read row by row. It may have a method LabelsRows(k int) bool, which reports whether column k
+// labels rows, as a pandas index does: such a column is a feature only if it is asked for.
 type Rows interface {
 	// Columns returns the names of the columns, nil where there are none.
 	Columns() []string
 	// Width returns how many columns there are.
 	Width() int
-	// Next returns the cells of the next row, in row if that has room, to be read until
-	// the next call; [io.EOF] at the end. Other errors are [outcome.Error].
+	// Next returns the cells of the next row, in row if it has room for them, valid until the next call;
+	// [io.EOF] at the end. Other errors are [outcome.Error].
 	Next(row []Cell) ([]Cell, error)
-	// Line returns the line that the last row begins in, 0 where there are no lines.
+	// Line returns the line in which the last row begins, 0 where there are no lines.
 	Line() int
 }
 
-// What is wrong with the spelling of a number.
+// Why a text is not accepted as a number.
 var (
 	errNotNumber  = errors.New("not a number")
 	errNotFinite  = fmt.Errorf("%w that is finite", errNotNumber)
@@ -68,9 +68,9 @@ var (
 // notFinite reports whether v is NaN or infinite.
 func notFinite(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }
 
-// parseNumber reads a decimal number, to the nearest float64. What strconv accepts beyond
-// that (nan, inf, hexadecimal, underscores) is none, and a magnitude that would become
-// infinite, or 0, is out of range.
+// parseNumber returns the float64 nearest to a decimal number. What strconv accepts beyond that (nan, inf,
+// hexadecimal, underscores) is not a number here, and a magnitude that would become infinite, or 0, is out of
+// range.
 func parseNumber(s string) (float64, error) {
 	v, length, fault := decimal.Parse([]byte(s))
 	if length == len(s) {
@@ -95,7 +95,7 @@ func parseNumber(s string) (float64, error) {
 	return 0, errNotNumber
 }
 
-// parseComma is parseNumber of a number with a decimal comma, and perhaps points between thousands.
+// parseComma is parseNumber for a number with a decimal comma, and perhaps points between thousands.
 func parseComma(s string) (float64, error) {
 	turned := pointsForCommas.Replace(s)
 	whole, rest, fraction := strings.Cut(turned, ".")
@@ -111,7 +111,7 @@ func parseComma(s string) (float64, error) {
 	return parseNumber(whole)
 }
 
-// inThousands reports whether commas, if there are any, stand between thousands.
+// inThousands reports whether all commas, if there are any, separate thousands.
 func inThousands(digits string) bool {
 	groups := strings.Split(digits, ",")
 	if len(groups) == 1 {
@@ -126,11 +126,11 @@ func inThousands(digits string) bool {
 	return 1 <= len(first) && len(first) <= 3 && first[0] != '0'
 }
 
-// pointsForCommas makes 1,234.5 of 1.234,5.
+// pointsForCommas exchanges points and commas: it makes 1,234.5 of 1.234,5.
 var pointsForCommas = strings.NewReplacer(".", ",", ",", ".")
 
-// hasCommas reports whether s is a number but for a comma where the point should be, or for
-// commas between thousands.
+// hasCommas reports whether s would be a number with a point in place of its comma, or without its commas
+// between thousands.
 func hasCommas(s string) bool {
 	if strings.IndexByte(s, ',') < 0 { // nearly all words
 		return false
@@ -160,7 +160,7 @@ func missingWord(text string) bool {
 	}
 }
 
-// truth returns 1 and 0 for the spellings of true and false.
+// truth returns 1 for a spelling of true and 0 for one of false, and whether text is either.
 func truth(text string) (float64, bool) {
 	switch text {
 	case "True", "TRUE", "true":
@@ -172,5 +172,5 @@ func truth(text string) (float64, bool) {
 	}
 }
 
-// spell is the category of a number.
+// spell returns the category of a number.
 func spell(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

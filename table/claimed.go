@@ -7,13 +7,14 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// A binary file, or a line of sizes, can claim any number of rows and columns in a few bytes.
+// A binary file, or a line of sizes, can claim any number of rows and columns in a few bytes. These constants
+// limit how many rows are accepted.
 const (
-	claimedRows = 1 << 26 // that need no entries to be believed
-	rowsOfEntry = 16      // more for each entry
+	claimedRows = 1 << 26 // rows accepted even without entries
+	rowsOfEntry = 16      // more rows accepted per entry
 )
 
-// believe refuses a shape that is out of proportion to what a file holds.
+// believe refuses a shape that is out of proportion to the contents of a file.
 func believe(name string, rows, columns, entries int) error {
 	const most = sparse.DefaultMaxFeatures
 	if columns > most {

@@ -12,26 +12,26 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// collector takes the rows of a table apart.
+// collector collects the rows of a table.
 type collector struct {
 	*plan
 	o        Options
 	rows     Rows
-	numbers  numberRows // the rows, where they are of numbers and that is known in advance; nil otherwise
-	plain    bool       // all columns that are not ignored hold numbers
+	numbers  numberRows // rows, if it can return cells as numbers; else nil
+	plain    bool       // all columns that are not ignored are known to hold numbers
 	features []*column
-	places   []int     // of the features in the file
-	others   []*column // the target, and columns that stand aside
-	byColumn []*column // of the file; nil: ignored
+	places   []int     // of the features, their columns in the file
+	others   []*column // the target, and the columns of Options.Aside
+	byColumn []*column // by column of the file; nil: ignored
 	matrix   sparse.Builder
-	missing  []place   // features that have no value, by row, then column
-	read     int       // rows of the file
-	kept     []int32   // nil as long as none was left out
-	cells    []Cell    // of the row at hand
-	values   []float64 // of its features
+	missing  []place   // missing cells of features, by row, then feature
+	read     int       // number of rows read from the file
+	kept     []int32   // nil as long as no row was left out
+	cells    []Cell    // cells of the current row
+	values   []float64 // features of the current row
 }
 
-// place is a cell of the features.
+// place is the position of a missing cell: its row of the matrix, and its feature.
 type place struct{ row, feature int32 }
 
 // hasFile reports whether the target has a file of its own.
@@ -82,14 +82,14 @@ func collect(ctx context.Context, rows Rows, format string, o Options) (*Data, e
 	return d, nil
 }
 
-// numberRows are rows that know which of their cells are plainly numbers.
+// numberRows are rows that can return their cells as numbers.
 type numberRows interface {
 	Rows
 	beside(threads int)
 	stop()
 	advance() error
 	numbers() (values []float64, ok bool) // of the row; not finite: not plainly a number
-	table() (values []float64, ok bool)   // of the row and some behind it, which are passed over
+	table() (values []float64, ok bool)   // of the row and some after it, which are then skipped
 	cells(row []Cell) []Cell
 }
 
@@ -116,7 +116,7 @@ func (c *collector) all(ctx context.Context) error {
 	}
 }
 
-// next adds the next row, and some behind it where all are plainly numbers.
+// next adds the next row, together with some after it if all their cells are plainly numbers.
 func (c *collector) next() (err error) {
 	if c.numbers == nil {
 		if c.cells, err = c.rows.Next(c.cells); err != nil {
@@ -140,7 +140,7 @@ func (c *collector) next() (err error) {
 	return c.row()
 }
 
-// row adds the row of the cells at hand.
+// row adds the row whose cells are in c.cells.
 func (c *collector) row() error {
 	c.read++
 	whole, err := c.readCells()
@@ -164,7 +164,7 @@ func (c *collector) row() error {
 	return nil
 }
 
-// readCells finds out what the cells hold, and whether none of them is missing.
+// readCells determines the kinds of the cells, and reports whether none is missing.
 func (c *collector) readCells() (whole bool, err error) {
 	whole = true
 	for k := range c.cells {
@@ -179,7 +179,7 @@ func (c *collector) readCells() (whole bool, err error) {
 	return whole, nil
 }
 
-// leaveOut leaves the row out: from the first such row on, those that stay are listed.
+// leaveOut leaves the row out. From the first such row on, c.kept lists the rows that stay.
 func (c *collector) leaveOut() {
 	if c.kept != nil {
 		return
@@ -190,7 +190,7 @@ func (c *collector) leaveOut() {
 	}
 }
 
-// takeCells gives the cells to their columns.
+// takeCells stores the values of the cells: features in c.values, others in their columns.
 func (c *collector) takeCells() error {
 	for k, cell := range c.cells {
 		col := c.byColumn[k]
@@ -213,9 +213,10 @@ func (c *collector) takeCells() error {
 	return nil
 }
 
-// takeTable adds the row and some behind it if all their cells are numbers, as row would.
+// takeTable adds the current row and some after it if all their cells are numbers, with the same result as row.
+// It reports whether it did.
 func (c *collector) takeTable() (taken bool, err error) {
-	if c.width == 0 || c.o.Limits != (sparse.Limits{}) { // an error says in which row it is
+	if c.width == 0 || c.o.Limits != (sparse.Limits{}) { // row reports in which row an error is
 		return false, nil
 	}
 	cells, ok := c.numbers.table()
@@ -248,7 +249,8 @@ func (c *collector) takeTable() (taken bool, err error) {
 	return true, nil
 }
 
-// takeNumbers adds the row if all its cells are numbers, as row would.
+// takeNumbers adds the current row if all its cells are numbers, with the same result as row. It reports
+// whether it did.
 func (c *collector) takeNumbers() (taken bool, err error) {
 	values := c.values
 	cells, ok := c.numbers.numbers()
@@ -286,7 +288,7 @@ func (c *collector) takeNumbers() (taken bool, err error) {
 	return true, nil
 }
 
-// isPlain reports whether every column is known to be of numbers.
+// isPlain reports whether every column that is not ignored is known to hold numbers.
 func (c *collector) isPlain() bool {
 	for _, col := range c.byColumn {
 		if col != nil && (!col.decided || col.text || col.categories) {
@@ -296,7 +298,7 @@ func (c *collector) isPlain() bool {
 	return true
 }
 
-// at gives the error of a row its file and line.
+// at adds file and line to the error of a row.
 func (c *collector) at(err error) error {
 	if e, ok := errors.AsType[*outcome.Error](err); ok {
 		if e.File, e.Line = c.file, c.rows.Line(); e.Line > 0 {
@@ -306,7 +308,7 @@ func (c *collector) at(err error) error {
 	return err
 }
 
-// locate says where a cell is that cannot be taken, and what to do about it.
+// locate returns the error of a cell, with its place and the flag that helps.
 func (c *collector) locate(k int, err error) error {
 	e := &outcome.Error{Kind: outcome.Parse, File: c.file, HasRow: true, Row: c.read - 1}
 	if text, ok := c.rows.(interface{ at(k int) (int, int64) }); ok {
@@ -333,7 +335,7 @@ func (c *collector) locate(k int, err error) error {
 	return e
 }
 
-// finish makes the data of what was read.
+// finish makes the data from the rows read.
 func (c *collector) finish(ctx context.Context, d *Data) error {
 	d.Schema = &Schema{Inputs: make([]Input, 0, len(c.features)), Width: c.width, TargetPosition: c.target, Missing: c.o.Missing}
 	if c.target >= 0 {
@@ -346,7 +348,7 @@ func (c *collector) finish(ctx context.Context, d *Data) error {
 		d.Notes = append(d.Notes, Note{"row_labels", c.indexed()})
 	}
 	d.noteCategories(c.features, c.matrix.Rows())
-	order := make([][]int, len(c.features)) // of texts: code → place among the categories
+	order := make([][]int, len(c.features)) // by feature, for its texts: code → rank among the categories
 	for f, col := range c.features {
 		in := Input{Position: col.at}
 		if c.names != nil {
@@ -369,7 +371,7 @@ func (c *collector) finish(ctx context.Context, d *Data) error {
 	return c.stand(d)
 }
 
-// take makes the matrix: of the rows collected where they are its rows already.
+// take makes the matrix; the rows collected are the matrix if they need no expansion.
 func (c *collector) take(ctx context.Context, d *Data, order [][]int) (err error) {
 	plain := len(c.missing) == 0 || c.o.Missing == Zero
 	for _, in := range d.Schema.Inputs {
@@ -383,9 +385,9 @@ func (c *collector) take(ctx context.Context, d *Data, order [][]int) (err error
 	return err
 }
 
-// expand makes the matrix with missing cells filled and a column of each category.
+// expand makes the matrix with missing cells filled and one column per category.
 func (c *collector) expand(ctx context.Context, inputs []Input, order [][]int) (sparse.Matrix, error) {
-	starts := make([]int32, len(inputs)+1) // of the inputs among the columns
+	starts := make([]int32, len(inputs)+1) // first column of each input
 	for f, in := range inputs {
 		starts[f+1] = starts[f] + int32(in.width())
 	}
@@ -397,7 +399,7 @@ func (c *collector) expand(ctx context.Context, inputs []Input, order [][]int) (
 		}
 	}
 	missing, i := c.missing, int32(0)
-	fill := func(until int32) { // missing cells before a feature
+	fill := func(until int32) { // fills the row's missing cells before feature until
 		for ; len(missing) > 0 && missing[0].row == i && missing[0].feature < until; missing = missing[1:] {
 			f := missing[0].feature
 			for k, v := range inputs[f].Fill {
@@ -425,7 +427,7 @@ func (c *collector) expand(ctx context.Context, inputs []Input, order [][]int) (
 	return out.Matrix(ctx, int(starts[len(starts)-1]))
 }
 
-// stand sets the target and the columns that stand aside.
+// stand sets the target and Aside.
 func (c *collector) stand(d *Data) error {
 	for _, col := range c.others {
 		if c.roles[col.at] == target {

@@ -8,24 +8,24 @@ import (
 	"unicode/utf8"
 )
 
-// column is a column of the file as it is being read.
+// column is a column of the file while it is being read.
 type column struct {
-	at         int // in the file
-	feature    int // −1: another
+	at         int // index in the file
+	feature    int // index among the features; −1: not a feature
 	name       string
-	categories bool // cells are taken for categories, whatever they look like
+	categories bool // cells are categories, even if they look like numbers
 	text       bool // cells are text
-	decided    bool // what they are is known
+	decided    bool // it is known whether cells are text
 	since      int  // the row that decided it, from 1
 	codes      map[string]int
-	texts      []string // of the codes
-	counts     []int    // of the texts
+	texts      []string // by code
+	counts     []int    // by code
 	values     []float64
-	sum        float64 // of numbers
-	numbers    int
+	sum        float64 // of the numbers
+	numbers    int     // how many numbers were read
 }
 
-// What a cell of a number cannot be.
+// Why a cell is not accepted.
 var (
 	errMissing  = errors.New("no value here")
 	errInfinite = errors.New("not finite")
@@ -34,7 +34,8 @@ var (
 	errTime     = errors.New("a time, which is no number")
 )
 
-// read finds out what a cell holds: cells of a column of numbers are numbers after it.
+// read determines the kind of a cell, and checks that the column may hold it. A cell of a numeric column is a
+// Number afterwards.
 func (col *column) read(cell *Cell, o Options) error {
 	if cell.spelled && cell.Kind == Spelled && !col.categories && (!col.decided || !col.text) {
 		cell.Kind = Number
@@ -68,7 +69,8 @@ func (col *column) read(cell *Cell, o Options) error {
 	return nil
 }
 
-// tell finds out what a cell is that a text file spells, or what else it is as a category.
+// tell determines the kind of a cell that a text file spells, and turns other cells into categories where the
+// column has them.
 func (col *column) tell(cell *Cell, o Options) error {
 	switch {
 	case cell.Kind == Number && col.categories:
@@ -103,7 +105,7 @@ func (col *column) tell(cell *Cell, o Options) error {
 	return nil
 }
 
-// takesNumbers reports that text is none of what the column may hold.
+// takesNumbers reports whether the column must not hold text.
 func (col *column) takesNumbers(o Options) bool {
 	if col.decided {
 		return !col.text
@@ -111,8 +113,8 @@ func (col *column) takesNumbers(o Options) bool {
 	return !col.categories && col.feature >= 0 && !o.OneHot
 }
 
-// take returns the number that stands for a cell: itself, or 1 plus its code for text; 0
-// for one that is missing.
+// take returns the number that represents a cell: the number itself, or 1 plus the code of a text; 0 for a
+// missing cell.
 func (col *column) take(cell Cell, row int) float64 {
 	if cell.Kind == Absent {
 		return 0
@@ -128,12 +130,12 @@ func (col *column) take(cell Cell, row int) float64 {
 	return cell.Number
 }
 
-// code returns the code of a text.
+// code returns the code of a text, a new one if the text is new, and counts it.
 func (col *column) code(text string) int {
 	k, ok := col.codes[text]
 	if !ok {
 		k = len(col.texts)
-		text = string([]byte(text)) // the row's memory is used again
+		text = string([]byte(text)) // a copy, since the row's memory is reused
 		col.codes[text] = k
 		col.texts, col.counts = append(col.texts, text), append(col.counts, 0)
 	}
@@ -141,7 +143,7 @@ func (col *column) code(text string) int {
 	return k
 }
 
-// shorten keeps a message readable whatever a file holds. It cuts between runes.
+// shorten cuts a long text for a message, between runes.
 func shorten(s string) string {
 	most := 40
 	if len(s) <= most {
@@ -153,7 +155,7 @@ func shorten(s string) string {
 	return s[:most] + "…"
 }
 
-// ranked sorts texts, and returns the place of each among them.
+// ranked sorts texts, and returns the position of each in the sorted list.
 func ranked(texts []string) (sorted []string, place []int) {
 	by := make([]int, len(texts))
 	for k := range by {
@@ -167,7 +169,7 @@ func ranked(texts []string) (sorted []string, place []int) {
 	return sorted, place
 }
 
-// fill returns what stands for missing cells of the column.
+// fill returns the values that replace a missing cell of the column.
 func (col *column) fill(m Missing, rows int, order []int) ([]float64, error) {
 	if m != Mean && m != Zero {
 		return nil, nil

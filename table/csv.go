@@ -17,24 +17,24 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// MaxColumns is how many columns a table of text may have.
+// MaxColumns is the largest number of columns of a text table.
 const MaxColumns = 1 << 20
 
-// csvRows reads CSV, TSV and the like: blocks of lines at once, and from the first cell on
-// that is more than a cell, or quotes around one, by the standard library's reader.
+// csvRows reads CSV, TSV and similar text. It parses blocks of lines itself, until it meets a quoted cell that
+// contains quotes or a newline; from there on, the standard library's reader reads the text.
 type csvRows struct {
 	name      string
 	separator byte
 	comma     bool // numbers have decimal commas
 	blocks    *input.Blocks[csvBlock]
 	block     *input.Block[csvBlock] // nil: none yet, or no more
-	row       int                    // of the block
+	row       int                    // current row of the block
 	before    int                    // lines before the block, or before r
-	again     bool                   // the next row is the one that has been read
+	again     bool                   // advance must return the current row once more
 
-	r      *csv.Reader // nil: blocks will do
+	r      *csv.Reader // nil as long as blocks are read
 	rest   *narrow     // what r reads
-	record []string    // of r
+	record []string    // current record of r
 
 	names []string
 	width int // 0: not known yet
@@ -73,9 +73,10 @@ func newCSVRows(name string, text io.Reader, separator byte, before int, o Optio
 	return c, c.labelled(c.r != nil || c.block.Text[c.block.Got.starts[c.row]] == '"')
 }
 
-// labelled reads the first row below a header. If that has a cell more, the labels of rows come first and have no name,
-// as R's write.table has it. An empty cell more is what a separator at the end makes; and commas between cells may be
-// those of decimals, unless there are quotes around the names, as R writes them.
+// labelled reads the first row below a header. If it has one more cell than the header, the first column has
+// labels of rows and no name, as R's write.table writes it. This does not hold if the last cell is empty, as a
+// separator at the end of the line makes it; nor if cells are separated by commas, which may be decimal commas,
+// unless the names are quoted, as R quotes them.
 func (c *csvRows) labelled(quotes bool) error {
 	names := c.width
 	c.expect(0)
@@ -99,7 +100,8 @@ func (c *csvRows) labelled(quotes bool) error {
 	return nil
 }
 
-// numbersColumns reports whether the first line, which is no header, is 0, 1, 2 and so on: a row may be, but hardly one of more than two.
+// numbersColumns reports whether the first line, which is not a header, is 0, 1, 2 and so on, with three cells
+// or more. It is then more likely numbers of columns than a row.
 func (c *csvRows) numbersColumns() bool {
 	if !c.again || c.names != nil || c.width < 3 {
 		return false
@@ -112,15 +114,15 @@ func (c *csvRows) numbersColumns() bool {
 	return true
 }
 
-// expect has rows refused that have not so many cells; 0: it takes the next as it is.
+// expect sets the number of cells that a row must have; 0: that of the next row.
 func (c *csvRows) expect(width int) {
 	if c.width = width; c.r != nil {
 		c.r.FieldsPerRecord = width
 	}
 }
 
-// isHeader reports whether the first record has names: where it is not said, none of its
-// cells is a number, and one is a word.
+// isHeader reports whether the first record has names. Unless said decides, it has if none of its cells is a
+// number and one is a word.
 func isHeader(record []string, said *bool) bool {
 	if said != nil {
 		return *said
@@ -154,7 +156,7 @@ func (c *csvRows) Next(row []Cell) ([]Cell, error) {
 	return c.cells(row), nil
 }
 
-// beside has so many blocks parsed at once, until stop.
+// beside parses the given number of blocks at once, until stop is called.
 func (c *csvRows) beside(threads int) { c.blocks.Beside(threads) }
 func (c *csvRows) stop()              { c.blocks.Close() }
 
@@ -189,8 +191,8 @@ func (c *csvRows) advance() error {
 	return c.standard()
 }
 
-// numbers returns the cells of the row as numbers, NaN for what is not plainly one; ok is
-// whether that is known.
+// numbers returns the cells of the row as numbers, NaN for a cell that is not plainly a number; ok is false if
+// they are not available.
 func (c *csvRows) numbers() (values []float64, ok bool) {
 	if c.r != nil || c.comma {
 		return nil, false
@@ -198,8 +200,8 @@ func (c *csvRows) numbers() (values []float64, ok bool) {
 	return c.block.Got.row(c.row), true
 }
 
-// table returns the values of the row and of those behind it that have been read, row after
-// row, and passes over them, if all their cells are plainly numbers.
+// table returns the values of the current row and of the rows after it in the block, row by row, and skips
+// these rows, if all their cells are plainly numbers.
 func (c *csvRows) table() (values []float64, ok bool) {
 	if c.r != nil || c.comma {
 		return nil, false
@@ -210,7 +212,7 @@ func (c *csvRows) table() (values []float64, ok bool) {
 	return values, ok
 }
 
-// texts appends the cells of the row.
+// texts appends the texts of the row's cells.
 func (c *csvRows) texts(to []string) []string {
 	if c.r != nil {
 		return append(to, c.record...)
@@ -229,7 +231,7 @@ func (c *csvRows) texts(to []string) []string {
 	return to
 }
 
-// at returns where cell k of the row begins: a line, and a byte of it.
+// at returns the line and the byte at which cell k of the row begins.
 func (c *csvRows) at(k int) (line int, at int64) {
 	if c.r != nil {
 		line, column := c.r.FieldPos(k)
@@ -243,7 +245,7 @@ func (c *csvRows) at(k int) (line int, at int64) {
 	return c.line, int64(got.ends[got.firsts[c.row]+k-1]) + 2 - int64(start)
 }
 
-// cells makes cells of the row, in row if that has room.
+// cells returns the cells of the row, in row if it has room for them.
 func (c *csvRows) cells(row []Cell) []Cell {
 	c.record = c.texts(c.record[:0])
 	row = row[:0]
@@ -258,7 +260,7 @@ func (c *csvRows) cells(row []Cell) []Cell {
 	return row
 }
 
-// trimmed is text without blanks around it, at once where there are none.
+// trimmed returns text without blanks around it. The first test is quick, and enough for most texts.
 func trimmed(text string) string {
 	if n := len(text); n > 0 && text[0] > ' ' && text[0] < 0x80 && text[n-1] > ' ' && text[n-1] < 0x80 {
 		return text
@@ -266,7 +268,7 @@ func trimmed(text string) string {
 	return strings.TrimSpace(text)
 }
 
-// quoted goes on with the standard library's reader, from a text on that has been read.
+// quoted switches to the standard library's reader. begun is text that has been read from the blocks already.
 func (c *csvRows) quoted(begun []byte) {
 	rest := io.MultiReader(bytes.NewReader(bytes.Clone(begun)), c.blocks.Rest())
 	c.rest = &narrow{r: rest, separator: c.separator}
@@ -275,7 +277,7 @@ func (c *csvRows) quoted(begun []byte) {
 	c.block = nil
 }
 
-// uneven is the error of a line with another number of cells than the first.
+// uneven is the error of a line whose number of cells differs from the first line's.
 func uneven(file string, line, cells, want int) error {
 	noun := "cells"
 	if cells == 1 {
@@ -284,7 +286,7 @@ func uneven(file string, line, cells, want int) error {
 	return &outcome.Error{Kind: outcome.Parse, File: file, Line: line, Byte: 1, Message: fmt.Sprintf("%d %s, where the first line has %d", cells, noun, want)}
 }
 
-// failed is the error of a text that ended otherwise than it should.
+// failed is the error of a text that could not be read on; [io.EOF] at its end.
 func (c *csvRows) failed(err error) error {
 	var limit *outcome.Error
 	switch {
@@ -298,7 +300,7 @@ func (c *csvRows) failed(err error) error {
 	}
 }
 
-// standard reads the next record by the standard library's reader.
+// standard reads the next record with the standard library's reader.
 func (c *csvRows) standard() error {
 	record, err := c.r.Read()
 	c.rest.row = c.r.InputOffset()
@@ -321,14 +323,14 @@ func (c *csvRows) standard() error {
 	}
 }
 
-// narrow refuses a line with more separators than there may be columns, and a row, which may have
-// many lines in quotes, of more bytes than a line may have, before memory is taken for them.
+// narrow guards memory: it refuses a line with more separators than there may be columns, and a row of more
+// bytes than a line may have (quoted cells may span lines).
 type narrow struct {
 	r         io.Reader
 	separator byte
 	count     int
-	given     int64 // bytes
-	row       int64 // of them before the row
+	given     int64 // bytes read
+	row       int64 // bytes read before the current row
 }
 
 func (n *narrow) Read(b []byte) (int, error) {
@@ -346,7 +348,7 @@ func tooWide() error {
 	return outcome.Errorf(outcome.Limit, "a line of more than %d cells", MaxColumns)
 }
 
-// line is add for a line that has begun.
+// line is add for the beginning of a line.
 func (n *narrow) line(begun []byte) error {
 	n.count = 0
 	if len(begun) > sparse.DefaultMaxLineBytes {

@@ -9,24 +9,24 @@ import (
 	"github.com/seed-45b9a24c/pare/kernels"
 )
 
-// csvBlock is the cells of a block of lines.
+// csvBlock holds the cells of a block of lines.
 type csvBlock struct {
 	values   []float64 // of all cells; NaN: not plainly a number
-	ends     []int32   // of all cells, in the text, where the separator is or the line ends
-	firsts   []int     // of each row, its first cell; and one more
-	starts   []int     // of each row, in the text
-	lines    []int     // of each row, from 1
-	newlines int       // before end
-	end      int       // where a line begins that takes more than this; the text's length if none does
+	ends     []int32   // offset of the end of each cell in the text, at the separator or the end of the line
+	firsts   []int     // first cell of each row, and the number of cells
+	starts   []int     // offset of each row in the text
+	lines    []int     // line of each row, from 1
+	newlines int       // number of newlines before end
+	end      int       // offset of the first line that the block cannot parse; the length of the text if there is none
 	words    bool      // some cell is not plainly a number
 
-	marks []int32 // room for −1 and the ends of a text without quotes
+	marks []int32 // scratch: −1 and the ends of the cells of a text without quotes
 }
 
 func (b *csvBlock) rows() int { return len(b.starts) }
 
-// table returns the values of all rows from one on, row after row, if each has so many cells,
-// all plainly numbers.
+// table returns the values of all rows from the given one on, row by row, if each has width cells, all plainly
+// numbers.
 func (b *csvBlock) table(from, width int) (values []float64, ok bool) {
 	first := b.firsts[from]
 	if b.words {
@@ -43,19 +43,19 @@ func (b *csvBlock) table(from, width int) (values []float64, ok bool) {
 // row returns the values of a row.
 func (b *csvBlock) row(i int) []float64 { return b.values[b.firsts[i]:b.firsts[i+1]] }
 
-// parse takes the lines of a text apart. A cell in quotes has none inside, and no newline.
+// parse splits the lines of a text into cells. A quoted cell may contain neither quotes nor newlines.
 func (b *csvBlock) parse(k *kernels.Set, text []byte, separator byte) {
 	if !b.even(k, text, separator) {
 		b.uneven(text, separator)
 	}
 }
 
-// longCell is how many bytes the cells of a text have in the mean, with what ends them, if they have
-// more digits than a kernel reads.
+// longCell is the mean size of a cell, in bytes with its separator, above which most cells have more digits
+// than a kernel reads.
 const longCell = 16
 
-// even takes a text without quotes apart whose lines have as many cells as the first, two or more;
-// done is whether it is one. Then where all cells end is known before any is read.
+// even parses a text without quotes, all of whose lines have as many cells as the first, two or more. It finds
+// the ends of all cells before it reads any of them. done says whether the text has this form.
 func (b *csvBlock) even(k *kernels.Set, text []byte, separator byte) (done bool) {
 	width := 1 + bytes.Count(text[:bytes.IndexByte(text, '\n')], []byte{separator})
 	if width == 1 || bytes.IndexByte(text, '"') >= 0 {
@@ -78,14 +78,14 @@ func (b *csvBlock) even(k *kernels.Set, text []byte, separator byte) (done bool)
 	}
 	b.ends, b.values = b.marks[1:n+1], slices.Grow(b.values[:0], n)[:n]
 	b.newlines, b.words, b.end = rows, false, len(text)
-	long := len(text) > longCell*n // most are not for the kernel
+	long := len(text) > longCell*n // the kernel would not read most cells
 	if long || k.Numbers(text, b.marks[:n+1], b.values) > 0 {
 		b.others(text, long)
 	}
 	return true
 }
 
-// others reads the cells of an even text that are not known to be numbers, or all.
+// others reads those cells of an even text that the kernel has not read as numbers, or all cells.
 func (b *csvBlock) others(text []byte, all bool) {
 	ends, values := b.ends, b.values[:len(b.ends)]
 	at := b.starts[0]
@@ -107,7 +107,7 @@ func (b *csvBlock) others(text []byte, all bool) {
 	}
 }
 
-// read reads a cell that begins at a place.
+// read reads cell c, which begins at offset at.
 func (b *csvBlock) read(text []byte, c, at int) {
 	end := int(b.ends[c])
 	v, ok := 0.0, false
@@ -146,8 +146,7 @@ func (b *csvBlock) uneven(text []byte, separator byte) {
 	b.end = len(text)
 }
 
-// line takes a line apart and returns where the next begins; −1 where quotes are not around
-// a whole cell.
+// line parses a line and returns the offset of the next one; −1 where quotes do not enclose a whole cell.
 func (b *csvBlock) line(m *marks, at int) int {
 	text, values, ends := m.text, b.values, b.ends
 	for {
@@ -181,13 +180,14 @@ func (b *csvBlock) line(m *marks, at int) int {
 	}
 }
 
-// number returns the number that the first n bytes of a text spell, if they do.
+// number returns the number that the first n bytes of a text spell, and whether they spell one.
 func number(text []byte, n int) (v float64, ok bool) {
 	v, length, fault := decimal.Parse(text)
 	return v, fault == decimal.None && length == n
 }
 
-// word returns where the cell ends that begins at a place, and is not plainly a number.
+// word returns the end of the cell that begins at offset at and is not plainly a number; −1 where quotes do not
+// enclose it.
 func word(text []byte, at int, separator byte) int {
 	if text[at] == '"' {
 		length := bytes.IndexByte(text[at+1:], '"')

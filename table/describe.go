@@ -11,38 +11,40 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// Contents is what a table holds, whether or not a matrix can be made of it.
+// Contents describes a table, whether or not it can be made into a matrix.
 type Contents struct {
 	Format  string // as in [Data]
-	Named   bool   // the file has names of its columns
+	Named   bool   // the file names its columns
 	Rows    int
 	Columns []Content
 }
 
-// Content is what the cells of a column hold. Its name is its number where it has none.
+// Content describes the cells of a column. A column without a name has its number as its name.
 type Content struct {
 	Name    string
 	Target  bool // it is [Options].Target
 	Feature bool // it would be a feature
-	Again   bool // an earlier feature has its name
+	Again   bool // an earlier feature has the same name
 
-	Numbers, Texts, Times, Missing int // cells
+	Numbers, Texts, Times, Missing int // numbers of cells
 
-	// Categories are the first distinct texts, at most [MostCategories], ascending, and More says that there are others.
+	// Categories are the first distinct texts, at most [MostCategories], ascending; More says that there are
+	// others.
 	Categories []string
 	More       bool
 
-	// Fault says what is wrong with the first cell that cannot be read as it is; "" where there is none.
+	// Fault says what is wrong with the first cell that cannot be read; "" if there is none.
 	Fault string
 
-	seen map[string]bool // the categories
+	seen map[string]bool // the same as Categories
 }
 
-// MostCategories is how many categories [Describe] lists.
+// MostCategories is the largest number of categories of a column that [Describe] lists.
 const MostCategories = 1000
 
-// Describe reads a table and says what is in its columns, in memory that does not grow with the rows. It returns nil for
-// formats that are no tables. The errors are those of [Open], but for cells that a column cannot have.
+// Describe reads a table and describes its columns, in memory that does not grow with the number of rows. It
+// returns nil for formats that are not tables. The errors are those of [Open], except that cells which a column
+// may not have are not errors.
 func Describe(ctx context.Context, path string, o Options) (*Contents, error) {
 	o.NoTarget = true
 	in, err := open(ctx, path, nil, &o)
@@ -123,7 +125,7 @@ func (c *Content) add(cell Cell) {
 	case len(c.Categories) == MostCategories:
 		c.More = true
 	default:
-		text := string([]byte(cell.Text)) // the row's memory is used again
+		text := string([]byte(cell.Text)) // a copy, since the row's memory is reused
 		c.seen[text], c.Categories = true, append(c.Categories, text)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// kept is what a mapped file has beside its matrix and target.
+// kept is what a mapped file holds besides its matrix and target.
 type kept struct {
 	Format string   `json:"format"`
 	Names  []string `json:"names,omitempty"`
@@ -19,12 +19,11 @@ type kept struct {
 	Schema *Schema  `json:"schema"`
 }
 
-// mapped follows the format of the file that a mapped one was made of.
+// mapped is appended to the format of the file from which a mapped file was made.
 const mapped = ", mapped"
 
-// Keep writes the data to a file that [Open] maps into memory again: nothing is parsed then,
-// and what is not looked at not read. Columns that stand aside are not kept. The error is
-// that of [sparse.WriteMapped].
+// Keep writes the data to a file that [Open] maps into memory: Open then parses nothing, and pages that are not
+// used are not read. Aside is not kept. The error is that of [sparse.WriteMapped].
 func (d *Data) Keep(path string) error {
 	about, err := json.Marshal(kept{strings.TrimSuffix(d.Format, mapped), d.Names, d.Labels, d.Schema})
 	if err != nil {
@@ -33,8 +32,7 @@ func (d *Data) Keep(path string) error {
 	return sparse.WriteMapped(path, d.X, d.Y, about)
 }
 
-// Close takes mapped data out of memory: X and Y may not be used after that. Of other data
-// nothing needs closing.
+// Close unmaps mapped data: X and Y must not be used after that. It does nothing to other data.
 func (d *Data) Close() error {
 	if d.mapped == nil {
 		return nil
@@ -42,7 +40,7 @@ func (d *Data) Close() error {
 	return d.mapped.Close()
 }
 
-// Mapped reports whether X and Y lie in a file that is mapped into memory.
+// Mapped reports whether X and Y are in a file that is mapped into memory.
 func (d *Data) Mapped() bool { return d.mapped != nil }
 
 // openMapped maps the file of an input.

@@ -5,13 +5,13 @@ import (
 	"math/bits"
 )
 
-// marks finds separators and newlines in a text that ends in a newline, 64 bytes at a time, so
-// that where a cell ends is known before its number is.
+// marks finds separators and newlines in a text that ends in a newline, 64 bytes at a time, so that the end of
+// a cell is known before its number is read.
 type marks struct {
 	text      []byte
 	separator byte
-	from      int    // of the 64 bytes
-	bits      uint64 // those of them that are marks, and have not been returned
+	from      int    // offset of the current 64 bytes
+	bits      uint64 // marks among them that have not been returned yet
 }
 
 func newMarks(text []byte, separator byte) marks {
@@ -20,7 +20,7 @@ func newMarks(text []byte, separator byte) marks {
 	return m
 }
 
-// next returns the place of the next mark; there has to be one.
+// next returns the offset of the next mark; there must be one.
 func (m *marks) next() int {
 	for m.bits == 0 {
 		m.seek(m.from + 64)
@@ -30,7 +30,7 @@ func (m *marks) next() int {
 	return m.from + k
 }
 
-// seek goes on at a place.
+// seek continues the search at offset from.
 func (m *marks) seek(from int) {
 	m.from, m.bits = from, 0
 	text := m.text[from:]
@@ -51,7 +51,7 @@ func (m *marks) seek(from int) {
 	}
 }
 
-// zeros has the highest bit of each byte that is 0, and no other bits.
+// zeros returns the highest bit of each byte of x that is 0.
 func zeros(x uint64) uint64 {
 	const low = 0x7f7f7f7f7f7f7f7f
 	return ^((x&low + low) | x | low)

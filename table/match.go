@@ -8,18 +8,18 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// placed is an input at its place in a file and in the matrix.
+// placed is an input with its position in the matrix.
 type placed struct {
 	Input
-	start  int // among the columns of the matrix
+	start  int // its first column of the matrix
 	codes  map[string]int
-	values map[float64]int // codes of categories that are numbers; unclear where two are the same
+	values map[float64]int // codes of categories that are numbers; unclear where several are the same number
 	column column
 }
 
 const unclear = -1
 
-// categorise numbers the categories.
+// categorise fills codes and values.
 func (at *placed) categorise() {
 	at.codes, at.values = make(map[string]int, len(at.Categories)), map[float64]int{}
 	for code, text := range at.Categories {
@@ -33,8 +33,8 @@ func (at *placed) categorise() {
 	}
 }
 
-// code returns the code of a cell's category: the one of its text, or else of its number, which another
-// program may spell with a point where the column has missing cells.
+// code returns the code of a cell's category: found by its text, or else by its number, since another program may
+// write the number with a point if the column has missing cells.
 func (at *placed) code(cell Cell) (code int, ok bool) {
 	if code, ok = at.codes[cell.Text]; ok {
 		return code, true
@@ -47,7 +47,7 @@ func (at *placed) code(cell Cell) (code int, ok bool) {
 	return code, ok && code != unclear
 }
 
-// match finds the inputs, by column of the file, and the target, −1 where there is none.
+// match returns the input for each column of the file, and the column of the target, −1 if there is none.
 func (s *Schema) match(h header, p int, named string, aside map[string]int) ([]*placed, int, error) {
 	target, err := s.matchTarget(h, named)
 	if err != nil {
@@ -75,7 +75,7 @@ func (s *Schema) match(h header, p int, named string, aside map[string]int) ([]*
 	return byColumn, target, nil
 }
 
-// standing finds the columns of a list that there are.
+// standing returns those columns of a list that the file has, by name.
 func (h header) standing(aside []string) map[string]int {
 	found := map[string]int{}
 	for _, name := range aside {
@@ -86,7 +86,7 @@ func (h header) standing(aside []string) map[string]int {
 	return found
 }
 
-// plainMatch takes columns as they come, but for the target and those that stand aside.
+// plainMatch takes all columns as they are, except the target and those of aside.
 func plainMatch(h header, p, target int, aside map[string]int) ([]*placed, int, error) {
 	others := slices.Collect(maps.Values(aside))
 	if target >= 0 {
@@ -109,7 +109,7 @@ func shape(h header, message string) error {
 	return &outcome.Error{Kind: outcome.Shape, File: h.file, Message: message}
 }
 
-// matchTarget finds the target: where it is not named, as the schema has it.
+// matchTarget finds the target: by the given name, or else as in the schema.
 func (s *Schema) matchTarget(h header, named string) (int, error) {
 	switch {
 	case named != "":
@@ -127,8 +127,8 @@ func (s *Schema) matchTarget(h header, named string) (int, error) {
 	}
 }
 
-// laidOut reports whether a file has its columns where the schema's had them, by their names: then places
-// tell two of one name apart, as for a target that is called as a feature is.
+// laidOut reports whether the file has the schema's columns at the same positions, by their names. Positions
+// then distinguish columns of the same name, such as a feature named as the target.
 func (s *Schema) laidOut(h header) bool {
 	if h.names == nil || h.width != s.Width || s.TargetPosition >= h.width || s.TargetPosition >= 0 && h.names[s.TargetPosition] != s.Target {
 		return false
@@ -136,12 +136,12 @@ func (s *Schema) laidOut(h header) bool {
 	return !slices.ContainsFunc(s.Inputs, func(in Input) bool { return h.names[in.Position] != in.Name })
 }
 
-// named reports whether the schema is of a file with a header.
+// named reports whether the schema comes from a file with a header.
 func (s *Schema) named() bool {
 	return slices.ContainsFunc(s.Inputs, func(in Input) bool { return in.Name != "" })
 }
 
-// positions returns the column of the file that each input is.
+// positions returns, for each input, its column in the file.
 func (s *Schema) positions(h header, target int) ([]int, error) {
 	out := make([]int, len(s.Inputs))
 	if h.names != nil && s.named() && !s.laidOut(h) {

@@ -19,7 +19,7 @@ import (
 // marketMagic begins a Matrix Market file.
 const marketMagic = "%%MatrixMarket"
 
-// market reads a Matrix Market file, line by line, but for coordinates, by blocks.
+// market reads a Matrix Market file: line by line, except that plain coordinate entries are read by blocks.
 type market struct {
 	ctx     context.Context
 	name    string
@@ -32,15 +32,14 @@ type market struct {
 	pattern, symmetric, skew bool
 	n, p                     int
 
-	rows, columns []int32 // of the entries, as values
+	rows, columns []int32 // row and column of each value
 	values        []float64
 }
 
-// longestLine is how long a line may be that is read by itself.
+// longestLine is the longest line accepted, in bytes.
 const longestLine = 1 << 20
 
-// readMarket reads the coordinate or the array format, of real numbers, integers or
-// patterns, which are ones.
+// readMarket reads the coordinate or the array format, of real numbers, integers or patterns (all values 1).
 func readMarket(ctx context.Context, text io.Reader, o Options) (*sparse.CSC, string, error) {
 	m := &market{ctx: ctx, name: o.Name, limits: o.Limits, threads: o.threads(), lines: bufio.NewReaderSize(text, longestLine)}
 	if err := m.next(false); err != nil {
@@ -73,7 +72,7 @@ func readMarket(ctx context.Context, text io.Reader, o Options) (*sparse.CSC, st
 	return x, "Matrix Market, " + format, err
 }
 
-// next moves to the next line that is not blank, past comments where there may be some.
+// next moves to the next line that is not blank; it skips comments if they are allowed here.
 func (m *market) next(comments bool) error {
 	for {
 		text, err := m.lines.ReadSlice('\n')
@@ -128,21 +127,21 @@ func (m *market) sizes(want int) ([]int, error) {
 	return out, nil
 }
 
-// collected is how many bytes a nonzero takes that is collected with its row and column, in
-// slices that grow, to be sorted, beside those that any takes.
+// collected is the number of bytes, besides those that [sparse.Limits] counts, that a nonzero takes while it is
+// collected with its row and column in growing slices, to be sorted.
 const collected = 48
 
-// checkCollected refuses a matrix of so many nonzeros that are collected where it exceeds the limits.
+// checkCollected refuses a matrix whose nonzeros, collected in this way, would exceed the limits.
 func checkCollected(limits sparse.Limits, n, p int, entries int64) error {
 	return limits.Check(n, p, entries, collected*min(entries, 1<<40))
 }
 
-// fits refuses so many nonzeros where they exceed the limits.
+// fits refuses a number of nonzeros that exceeds the limits.
 func (m *market) fits(entries int) error {
 	return named(checkCollected(m.limits, m.n, m.p, int64(entries)), m.name)
 }
 
-// coordinates reads one entry a line: row, column and value.
+// coordinates reads one entry per line: row, column and value.
 func (m *market) coordinates() (*sparse.CSC, error) {
 	sizes, err := m.sizes(3)
 	if err != nil {
@@ -166,7 +165,7 @@ func (m *market) coordinates() (*sparse.CSC, error) {
 	return m.matrix()
 }
 
-// add keeps an entry, and its mirror image where that is not in the file.
+// add keeps an entry, and its mirror image where the file omits it.
 func (m *market) add(i, j int32, v float64) {
 	m.rows, m.columns, m.values = append(m.rows, i), append(m.columns, j), append(m.values, v)
 	if i == j || !m.symmetric && !m.skew {
@@ -178,7 +177,7 @@ func (m *market) add(i, j int32, v float64) {
 	m.rows, m.columns, m.values = append(m.rows, j), append(m.columns, i), append(m.values, v)
 }
 
-// grows refuses the entries kept where they exceed the limits, whenever one more needs new memory.
+// grows checks the limits whenever one more entry needs new memory.
 func (m *market) grows() error {
 	if len(m.values) < cap(m.values) {
 		return nil
@@ -186,7 +185,7 @@ func (m *market) grows() error {
 	return m.fits(len(m.values))
 }
 
-// matrix makes the matrix of the entries kept, if they are all there is in the file.
+// matrix makes the matrix of the entries kept, if nothing follows them in the file.
 func (m *market) matrix() (*sparse.CSC, error) {
 	if err := m.end(); err != nil {
 		return nil, err
@@ -195,8 +194,8 @@ func (m *market) matrix() (*sparse.CSC, error) {
 	return x, named(err, m.name)
 }
 
-// plainly takes entries by blocks for as long as their lines are nothing but that, and returns
-// how many are left. Lines after that are for next.
+// plainly reads entries by blocks as long as all lines of a block are plain entries, and returns how many
+// entries remain to be read. The lines after that are left for next.
 func (m *market) plainly(entries int) (left int, err error) {
 	blocks := input.NewBlocks(m.lines, input.BlockSize, func(text []byte, into *marketBlock) { into.parse(text, m.n, m.p, m.pattern) })
 	blocks.Line = func(begun []byte) error {
@@ -274,8 +273,7 @@ func (m *market) entry() error {
 	return nil
 }
 
-// array reads one value a line, column by column; below the diagonal where the matrix is
-// symmetric.
+// array reads one value per line, column by column; only the lower triangle where the matrix is symmetric.
 func (m *market) array() (*sparse.CSC, error) {
 	if _, err := m.sizes(2); err != nil {
 		return nil, err
@@ -307,7 +305,7 @@ func (m *market) array() (*sparse.CSC, error) {
 	return m.matrix()
 }
 
-// value reads a line of one number.
+// value reads a line with one number.
 func (m *market) value() (float64, error) {
 	if err := m.next(false); err != nil {
 		return 0, err
@@ -319,7 +317,7 @@ func (m *market) value() (float64, error) {
 	return v, nil
 }
 
-// end refuses what follows the last entry.
+// end refuses anything but comments after the last entry.
 func (m *market) end() error {
 	for {
 		text, err := m.lines.ReadSlice('\n')
@@ -335,11 +333,11 @@ func (m *market) end() error {
 	}
 }
 
-// marketBlock is the entries of a block of lines, counted from 0.
+// marketBlock holds the entries of a block of lines, with indices from 0.
 type marketBlock struct {
 	rows, columns []int32
 	values        []float64
-	plain         bool // every line is an entry, and within the matrix
+	plain         bool // every line is an entry within the matrix
 }
 
 func (b *marketBlock) parse(text []byte, n, p int, pattern bool) {
@@ -373,7 +371,8 @@ func (b *marketBlock) parse(text []byte, n, p int, pattern bool) {
 	b.plain = true
 }
 
-// position reads an index from 1 to most, and the blanks around it; −1 where there is none.
+// position reads an index from 1 to most and the blanks around it, and returns it minus 1; −1 where there is
+// none.
 func position(text []byte, at, most int) (index int32, next int) {
 	for text[at] == ' ' {
 		at++

@@ -5,10 +5,11 @@ import (
 	"strings"
 )
 
-// few categories a column may have on few rows, and few rows may be counted by chance.
+// few is the number of categories that is never remarked on, and of rows on which counting may be chance.
 const few = 10
 
-// noteCategories remarks on columns with a category for every other row or more, as identifiers and dates have.
+// noteCategories remarks on columns with more categories than half the number of rows, as identifiers and dates
+// have.
 func (d *Data) noteCategories(features []*column, rows int) {
 	const most = 3
 	var many []string
@@ -25,7 +26,7 @@ func (d *Data) noteCategories(features []*column, rows int) {
 	}
 }
 
-// noteCounts remarks on columns that count the rows, as identifiers do.
+// noteCounts remarks on columns that number the rows, as identifiers do.
 func (d *Data) noteCounts(features []*column) {
 	at := 0
 	for f, in := range d.Schema.Inputs {
@@ -64,7 +65,7 @@ func (d *Data) counts(j int) bool {
 	return true
 }
 
-// indexed says which columns were left out as labels of rows.
+// indexed is the remark on the columns that were left out as row labels.
 func (p *plan) indexed() string {
 	labels := make([]string, len(p.index))
 	for i, k := range p.index {

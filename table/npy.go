@@ -17,10 +17,10 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// npyMagic begins a file of NumPy's format for one array.
+// npyMagic begins an .npy file, NumPy's format for one array.
 const npyMagic = "\x93NUMPY"
 
-// array is an array of NumPy's, of which the elements are still to be read.
+// array is a NumPy array whose elements have not been read yet.
 type array struct {
 	r       io.Reader
 	name    string // of the file, in errors
@@ -31,10 +31,10 @@ type array struct {
 	fortran bool
 	shape   []int
 	buffer  []byte
-	sealed  bool // a checksum follows the elements, which the reader compares at its end
+	sealed  bool // a checksum follows the elements; the reader verifies it at its end
 }
 
-// npyHeader has the three entries that NumPy writes, in its order.
+// npyHeader matches the three entries that NumPy writes, in NumPy's order.
 const npyHeader = `^\{'descr': '([<>|=])([a-zA-Z])([0-9]+)(?:\[\w+\])?', 'fortran_order': (True|False), 'shape': \(([0-9, ]*)\), \} *\n?$`
 
 // openArray reads the header of an array.
@@ -89,7 +89,7 @@ func openArray(r io.Reader, name string, room sparse.Limits) (*array, error) {
 	return a, a.check()
 }
 
-// check refuses elements that are none we know.
+// check refuses types of elements that are not supported.
 func (a *array) check() error {
 	known := map[byte][]int{'f': {2, 4, 8}, 'i': {1, 2, 4, 8}, 'u': {1, 2, 4, 8}, 'b': {1}}
 	switch a.kind {
@@ -111,7 +111,7 @@ func (a *array) check() error {
 	return refused(a.name, fmt.Sprintf("an array of elements %c%d; write numbers, for example by X.astype(float)", a.kind, a.size))
 }
 
-// dims returns the shape as a matrix: a vector is one column.
+// dims returns the shape as a matrix; a vector has one column.
 func (a *array) dims() (n, p int, err error) {
 	switch len(a.shape) {
 	case 1:
@@ -123,7 +123,7 @@ func (a *array) dims() (n, p int, err error) {
 	}
 }
 
-// next reads so many elements. The result may be read until the next call.
+// next reads count elements. The result is valid until the next call.
 func (a *array) next(count int) ([]byte, error) {
 	if need := count * a.size; len(a.buffer) < need {
 		a.buffer = make([]byte, need)
@@ -135,7 +135,7 @@ func (a *array) next(count int) ([]byte, error) {
 	return b, nil
 }
 
-// ended goes on to the end of the array where its checksum is compared there.
+// ended reads on to the end of the array if a checksum is verified there.
 func (a *array) ended() error {
 	if !a.sealed {
 		return nil
@@ -157,7 +157,7 @@ func (a *array) cut(err error) error {
 	return &outcome.Error{Kind: outcome.IO, File: a.name, Message: "reading stopped", Err: err}
 }
 
-// number returns element k of what next has read.
+// number returns element k of b, which next has read.
 func (a *array) number(b []byte, k int) float64 {
 	b = b[k*a.size:]
 	switch a.kind {
@@ -177,7 +177,7 @@ func (a *array) number(b []byte, k int) float64 {
 	}
 }
 
-// half returns the number of IEEE 754's binary16: a sign, 5 bits of exponent, 10 of fraction.
+// half converts an IEEE 754 binary16 number: a sign, 5 bits of exponent, 10 of fraction.
 func half(bits uint16) float64 {
 	v, exponent := float64(bits&0x3ff), int(bits>>10&0x1f)
 	switch {
@@ -196,7 +196,7 @@ func half(bits uint16) float64 {
 	return v
 }
 
-// elements sets out to the elements that next has read.
+// elements converts the elements in b, which next has read, into out.
 func (a *array) elements(b []byte, out []float64) {
 	if a.kind == 'f' && a.size == 8 && a.order == binary.LittleEndian {
 		for k := range out {
@@ -209,10 +209,10 @@ func (a *array) elements(b []byte, out []float64) {
 	}
 }
 
-// isText reports whether elements are text.
+// isText reports whether the elements are text.
 func (a *array) isText() bool { return a.kind == 'U' || a.kind == 'S' }
 
-// integer returns a signed integer of the array's size.
+// integer returns a signed integer of the size of the elements.
 func (a *array) integer(b []byte) int64 {
 	switch a.size {
 	case 1:
@@ -226,7 +226,7 @@ func (a *array) integer(b []byte) int64 {
 	}
 }
 
-// text returns element k as text, without the zeros that fill it up.
+// text returns element k as text, without the zeros that pad it.
 func (a *array) text(b []byte, k int) string {
 	b = b[k*a.size : (k+1)*a.size]
 	if a.kind == 'S' {
@@ -244,7 +244,7 @@ func (a *array) text(b []byte, k int) string {
 	return string(runes)
 }
 
-// cell is an element as a cell of a table; NaN is one that is missing.
+// cell returns element k as a cell of a table; NaN is a missing cell.
 func (a *array) cell(b []byte, k int) Cell {
 	if a.isText() {
 		text := a.text(b, k)
@@ -256,7 +256,7 @@ func (a *array) cell(b []byte, k int) Cell {
 	return numberCell(a.number(b, k))
 }
 
-// numberCell is a number of a binary file; NaN is what other programs have for missing.
+// numberCell is the cell of a number in a binary file; NaN stands for a missing value there.
 func numberCell(v float64) Cell {
 	if math.IsNaN(v) {
 		return Cell{Kind: Absent}
@@ -264,7 +264,7 @@ func numberCell(v float64) Cell {
 	return Cell{Kind: Number, Number: v}
 }
 
-// numbers reads all of the array, as far as there is one, whatever its shape claims.
+// numbers reads the whole array. Memory grows with what is read, not with the shape claimed.
 func (a *array) numbers() ([]float64, error) {
 	count := 1
 	for _, n := range a.shape {
@@ -291,24 +291,24 @@ func (a *array) numbers() ([]float64, error) {
 	return out, a.ended()
 }
 
-// mostRow is how many bytes a row of an array may have.
+// mostRow is the largest number of bytes in a row of an array.
 const mostRow = 8 * MaxColumns
 
-// arrayBlock is how many elements of an array are read together, whole rows.
+// arrayBlock is the number of elements that are read together, rounded down to whole rows.
 const arrayBlock = 8192
 
-// arrayRows is a table that need not have names: an array, row by row.
+// arrayRows is an array as a table, row by row; names may be nil.
 type arrayRows struct {
 	*array
 	n, p, at int
 	names    []string
-	columns  []float64 // all of it, where it is stored by columns
-	together int       // rows that are read at once
+	columns  []float64 // the whole array, if it is stored by columns
+	together int       // number of rows that are read at once
 
-	text   []byte    // the row, if its elements are text
-	values []float64 // otherwise it and others that have been read with it
-	row    int       // its place among them
-	plain  bool      // all are finite
+	text   []byte    // the current row, if elements are text
+	values []float64 // otherwise the rows that were read together
+	row    int       // index of the current row among them
+	plain  bool      // all values are finite
 }
 
 func newArrayRows(a *array) (*arrayRows, error) {
@@ -352,7 +352,7 @@ func (r *arrayRows) Next(row []Cell) ([]Cell, error) {
 	return r.cells(row), nil
 }
 
-// beside has rows read together that make a block.
+// beside makes advance read blocks of rows.
 func (r *arrayRows) beside(int) { r.together = max(1, arrayBlock/max(1, r.p)) }
 func (r *arrayRows) stop()      {}
 
@@ -396,7 +396,7 @@ func (r *arrayRows) advance() error {
 	return nil
 }
 
-// numbers returns the row; those that are not finite are missing, or an error.
+// numbers returns the values of the current row; those that are not finite are missing, or an error.
 func (r *arrayRows) numbers() (values []float64, ok bool) {
 	if r.isText() {
 		return nil, false
@@ -404,7 +404,8 @@ func (r *arrayRows) numbers() (values []float64, ok bool) {
 	return r.values[r.row*r.p:][:r.p], true
 }
 
-// table returns the row and those behind it that have been read, and passes over them, if all elements are finite.
+// table returns the values of the current row and of the rows read with it that follow, and skips these rows,
+// if all values read are finite.
 func (r *arrayRows) table() (values []float64, ok bool) {
 	if r.isText() || !r.plain {
 		return nil, false
@@ -414,7 +415,7 @@ func (r *arrayRows) table() (values []float64, ok bool) {
 	return values, true
 }
 
-// cells appends the elements of the row.
+// cells returns the elements of the current row as cells.
 func (r *arrayRows) cells(row []Cell) []Cell {
 	row = row[:0]
 	for j := range r.p {

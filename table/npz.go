@@ -15,10 +15,10 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// zipMagic begins a ZIP archive, which an .npz is.
+// zipMagic begins a ZIP archive; an .npz file is one.
 const zipMagic = "PK\x03\x04"
 
-// archive is an .npz: arrays by name.
+// archive is an .npz file: arrays by name.
 type archive struct {
 	name   string
 	limits sparse.Limits
@@ -51,7 +51,7 @@ func openArchive(file *os.File, name string, room sparse.Limits) (*archive, erro
 	return a, nil
 }
 
-// open opens an array; its reader has to be closed.
+// open opens an array; the caller must close its reader.
 func (z *archive) open(name string) (*array, io.Closer, error) {
 	r, err := z.arrays[name].Open()
 	if err != nil {
@@ -66,7 +66,7 @@ func (z *archive) open(name string) (*array, io.Closer, error) {
 	return a, r, nil
 }
 
-// numbers reads all of an array.
+// numbers reads a whole array.
 func (z *archive) numbers(name string) ([]float64, error) {
 	a, closer, err := z.open(name)
 	if err != nil {
@@ -99,12 +99,12 @@ func (z *archive) damaged(format string, args ...any) error {
 	return &outcome.Error{Kind: outcome.Parse, File: z.name, Message: "the sparse matrix is damaged: " + fmt.Sprintf(format, args...)}
 }
 
-// isSparse reports whether the archive is what scipy.sparse.save_npz writes.
+// isSparse reports whether scipy.sparse.save_npz wrote the archive.
 func (z *archive) isSparse() bool {
 	return z.arrays["format"] != nil && z.arrays["shape"] != nil && z.arrays["data"] != nil
 }
 
-// readSparse reads SciPy's sparse matrix: csr, csc or coo.
+// readSparse reads a SciPy sparse matrix: csr, csc or coo.
 func (z *archive) readSparse(ctx context.Context) (*sparse.CSC, string, error) {
 	format, err := z.format()
 	if err != nil {
@@ -170,7 +170,7 @@ func (z *archive) triplets(format string, n, p int) (i, j []int32, values []floa
 	return i, j, values, err
 }
 
-// fits refuses a sparse matrix of this shape where it exceeds the limits.
+// fits refuses a sparse matrix of n × p whose size exceeds the limits.
 func (z *archive) fits(n, p int) error {
 	a, closer, err := z.open("data")
 	if err != nil {
@@ -188,7 +188,7 @@ func (z *archive) fits(n, p int) error {
 	return named(checkCollected(z.limits, n, p, entries), z.name)
 }
 
-// format reads the name of SciPy's format.
+// format reads the name of the SciPy format.
 func (z *archive) format() (string, error) {
 	a, closer, err := z.open("format")
 	if err != nil {
@@ -219,7 +219,7 @@ func (z *archive) expand(starts []int32, n, entries int) ([]int32, error) {
 	return out, nil
 }
 
-// named gives an error the name of the file that it comes from.
+// named adds the name of the file to an error that has none.
 func named(err error, name string) error {
 	if e, ok := err.(*outcome.Error); ok && e.File == "" { //nolint:errorlint // ours, not wrapped
 		own := *e
@@ -229,8 +229,8 @@ func named(err error, name string) error {
 	return err
 }
 
-// matrix returns the name of the array that is the design matrix: the only one of two
-// dimensions, or the one called so.
+// matrix returns the name of the array that is the design matrix: one called X or the like, or else the only
+// array of two dimensions.
 func (z *archive) matrix() (string, error) {
 	var found []string
 	for _, name := range slices.Sorted(maps.Keys(z.arrays)) {
@@ -254,7 +254,7 @@ func (z *archive) matrix() (string, error) {
 	return "", refused(z.name, fmt.Sprintf("an archive of %d arrays, of which %d are matrices; call the design matrix X", len(z.arrays), len(found)))
 }
 
-// target returns the name of the array that is the target, "" where there is none.
+// target returns the name of the array that is the target, "" if there is none.
 func (z *archive) target(o Options) string {
 	if o.Target != "" {
 		if z.arrays[o.Target] != nil {
@@ -270,8 +270,7 @@ func (z *archive) target(o Options) string {
 	return ""
 }
 
-// readDense reads an archive of dense arrays: the design matrix, and its target if it is
-// there.
+// readDense reads an archive of dense arrays: the design matrix, and the target if the archive has one.
 func (z *archive) readDense(ctx context.Context, o Options) (*Data, error) {
 	rows, closer, err := z.rows()
 	if err != nil {
@@ -295,7 +294,7 @@ func (z *archive) readDense(ctx context.Context, o Options) (*Data, error) {
 	return d, nil
 }
 
-// readTarget reads the target of so many rows.
+// readTarget reads the target, which must have the given number of rows.
 func (z *archive) readTarget(ctx context.Context, target string, rows int) (*Data, error) {
 	a, last, err := z.open(target)
 	if err != nil {
@@ -313,7 +312,7 @@ func (z *archive) readTarget(ctx context.Context, target string, rows int) (*Dat
 	return collect(ctx, column, "", Options{Name: z.name, Target: "1"})
 }
 
-// rows opens the rows of the design matrix.
+// rows opens the design matrix for reading by rows.
 func (z *archive) rows() (*arrayRows, io.Closer, error) {
 	name, err := z.matrix()
 	if err != nil {

@@ -10,12 +10,12 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// header is the names of a file's columns, or their number alone.
+// header has the names of a file's columns, or only their number.
 type header struct {
 	file   string
 	names  []string // nil: none
 	width  int
-	labels func(k int) bool // reports what the file says are labels of rows; nil: it says nothing
+	labels func(k int) bool // reports whether the file marks a column as labels of rows; nil: it marks none
 }
 
 func headerOf(file string, rows Rows) header {
@@ -26,7 +26,7 @@ func headerOf(file string, rows Rows) header {
 	return h
 }
 
-// find returns the column of a name, or of a number from 1, or from −1 backwards.
+// find returns the column with a name, or with a number: from 1, or from −1 backwards.
 func (h header) find(name string) (int, bool) {
 	if k := slices.Index(h.names, name); k >= 0 {
 		return k, true
@@ -44,7 +44,7 @@ func (h header) find(name string) (int, bool) {
 	}
 }
 
-// only returns the column of a name that a model knows, −1 where there is none.
+// only returns the column with a name that a model uses, −1 where there is none; several are an error.
 func (h header) only(name string) (int, error) {
 	k := slices.Index(h.names, name)
 	if k >= 0 && slices.Contains(h.names[k+1:], name) {
@@ -53,7 +53,7 @@ func (h header) only(name string) (int, error) {
 	return k, nil
 }
 
-// need is find for a column that has to be there.
+// need is find for a column that must exist, and whose name must be unique.
 func (h header) need(flag, name string) (int, error) {
 	k, ok := h.find(name)
 	if !ok {
@@ -66,7 +66,7 @@ func (h header) need(flag, name string) (int, error) {
 	return k, nil
 }
 
-// all is need for a list.
+// all is need for a list of names.
 func (h header) all(flag string, names []string) ([]int, error) {
 	var list []int
 	for _, name := range names {
@@ -82,7 +82,7 @@ func (h header) all(flag string, names []string) ([]int, error) {
 	return list, nil
 }
 
-// there says which columns there are.
+// there lists the columns that exist, for error messages.
 func (h header) there() string {
 	if h.names == nil {
 		return fmt.Sprintf("it has columns 1 to %d, without names", h.width)
@@ -101,7 +101,7 @@ func (h header) there() string {
 	return text
 }
 
-// label is what a column is called in messages.
+// label is the name of a column in messages.
 func (h header) label(k int) string {
 	if h.names != nil && h.names[k] != "" {
 		return "column " + strconv.Quote(h.names[k])
@@ -109,7 +109,7 @@ func (h header) label(k int) string {
 	return "column " + strconv.Itoa(k+1)
 }
 
-// role is what becomes of a column of a file.
+// role is the use of a column of a file.
 type role uint8
 
 const (
@@ -119,18 +119,18 @@ const (
 	aside
 )
 
-// plan is what becomes of the columns of a file.
+// plan is the use of each column of a file.
 type plan struct {
 	header
 	roles      []role
-	categories []bool   // cells are categories, whatever they look like
+	categories []bool   // cells are categories, even if they look like numbers
 	target     int      // −1: none
 	targetFile string   // "": none
-	aside      []string // by column
+	aside      []string // by column, its name in Options.Aside
 	index      []int    // columns that are ignored because they label rows
 }
 
-// newPlan settles what becomes of each column, and refuses features that cannot be told apart.
+// newPlan assigns a role to each column, and refuses features with the same name.
 func newPlan(h header, o Options) (*plan, error) {
 	p, err := assigned(h, o)
 	if err != nil {
@@ -139,7 +139,7 @@ func newPlan(h header, o Options) (*plan, error) {
 	return p, p.distinct()
 }
 
-// assigned settles what becomes of each column.
+// assigned assigns a role to each column.
 func assigned(h header, o Options) (*plan, error) {
 	p := &plan{header: h, roles: make([]role, h.width), categories: make([]bool, h.width), aside: make([]string, h.width), target: -1}
 	if o.Columns != nil {
@@ -184,8 +184,9 @@ func assigned(h header, o Options) (*plan, error) {
 	return p, nil
 }
 
-// labelsRows reports whether a column labels rows: the file says so, or it stands before all that have a name, as pandas and R write
-// labels to text, or has the name that pandas gives them in Parquet, or when it reads them from text.
+// labelsRows reports whether a column labels rows: the file says so, or no column up to it has a name, as
+// pandas and R write row labels to text, or its name is one that pandas gives row labels in Parquet, or when it
+// reads them from text.
 func (h header) labelsRows(k int) bool {
 	if h.labels != nil && h.labels(k) {
 		return true
@@ -221,7 +222,7 @@ func (p *plan) setTarget(o Options) error {
 	return outcome.At(outcome.Usage, "target", "%q is neither a column of %s nor a file; %s", o.Target, p.file, p.there())
 }
 
-// distinct refuses features of the same name: models know columns by their names.
+// distinct refuses features with the same name: models identify columns by their names.
 func (p *plan) distinct() (err error) {
 	for k, r := range p.roles {
 		if r != ignored && p.names != nil && !utf8.ValidString(p.names[k]) {
@@ -236,7 +237,7 @@ func (p *plan) distinct() (err error) {
 	return err
 }
 
-// repeated tells of features that have the name of an earlier one.
+// repeated calls tell for each feature that has the name of an earlier one.
 func (p *plan) repeated(tell func(first, again int)) {
 	if p.names == nil {
 		return

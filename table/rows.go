@@ -13,37 +13,36 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// Row is a row of a design matrix, to be read until the next one.
+// Row is a row of a design matrix, valid until the next one.
 type Row struct {
-	Number  int     // of the file, from 1
+	Number  int     // in the file, from 1
 	Columns []int32 // ascending; nil: all
 	Values  []float64
 
-	// Target is the row's target as text, a number in its shortest spelling; HasTarget
-	// says whether it has one.
+	// Target is the row's target as text, a number in its shortest spelling; HasTarget says whether there is
+	// one.
 	Target    string
 	HasTarget bool
 
-	// Aside has the texts of the row in the columns of [Options].Aside that the file has, by
-	// name: numbers in their shortest spelling, "" for a missing cell.
+	// Aside has the row's texts in those columns of [Options].Aside that the file has, by name: numbers in
+	// their shortest spelling, "" for a missing cell.
 	Aside map[string]string
 
-	// Incomplete says that a cell is missing, where the schema leaves such rows out: then
-	// there are no columns and values.
+	// Incomplete says that a cell is missing, where the schema leaves such rows out. The row then has no
+	// columns and values.
 	Incomplete bool
 
-	// Unknown is how many cells hold categories that the schema does not have. Their
-	// columns are all 0.
+	// Unknown is the number of cells with categories that the schema does not have. Their columns are all 0.
 	Unknown int
 }
 
-// Rows yields the rows of a file as a design matrix with p columns has them, each as soon
-// as it has been read, in constant memory for text. Columns are found by their names, or
-// by their places where the file has none; what the schema does not use is not looked at.
-// o.Target names the target if it is not called as the schema has it; it need not be there.
-// Of o.Aside columns count that are there. "-" is stdin. An error, an [outcome.Error], is the last thing that it yields.
+// Rows yields the rows of a file as rows of a design matrix with p columns, each as soon as it has been read;
+// for text, in constant memory. Columns are found by their names, or by their positions if the file has no
+// names; columns that the schema does not use are ignored. o.Target names the target if its name differs from
+// the schema's; the target may be absent, and so may the columns of o.Aside. "-" is stdin. An error, an
+// [outcome.Error], is yielded last.
 //
-// A nil schema takes the columns as they come.
+// A nil schema takes the columns as they are.
 func (s *Schema) Rows(ctx context.Context, path string, stdin io.Reader, p int, o Options) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		in, err := open(ctx, path, stdin, &o)
@@ -56,7 +55,7 @@ func (s *Schema) Rows(ctx context.Context, path string, stdin io.Reader, p int, 
 	}
 }
 
-// ReadRows is [Schema.Rows] of a stream.
+// ReadRows is [Schema.Rows] for a stream.
 func (s *Schema) ReadRows(ctx context.Context, r io.Reader, p int, o Options) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		if r == nil {
@@ -77,7 +76,7 @@ func (s *Schema) readRows(in *input.Input, p int, o Options) iter.Seq2[Row, erro
 		}
 		src, err := recognise(in, o)
 		if err == nil && src.labels && s != nil && s.Inputs != nil {
-			src, err = separated(in, src.text, ',', 0, o) // the model's own kind of file
+			src, err = separated(in, src.text, ',', 0, o) // as the file that the model was fitted on
 		}
 		if err != nil {
 			yield(Row{}, err)
@@ -120,7 +119,7 @@ func (s *Schema) readRows(in *input.Input, p int, o Options) iter.Seq2[Row, erro
 	}
 }
 
-// mappedRows yields the rows of a mapped file, whose columns are found by their names, and its targets.
+// mappedRows yields the rows of a mapped file, whose columns are found by their names, with their targets.
 func (s *Schema) mappedRows(in *input.Input, p int, o Options, yield func(Row, error) bool) {
 	d, err := openMapped(in, Options{Name: o.Name, NoTarget: true})
 	if err != nil {
@@ -136,7 +135,7 @@ func (s *Schema) mappedRows(in *input.Input, p int, o Options, yield func(Row, e
 	matrixRows(sparse.Compressed(d.X), nil, p, place, o, d.compared(yield))
 }
 
-// compared yields rows with the target that the data have.
+// compared returns a yield function that adds d's target to each row.
 func (d *Data) compared(yield func(Row, error) bool) func(Row, error) bool {
 	return func(row Row, err error) bool {
 		if err == nil && d.Y != nil {
@@ -149,8 +148,8 @@ func (d *Data) compared(yield func(Row, error) bool) func(Row, error) bool {
 	}
 }
 
-// places returns which column of the model each column of the data is, −1 for none; nil where they are the
-// same, or have no names.
+// places returns the model's column for each column of the data, −1 for none. It returns nil where the columns
+// are the same, or have no names.
 func (s *Schema) places(d *Data, file string) ([]int32, error) {
 	var names []string
 	if s != nil {
@@ -179,7 +178,7 @@ func (s *Schema) places(d *Data, file string) ([]int32, error) {
 	return place, nil
 }
 
-// svmlightRows yields the rows of svmlight text: its columns are those of the matrix.
+// svmlightRows yields the rows of svmlight text, whose columns are the model's.
 func (s *Schema) svmlightRows(ctx context.Context, text io.Reader, p int, o Options, yield func(Row, error) bool) {
 	opt := sparse.ReadOptions{Name: o.Name, Features: p, ZeroBased: s != nil && s.ZeroBased}
 	if o.ZeroBased != nil {
@@ -202,8 +201,8 @@ func (s *Schema) svmlightRows(ctx context.Context, text io.Reader, p int, o Opti
 	}
 }
 
-// matrixRows yields the rows of a matrix that has been read, if it has: its columns are those of the model, or
-// go to its places.
+// matrixRows yields the rows of a matrix, or err if that is not nil. Column j of the matrix is column place[j]
+// of the model, or column j if place is nil.
 func matrixRows(x *sparse.CSC, err error, p int, place []int32, o Options, yield func(Row, error) bool) {
 	if err != nil {
 		yield(Row{}, err)
@@ -242,7 +241,7 @@ func matrixRows(x *sparse.CSC, err error, p int, place []int32, o Options, yield
 	}
 }
 
-// entry is a value of a row, in a column of the model.
+// entry is a value of a row and its column of the model.
 type entry struct {
 	column int32
 	value  float64
@@ -296,7 +295,7 @@ func (s *Schema) tableRows(ctx context.Context, rows Rows, p int, o Options, yie
 	}
 }
 
-// set takes the cells of a row.
+// set sets r's values from the cells of a row.
 func (r *Row) set(c *collector, cells []Cell, byColumn []*placed, missing Missing) error {
 	r.Unknown, r.Incomplete = 0, false
 	values := r.Values[:cap(r.Values)]
@@ -340,7 +339,7 @@ func (r *Row) set(c *collector, cells []Cell, byColumn []*placed, missing Missin
 	return nil
 }
 
-// spelled is the text of a target, if there is one.
+// spelled returns the text of a cell, and whether the cell has a value.
 func spelled(cell Cell) (string, bool) {
 	switch cell.Kind {
 	case Absent:

@@ -5,21 +5,21 @@ import (
 	"strconv"
 )
 
-// Schema says how the columns of a file become those of a design matrix. Models keep it, so
+// Schema says how the columns of a file become the columns of a design matrix. Models keep their schema, so
 // that further files are read as the first was. It never changes.
 type Schema struct {
-	// Inputs are the columns of the file that are used, in the order of the matrix; nil:
-	// all columns as they are, as in svmlight text.
+	// Inputs are the columns of the file that are used, in the order of the matrix; nil: all columns as they
+	// are, as in svmlight text.
 	Inputs []Input `json:"inputs,omitempty"`
 
-	// Width is the number of columns of the file, by which files without a header are
-	// matched; 0 where that does not matter.
+	// Width is the number of columns of the file, for matching files without a header; 0 where it does not
+	// matter.
 	Width int `json:"width,omitempty"`
 
-	// Target is the target: its name, or its number from 1; "" where it was no column.
+	// Target is the name of the target's column, or its number from 1; "" where the target was not a column.
 	Target string `json:"target,omitempty"`
 
-	// TargetPosition is its column in the file, from 0; −1 where it was none.
+	// TargetPosition is the target's column in the file, from 0; −1 where the target was not a column.
 	TargetPosition int `json:"target_position"`
 
 	// ZeroBased says that svmlight indices count from 0.
@@ -29,20 +29,19 @@ type Schema struct {
 	Missing Missing `json:"missing,omitempty"`
 }
 
-// Input is a column of a file.
+// Input is a column of a file that is used.
 type Input struct {
 	Name     string `json:"name,omitempty"`
 	Position int    `json:"position"` // in the file, from 0
 
-	// Categories are the texts that become a column each, ascending; nil: numbers.
+	// Categories are the texts that become one column each, ascending; nil: the column is numeric.
 	Categories []string `json:"categories,omitempty"`
 
-	// Fill is what stands for a missing cell, in each of the columns it becomes; nil:
-	// nothing does.
+	// Fill replaces a missing cell: one value for each column that the input becomes; nil: nothing replaces it.
 	Fill []float64 `json:"fill,omitempty"`
 }
 
-// Width returns how many columns of the matrix the input becomes.
+// width returns the number of columns of the matrix that the input becomes.
 func (in Input) width() int {
 	if in.Categories == nil {
 		return 1
@@ -50,7 +49,7 @@ func (in Input) width() int {
 	return len(in.Categories)
 }
 
-// Columns returns how many columns the matrix has; 0 where all of the file's are used.
+// Columns returns the number of columns of the matrix; 0 where all columns of the file are used.
 func (s *Schema) Columns() int {
 	p := 0
 	for _, in := range s.Inputs {
@@ -59,9 +58,9 @@ func (s *Schema) Columns() int {
 	return p
 }
 
-// Names returns the names of the columns of the matrix: "color=red" of a category. nil where
-// the file names none, has no categories, and begins with the columns of the matrix: "column 3"
-// then says which of the file's it is.
+// Names returns the names of the columns of the matrix: "color=red" for a category, "column 3" for a column of
+// the file without a name. nil where the file has no names, there are no categories, and the columns of the
+// matrix are the first of the file.
 func (s *Schema) Names() []string {
 	named := false
 	for j, in := range s.Inputs {
@@ -86,8 +85,7 @@ func (s *Schema) Names() []string {
 	return names
 }
 
-// Check reports what is wrong with a schema of p columns that comes from outside, "" for
-// nothing.
+// Check says what is wrong with a schema of p columns that comes from outside; "" if nothing is.
 func (s *Schema) Check(p int) string {
 	seen := map[int]bool{}
 	for _, in := range s.Inputs {

@@ -14,20 +14,20 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// recognised is what an input turned out to be: svmlight or Matrix Market text, an archive
-// of arrays, or rows of a table.
+// recognised is what an input contains: svmlight or Matrix Market text, a mapped file, an archive of arrays, or
+// the rows of a table.
 type recognised struct {
 	format   string
 	svmlight bool
-	labels   bool // svmlight text of labels alone, which may as well be the one column of a table
+	labels   bool // svmlight text of labels alone, which may also be a table of one column
 	market   bool
 	mapped   bool
-	text     *bufio.Reader // of the two above
+	text     *bufio.Reader // for svmlight and market
 	archive  *archive
-	rows     Rows // all others
+	rows     Rows // for all other inputs
 }
 
-// recognise finds out what an input holds by how it begins.
+// recognise finds out what an input contains from how it begins.
 func recognise(in *input.Input, o Options) (recognised, error) {
 	text := bufio.NewReaderSize(in, input.BufferSize)
 	head, err := firstLine(text)
@@ -84,8 +84,8 @@ func recognise(in *input.Input, o Options) (recognised, error) {
 	}
 }
 
-// declared returns what a first line such as sep=; says is between cells, as Excel understands it, and its length; 0 where there
-// is no such line.
+// declared returns the separator that a first line such as sep=; declares, as Excel writes it, and the length
+// of that line; 0 where there is no such line.
 func declared(head []byte) (separator byte, length int) {
 	line, _, whole := bytes.Cut(head, []byte{'\n'})
 	text := strings.Trim(strings.TrimSuffix(string(line), "\r"), `"`)
@@ -95,7 +95,7 @@ func declared(head []byte) (separator byte, length int) {
 	return 0, 0
 }
 
-// separated takes a text, after so many lines of it, for a table with a byte between cells.
+// separated reads a text as a table with a separator between cells. before is the number of lines already read.
 func separated(in *input.Input, text *bufio.Reader, separator byte, before int, o Options) (recognised, error) {
 	r, err := newCSVRows(in.Name, text, separator, before, o)
 	if err != nil {
@@ -121,8 +121,8 @@ func refused(name, what string) error {
 	return &outcome.Error{Kind: outcome.Parse, File: name, Message: "this is " + what}
 }
 
-// firstLine returns what has come so far, at least one line of it, or all there is up to
-// the size of the buffer.
+// firstLine returns what has been buffered so far: at least one line, or the whole text, or as much as the
+// buffer holds.
 func firstLine(r *bufio.Reader) ([]byte, error) {
 	for n := 1; ; n = r.Buffered() + 1 {
 		_, err := r.Peek(min(n, r.Size()))
@@ -143,23 +143,22 @@ func firstLine(r *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// beginsWith reports whether a file begins with the mark of a format, which is not the name of the first
-// column of a table, such as PAR1.
+// beginsWith reports whether a file begins with the magic bytes of a format, rather than with a table whose
+// first column has that name, such as PAR1.
 func beginsWith(head []byte, mark string) bool {
 	rest, ok := bytes.CutPrefix(head, []byte(mark))
 	return ok && (len(rest) == 0 || strings.IndexByte(separators, rest[0]) < 0)
 }
 
-// How JSON and markup begin; names of columns such as [Ca], {x} and <18 do not, nor do [1], [0, 1) and what else
-// ends in its line before another cell.
+// jsonText, bracket and markup match the beginnings of JSON and markup. Column names such as [Ca], {x} and <18
+// do not match as such, nor do cells such as [1] and [0, 1) with another cell on their line.
 var (
 	jsonText = regexp.MustCompile(`^(\[\s*([-\d\[{"\]]|$)|\{\s*(["}]|$))`)
 	bracket  = regexp.MustCompile(`^\[[^][{}"\n]*[])][ \t]*\S`)
 	markup   = regexp.MustCompile(`^<[A-Za-z!?]`)
 )
 
-// foreign says what a file is that is no data that can be read here, "" where that is not
-// known by how it begins.
+// foreign says what a file is that cannot be read here; "" if its beginning does not show that.
 func foreign(head []byte) string {
 	for _, f := range []struct{ magic, name string }{
 		{`{"pare_model":`, "a saved model, which pare predict MODEL FILE takes, not data"},
@@ -206,11 +205,11 @@ func foreign(head []byte) string {
 	return ""
 }
 
-// separators are the bytes that may be between cells.
+// separators are the bytes that may separate cells.
 const separators = ",;\t|"
 
-// remarks returns the length and number of the lines that a text begins with and that begin with #, where a table with a
-// separator follows. The last of them may have its names, as NumPy writes them, and is none then.
+// remarks returns the length and number of the leading lines that begin with #, where a table with a separator
+// follows. If the last of them holds the column names, as NumPy writes them, it is not counted.
 func remarks(head []byte) (length, lines int) {
 	last := 0
 	for length < len(head) && head[length] == '#' {
@@ -232,14 +231,14 @@ func remarks(head []byte) (length, lines int) {
 	}
 }
 
-// svmlightText and labelsAlone are forms of svmlight text; other forms are the byte between cells.
+// svmlightText and labelsAlone are forms of svmlight text; any other form is the byte that separates cells.
 const (
 	svmlightText byte = ':'
 	labelsAlone  byte = '1'
 )
 
-// formOf says what a text looks like by its first lines: svmlight text, the byte that
-// separates the cells of a table, or 0 where it looks like neither.
+// formOf says what the first lines of a text look like: svmlight text, a table (it returns the separator), or
+// neither (0).
 func formOf(head []byte) byte {
 	lines := sample(head)
 	if len(lines) == 0 {
@@ -287,7 +286,7 @@ func formOf(head []byte) byte {
 	}
 }
 
-// sample returns the first lines that are not blank, whole ones where there is one.
+// sample returns the first nonblank lines: complete ones, and an incomplete one only if it is the first.
 func sample(head []byte) []string {
 	const most = 20
 	var lines []string
@@ -306,7 +305,7 @@ func withoutComment(line string) string {
 	return text
 }
 
-// isEntry reports whether a field is what follows a label in svmlight text.
+// isEntry reports whether a field looks like the index:value or qid after a label in svmlight text.
 func isEntry(field string) bool {
 	index, _, ok := strings.Cut(field, ":")
 	if !ok || index == "" {
@@ -315,8 +314,8 @@ func isEntry(field string) bool {
 	return index == "qid" || strings.Trim(index, "+-0123456789") == ""
 }
 
-// separates reports whether lines have equally many of a separator, not counting what is in
-// quotes.
+// separates reports whether all lines have the same number of a separator, one at least, not counting what is
+// in quotes.
 func separates(lines []string, separator byte) bool {
 	want := 0
 	for k, line := range lines {
@@ -337,8 +336,9 @@ func separates(lines []string, separator byte) bool {
 	return true
 }
 
-// isBlankTable reports whether lines are several cells each with blanks between, all numbers or words in quotes. The first
-// may be names, of all cells below them or of all but the first; below names in quotes there may be any words.
+// isBlankTable reports whether each line has the same number, two or more, of cells separated by blanks, all of
+// them numbers, missing or quoted words. The first line may be names, of all cells below or of all but the
+// first; below quoted names, cells may be any words.
 func isBlankTable(lines []string) bool {
 	first, _ := fields(lines[0])
 	names, _ := namesOf(first)
@@ -364,13 +364,13 @@ func isNumber(cell string) bool {
 	return err == nil
 }
 
-// isBareWord reports whether a cell is neither a number, nor in quotes, nor missing.
+// isBareWord reports whether a cell is a word without quotes: neither a number, nor quoted, nor missing.
 func isBareWord(cell string) bool {
 	return !isNumber(cell) && !missingWord(cell) && unquoted(cell) == cell
 }
 
-// oneColumn reports whether lines are a name with one number or word below it each. A name of several words is in quotes, or above
-// numbers alone.
+// oneColumn reports whether lines are a name with one number or word per line below. A name of several words
+// must be quoted, or have only numbers below.
 func oneColumn(lines []string) bool {
 	name := strings.TrimSpace(lines[0])
 	words := len(strings.Fields(name)) == 1 || unquoted(name) != name

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// readSVMLight reads svmlight text, whose columns have numbers for names.
+// readSVMLight reads svmlight text, whose columns have no names, only numbers.
 func readSVMLight(ctx context.Context, text io.Reader, o Options) (*Data, error) {
 	opt := sparse.ReadOptions{Name: o.Name, Features: o.Features, MaxFeatures: o.MaxFeatures, MaxEntries: o.MaxEntries, Limits: o.Limits, Threads: o.threads()}
 	d := &Data{Format: "svmlight text", Schema: &Schema{TargetPosition: -1}}
@@ -38,7 +38,8 @@ func readSVMLight(ctx context.Context, text io.Reader, o Options) (*Data, error)
 	return d, nil
 }
 
-// anyRow reads svmlight text up to its first row, past blank lines and comments, and reports whether there is one.
+// anyRow reads svmlight text up to its first row, past blank lines and comments, and reports whether there is a
+// row.
 func anyRow(text *bufio.Reader) (bool, error) {
 	for comment := false; ; {
 		c, err := text.ReadByte()
@@ -57,7 +58,7 @@ func anyRow(text *bufio.Reader) (bool, error) {
 	}
 }
 
-// newMatrixData makes the data of a matrix without names and target.
+// newMatrixData makes the data of a matrix that has neither names nor a target.
 func newMatrixData(ctx context.Context, x *sparse.CSC, format string, o Options, err error) (*Data, error) {
 	if err != nil {
 		return nil, err
@@ -82,7 +83,7 @@ func newMatrixData(ctx context.Context, x *sparse.CSC, format string, o Options,
 	return d, nil
 }
 
-// choose finds the columns of a matrix that are features.
+// choose sets Features from Options.Columns and Options.Drop.
 func (d *Data) choose(o Options) error {
 	if o.Columns == nil && o.Drop == nil {
 		return nil

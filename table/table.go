@@ -12,47 +12,46 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// Options says what the columns of a file are. The zero value takes every column as a
-// feature of numbers, and needs a file that carries its target. Options that say nothing
-// about files of a format are refused with them.
+// Options says what the columns of a file are. The zero value takes every column as a numeric feature, and
+// needs a file that carries its target. An option that does not apply to the format of a file is an error.
 //
 // A column is named as in the header, or by its number: from 1, or from −1 for the last.
 type Options struct {
 	// Name is the name of the input in errors.
 	Name string
 
-	// Target is a column, or else the path of a file with one value for each row. ""
-	// where the file carries its target, as svmlight text does. An empty file is svmlight text
-	// without rows, and has no column to be named.
+	// Target is a column, or else the path of a file with one value per row. It is "" where the file carries
+	// its target, as svmlight text does. An empty file is svmlight text without rows, and has no column to
+	// name.
 	Target string
 
 	// NoTarget accepts a file without a target.
 	NoTarget bool
 
-	// OneFile opens no other file: Target is a column, never a path. For names that strangers give.
+	// OneFile opens no other file: Target is a column, never a path. Set it where the names come from untrusted
+	// users.
 	OneFile bool
 
-	// Columns lists the columns that are features; nil means all but those of Target, Drop and
-	// Aside.
+	// Columns lists the columns that are features; nil means all columns except Target, Drop and Aside.
 	Columns []string
 
 	// Drop lists columns to leave out.
 	Drop []string
 
-	// Aside lists columns that are not features, such as weights or groups, and are returned in
-	// [Data].Aside. Names that are not columns of the file are ignored, and so is "".
+	// Aside lists columns that are not features, such as weights or groups, and are returned in [Data].Aside.
+	// Names that are not columns of the file are ignored, and so is "".
 	Aside []string
 
-	// Header says whether the first line of a text has the names of the columns; nil means that
-	// it does if none of its cells is a number.
+	// Header says whether the first line of a text has the names of the columns; nil means that it has if none
+	// of its cells is a number.
 	Header *bool
 
-	// DecimalComma says that numbers in CSV and its like have commas where others have points, and perhaps points between
+	// DecimalComma says that numbers in CSV and similar text have decimal commas, and perhaps points between
 	// thousands.
 	DecimalComma bool
 
-	// OneHot makes a column of zeros and ones for each category of a column of text. Without it
-	// such columns are refused.
+	// OneHot makes a column of zeros and ones for each category of a text column. Without it, text columns are
+	// refused.
 	OneHot bool
 
 	// Categories lists columns whose cells are categories even if they look like numbers.
@@ -61,17 +60,16 @@ type Options struct {
 	// Missing says what replaces missing cells; "" refuses them.
 	Missing Missing
 
-	// ZeroBased says whether svmlight indices count from 0; nil means that they do if one of them
-	// is 0.
+	// ZeroBased says whether svmlight indices count from 0; nil means that they do if one of them is 0.
 	ZeroBased *bool
 
-	// Formats are further formats, recognised by how their files begin.
+	// Formats are further formats, recognised by the first bytes of a file.
 	Formats []Format
 
-	// Trust is that of [sparse.MapOptions], for files that [Data.Keep] wrote.
+	// Trust is as in [sparse.MapOptions], for files that [Data.Keep] wrote.
 	Trust bool
 
-	// Features, MaxFeatures and MaxEntries are those of [sparse.ReadOptions].
+	// Features, MaxFeatures and MaxEntries are as in [sparse.ReadOptions].
 	Features    int
 	MaxFeatures int
 	MaxEntries  int64
@@ -79,7 +77,7 @@ type Options struct {
 	// Limits bounds rows and memory.
 	Limits sparse.Limits
 
-	// Threads is how many parts of a text are parsed at once; 0 means the number of processors.
+	// Threads is the number of parts of a text that are parsed at once; 0 means the number of processors.
 	// Results do not depend on it.
 	Threads int
 }
@@ -91,23 +89,24 @@ func (o *Options) threads() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// Format is a format of files that are not read from front to back, which is kept apart from
-// this package for what it needs; see package table/parquet.
+// Format is a format whose files are not read from front to back. It is defined outside this package because of
+// its dependencies; see package table/parquet.
 type Format struct {
 	Name  string // in words
-	Magic string // with which its files begin
+	Magic string // first bytes of its files
 	Open  func(file io.ReaderAt, size int64, name string) (Rows, error)
 }
 
-// Missing says what becomes of cells that are empty, or hold one of the usual words for it:
-// NA, N/A, #N/A, <NA>, n/a, NaN, nan, -nan, NULL, null, None and ?.
+// Missing says what becomes of cells that are empty, or that hold one of the usual words for a missing value:
+// NA, N/A,
+// #N/A, <NA>, n/a, NaN, nan, -nan, NULL, null, None and ?.
 type Missing string
 
-// What may become of missing cells. A target that is missing is never made up.
+// The treatments of missing cells. A missing target is always an error.
 const (
 	Refuse   Missing = ""          // an error that says where
-	Mean     Missing = "mean"      // the mean of the column's other rows; of a category its share of them
-	Zero     Missing = "zero"      // 0; none of the categories
+	Mean     Missing = "mean"      // the mean of the column's other rows; for a category, its share of them
+	Zero     Missing = "zero"      // 0; for categories, none of them
 	DropRows Missing = "drop-rows" // the whole row is left out
 )
 
@@ -117,18 +116,18 @@ type Data struct {
 	X      sparse.Matrix
 	Y      []float64 // nil: the file has no target
 
-	// Labels are the distinct values of a target of text, ascending, and Y their indices. nil for
-	// a target of numbers.
+	// Labels are the distinct values of a text target, ascending, and Y has their indices. nil for a numeric
+	// target.
 	Labels []string
 
 	// Names are the names of the columns of X; nil if the file has none.
 	Names []string
 
 	// Features are the columns of X that Options.Columns and Options.Drop leave, ascending, for
-	// [sparse.Preparation] to take from X; nil means all, as for a table, whose X has no others.
+	// [sparse.Preparation] to take from X. nil means all columns: so for a table, whose X has only these.
 	Features []int32
 
-	// Aside has the columns of [Options].Aside that the file has, by name.
+	// Aside has those columns of [Options].Aside that the file has, by name.
 	Aside map[string]Column
 
 	// Rows is the number of rows of the file. Kept lists the rows that are in X; nil means all.
@@ -138,24 +137,24 @@ type Data struct {
 	// Schema reads further files as this one was read.
 	Schema *Schema
 
-	// Notes say what was done without being asked for, and what is hardly meant.
+	// Notes say what was done without being asked for, and what was probably not intended.
 	Notes []Note
 
 	mapped *sparse.Mapped // nil: in memory
 }
 
-// Column is a column of [Options].Aside: Numbers, or Texts if they are not nil.
+// Column is a column of [Options].Aside: Texts if they are not nil, else Numbers.
 type Column struct {
 	Numbers []float64
 	Texts   []string // nil: numbers
 }
 
-// Note is a remark on a file: the code is for programs, and stable.
+// Note is a remark on a file. Code is stable and meant for programs.
 type Note struct{ Code, Message string }
 
-// Open reads the file at path; "-" is standard input. Errors are [outcome.Error], with
-// file, line, row, column or flag where they are known; with an error there is no data.
-// The memory taken is that of the matrix and its rows in a compact form.
+// Open reads the file at path; "-" is standard input. Errors are [outcome.Error], with file, line, row, column
+// or flag where they are known; with an error there is no data. Open takes the memory of the matrix and,
+// besides, of its rows in a compact form.
 func Open(ctx context.Context, path string, o Options) (*Data, error) {
 	in, err := open(ctx, path, os.Stdin, &o)
 	if err != nil {
@@ -165,7 +164,7 @@ func Open(ctx context.Context, path string, o Options) (*Data, error) {
 	return read(in, o)
 }
 
-// Read is [Open] of a stream. Formats that are not read from front to back are refused.
+// Read is [Open] for a stream. Formats that are not read from front to back are refused.
 func Read(ctx context.Context, r io.Reader, o Options) (*Data, error) {
 	if r == nil {
 		return nil, outcome.Errorf(outcome.Usage, "no reader to read data from")
@@ -175,7 +174,7 @@ func Read(ctx context.Context, r io.Reader, o Options) (*Data, error) {
 	return read(in, o)
 }
 
-// open opens a file or a stream and settles its name.
+// open opens a file or a stream, and sets o.Name if it is empty.
 func open(ctx context.Context, path string, stdin io.Reader, o *Options) (*input.Input, error) {
 	if path == "-" {
 		if o.Name == "" {
@@ -189,7 +188,7 @@ func open(ctx context.Context, path string, stdin io.Reader, o *Options) (*input
 	return input.Open(ctx, path, o.Name)
 }
 
-// check refuses options that cannot be.
+// check refuses invalid options.
 func (o *Options) check() error {
 	if known := []Missing{Mean, Zero, DropRows}; o.Missing != Refuse && !slices.Contains(known, o.Missing) {
 		return outcome.At(outcome.Usage, "missing", "no way %q to treat missing cells; there are %v", o.Missing, known)
@@ -197,8 +196,8 @@ func (o *Options) check() error {
 	return o.Limits.Check(0, 0, 0, 0)
 }
 
-// refusal is the error of options that say nothing about the input, before more of it is read than it takes to see that
-// there is a row: what is empty is of no format.
+// refusal is the error of options that do not apply to the format of the input. Text without a row has no
+// format, so for text that looks like svmlight it first reads on to see whether there is a row.
 func (src recognised) refusal(in *input.Input, o Options, own bool) error {
 	err := src.unsuited(o, own)
 	if err == nil || !src.svmlight {
@@ -214,8 +213,8 @@ func (src recognised) refusal(in *input.Input, o Options, own bool) error {
 	}
 }
 
-// unsuited refuses options that say nothing about files of this format. The target may have a file of
-// its own, or else is a column.
+// unsuited refuses options that do not apply to files of this format. own says that the target may have a file
+// of its own; otherwise it must be a column.
 func (src recognised) unsuited(o Options, own bool) error {
 	what := src.format
 	switch {

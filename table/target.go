@@ -21,7 +21,7 @@ func (d *Data) readTarget(ctx context.Context, path string) error {
 	return nil
 }
 
-// setTarget takes a target of all rows of the file.
+// setTarget sets the target from values for all rows of the file.
 func (d *Data) setTarget(values []float64, labels []string) {
 	d.Y, d.Labels = values, labels
 	if d.Kept == nil {
@@ -33,9 +33,9 @@ func (d *Data) setTarget(values []float64, labels []string) {
 	}
 }
 
-// ReadColumn reads a file of one column: a number or a text for each row, of which texts
-// come back as indices of labels. Any format of [Open] with one column will do, beside
-// labels of rows, or one value a line.
+// ReadColumn reads a file of one column: a number or a text per row. Texts are returned as indices of labels.
+// The file may have any format of [Open], with one column besides labels of rows, or be text with one value per
+// line.
 func ReadColumn(ctx context.Context, path string) (values []float64, labels []string, err error) {
 	o := Options{}
 	in, err := open(ctx, path, nil, &o)

@@ -12,10 +12,10 @@ import (
 	"github.com/seed-45b9a24c/pare/table"
 )
 
-// cellOf makes a cell of a value that is not null.
+// cellOf converts a value that is not null into a cell.
 type cellOf func(parquet.Value) table.Cell
 
-// newCellOf returns what makes cells of the values of a type.
+// newCellOf returns the conversion for values of a type.
 func newCellOf(t parquet.Type) cellOf {
 	kind := t.Kind()
 	if logical := t.LogicalType(); logical != nil {
@@ -46,12 +46,12 @@ func newCellOf(t parquet.Type) cellOf {
 	}
 }
 
-// moment is a time as text.
+// moment returns the cell of a time.
 func moment(t time.Time, layout string) table.Cell {
 	return table.Cell{Kind: table.Time, Text: t.Format(layout)}
 }
 
-// times makes cells of values that count units of time from 1970 on, or from midnight.
+// times converts values that count units of time since 1970, or since midnight.
 func times(kind parquet.Kind, unit time.Duration, layout string) cellOf {
 	second := int64(time.Second / unit)
 	return func(value parquet.Value) table.Cell {
@@ -60,7 +60,7 @@ func times(kind parquet.Kind, unit time.Duration, layout string) cellOf {
 	}
 }
 
-// julian makes a cell of nanoseconds and a Julian day, as old writers have times.
+// julian converts a value of nanoseconds and a Julian day, the form in which old writers store times.
 func julian(value parquet.Value) table.Cell {
 	const epoch = 2440588 // the Julian day of 1 January 1970
 	v := value.Int96()
@@ -68,13 +68,13 @@ func julian(value parquet.Value) table.Cell {
 	return moment(time.Unix((day-epoch)*24*60*60, nanoseconds).UTC(), "2006-01-02 15:04:05.999999999")
 }
 
-// decimal spells a decimal, which is read again as the nearest float64.
+// decimal spells a decimal number; it is later parsed to the nearest float64.
 func decimal(value parquet.Value, scale int32) table.Cell {
 	var digits big.Int
 	switch kind := value.Kind(); kind {
 	case parquet.Int32, parquet.Int64:
 		digits.SetInt64(integer(value, kind))
-	default: // two's complement, the first byte first
+	default: // big-endian two's complement
 		b := value.Bytes()
 		if digits.SetBytes(b); len(b) > 0 && b[0] >= 0x80 {
 			digits.Sub(&digits, new(big.Int).Lsh(big.NewInt(1), uint(8*len(b))))
@@ -115,7 +115,7 @@ func numeric(value parquet.Value) table.Cell {
 	}
 }
 
-// number is a number, or a missing one: NaN is what other programs write for it.
+// number is the cell of a number; NaN stands for a missing value.
 func number(v float64) table.Cell {
 	if math.IsNaN(v) {
 		return table.Cell{Kind: table.Absent}

@@ -15,12 +15,12 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// The library makes room for what a file says of itself before it looks whether that can be.
-// A kilobyte could take gigabytes so, and is looked at here first.
+// The library allocates the sizes that a file claims before it checks them. A file of a kilobyte could so claim
+// gigabytes. The functions here check these sizes first.
 
-// footer refuses a file whose description would be longer than it.
+// footer refuses a file whose footer would be longer than the file.
 func footer(file io.ReaderAt, size int64) error {
-	const ends = 8 // with the length of the description, and PAR1
+	const ends = 8 // the length of the footer, and PAR1
 	var end [ends]byte
 	if size < ends {
 		return io.ErrUnexpectedEOF
@@ -35,14 +35,14 @@ func footer(file io.ReaderAt, size int64) error {
 }
 
 const (
-	mostPacked = 1 << 12 // times its size that a page may unpack to, beside leastPage
+	mostPacked = 1 << 12 // ratio of sizes that a page may unpack to, in addition to leastPage
 	leastPage  = 1 << 20
-	mostWindow = 1 << 27 // of Zstandard: what frames say is no less than its most even where they are short
-	mostValues = 1 << 24 // of a page: writers begin another after some thousands of rows
+	mostWindow = 1 << 27 // Zstandard frames may state the encoder's largest window even where they are short
+	mostValues = 1 << 24 // of a page: writers begin a new page after some thousands of rows
 )
 
-// pages refuses a file with a page that lies outside of it, or would unpack to more than its size
-// lets expect.
+// pages refuses a file with a page that lies outside the file, or would unpack to more than is plausible for
+// its size.
 func pages(file io.ReaderAt, size int64, groups []format.RowGroup) error {
 	for g := range groups {
 		for c := range groups[g].Columns {
@@ -62,7 +62,7 @@ func pages(file io.ReaderAt, size int64, groups []format.RowGroup) error {
 	return nil
 }
 
-// chunk looks at the headers of the pages of a column in a group of rows.
+// chunk checks the page headers of a column chunk.
 func chunk(r *io.SectionReader, codec format.CompressionCodec) error {
 	var protocol thrift.CompactProtocol
 	for at := int64(0); at < r.Size(); {
@@ -88,10 +88,10 @@ func chunk(r *io.SectionReader, codec format.CompressionCodec) error {
 	return nil
 }
 
-// unpacks refuses a page whose bytes would unpack to more than it says. How much that is a block of Snappy's
-// says itself; gzip packs a thousandfold at most.
+// unpacks refuses a page that would unpack to more than its header says. A Snappy block states its size itself;
+// gzip compresses by a factor of a thousand at most, and is not checked.
 func unpacks(r io.ReaderAt, at, packed, size int64, header *format.PageHeader, codec format.CompressionCodec) error {
-	if v2 := header.DataPageHeaderV2; v2.Valid { // levels come before, as they are
+	if v2 := header.DataPageHeaderV2; v2.Valid { // levels come first, uncompressed
 		levels := int64(v2.V.RepetitionLevelsByteLength) + int64(v2.V.DefinitionLevelsByteLength)
 		if levels < 0 || levels > packed {
 			return fmt.Errorf("%w: levels of %d bytes in a page of %d", parquet.ErrCorrupted, levels, packed)
@@ -128,7 +128,7 @@ func unpacks(r io.ReaderAt, at, packed, size int64, header *format.PageHeader, c
 	return nil
 }
 
-// zstdLength returns what frames of Zstandard's unpack to, or an error where that is more than so much and
+// zstdLength returns the unpacked size of Zstandard frames, or an error where it exceeds both most and
 // mostWindow.
 func zstdLength(page io.Reader, most int64) (int64, error) {
 	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(uint64(max(most, mostWindow))))
@@ -144,8 +144,8 @@ func zstdLength(page io.Reader, most int64) (int64, error) {
 	return int64(len(unpacked)), err
 }
 
-// lz4Length returns what a block of LZ4's unpacks to, or an error where that is more than so much. The library
-// makes room for more and more where a block is none.
+// lz4Length returns the unpacked size of an LZ4 block, or an error where it exceeds most. The library itself
+// would allocate ever more memory for a block that is damaged.
 func lz4Length(page io.Reader, most int64) (int64, error) {
 	packed, err := io.ReadAll(page)
 	if err != nil {
@@ -155,7 +155,7 @@ func lz4Length(page io.Reader, most int64) (int64, error) {
 	return int64(n), err
 }
 
-// counted counts what is read.
+// counted counts the bytes read.
 type counted struct {
 	r *bufio.Reader
 	n int64

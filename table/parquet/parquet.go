@@ -1,10 +1,10 @@
-// Package parquet lets package table read Parquet files, by
-// github.com/parquet-go/parquet-go, for programs that ask for it:
+// Package parquet lets package table read Parquet files with github.com/parquet-go/parquet-go, in programs that
+// ask for it:
 //
 //	d, err := table.Open(ctx, "data.parquet", table.Options{Target: "y", Formats: []table.Format{parquet.Format()}})
 //
-// Columns of numbers and truths (1 and 0) are numbers, dates and times are [table.Time], all others text.
-// Columns with a structure of their own are left out of what can be named.
+// Columns of numbers and booleans (1 and 0) are numbers, dates and times are [table.Time], all others are text.
+// Nested and repeated columns are left out.
 package parquet
 
 import (
@@ -20,29 +20,29 @@ import (
 	"github.com/seed-45b9a24c/pare/table"
 )
 
-// Format is the format for [table.Options].
+// Format returns the format for [table.Options].
 func Format() table.Format {
 	return table.Format{Name: "Parquet", Magic: "PAR1", Open: open}
 }
 
-// rows are the rows of a file, group by group.
+// rows are the rows of a file, row group by row group.
 type rows struct {
 	name    string
 	file    *parquet.File
 	names   []string
 	cells   []cellOf
-	index   []string // the columns of pandas' index
-	byLeaf  []int    // of a leaf among the columns, −1: none
-	group   int      // the next one
+	index   []string // names of the columns of the pandas index
+	byLeaf  []int    // column of each leaf, −1: none
+	group   int      // index of the next row group
 	current parquet.Rows
 	buffer  []parquet.Row
-	at, n   int // of the buffer
+	at, n   int // position in the buffer, and rows in it
 }
 
-// atOnce is how many rows are read together.
+// atOnce is the number of rows that are read together.
 const atOnce = 256
 
-// open reads the end of a file, where its columns are described.
+// open reads the footer of a file, which describes its columns.
 func open(file io.ReaderAt, size int64, name string) (opened table.Rows, err error) {
 	defer contained(name, &err)
 	if err := footer(file, size); err != nil {
@@ -63,7 +63,8 @@ func open(file io.ReaderAt, size int64, name string) (opened table.Rows, err err
 	return r, nil
 }
 
-// indexOf names the columns of the index of the frame that pandas wrote. An index that only counts is no column.
+// indexOf returns the names of the columns in the index of the frame that pandas wrote. An index that only
+// counts rows is not a column.
 func indexOf(f *parquet.File) (names []string) {
 	text, _ := f.Lookup("pandas")
 	var frame struct {
@@ -80,7 +81,7 @@ func indexOf(f *parquet.File) (names []string) {
 	return names
 }
 
-// add collects the leaves below a column; a structure has none that can be used.
+// add appends the leaf columns below node; those of nested or repeated columns are not used.
 func (r *rows) add(node *parquet.Column, top bool) {
 	for _, c := range node.Columns() {
 		switch {
@@ -95,7 +96,7 @@ func (r *rows) add(node *parquet.Column, top bool) {
 	}
 }
 
-// LabelsRows says which columns are the index of a frame, see [table.Rows].
+// LabelsRows reports whether column k is part of the frame's index; see [table.Rows].
 func (r *rows) LabelsRows(k int) bool { return slices.Contains(r.index, r.names[k]) }
 
 // Columns implements [table.Rows].
@@ -160,7 +161,7 @@ func damaged(name string, err error) error {
 	return &outcome.Error{Kind: outcome.Parse, File: name, Message: "the Parquet file is damaged, or of a kind that cannot be read", Err: err}
 }
 
-// contained turns a panic of the reader, for which damaged files are known, into an error.
+// contained turns a panic of the Parquet reader, which damaged files may cause, into an error.
 func contained(name string, err *error) {
 	if failed := recover(); failed != nil {
 		*err = damaged(name, fmt.Errorf("%v", failed))

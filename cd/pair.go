@@ -7,15 +7,14 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// paired is a loss of two scores that knows their difference alone, such as a softmax of two classes.
+// paired is a loss of two scores that depends only on their difference, such as a softmax of two classes.
 type paired interface {
-	// Pair returns it as a datafit of the second score less the first. ok is false where there is none.
+	// Pair returns the loss as a datafit of the second score minus the first. ok is false if there is none.
 	Pair() (fit model.Datafit, ok bool)
 }
 
-// lead makes the coefficients of two scores those of a solution for their difference, which the solver of one score
-// finds with half as many and on compact columns. It reports whether that has converged; what the point is worth is certified as
-// that of any other.
+// lead sets the coefficients of two scores from a solution for their difference, which [Solver] finds with half as many
+// coefficients and on compact columns. It reports whether that solve has converged. The point is certified like any other.
 func (s *Blocks) lead(ctx context.Context, g model.Blocks, opts Options) (led bool, err error) {
 	split, ok := g.(interface {
 		Pair() (of model.Penalty, first float64, ok bool)
@@ -48,7 +47,7 @@ func (s *Blocks) lead(ctx context.Context, g model.Blocks, opts Options) (led bo
 	return solution.Status == outcome.Converged, nil
 }
 
-// pairs makes the solver for the difference of two scores the first time, and reports whether there is one.
+// pairs creates the solver for the difference of two scores at the first call, and reports whether there is one.
 func (s *Blocks) pairs() bool {
 	if s.pair == nil {
 		if loss, ok := s.fit.(paired); ok {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// places is a set of places, a bit each.
+// places is a set of places, positions in the storage order of the columns, as a bit set.
 type places []uint64
 
 const all = ^uint64(0)
@@ -17,7 +17,7 @@ func (p places) has(place int) bool { return p[place/64]>>(place%64)&1 != 0 }
 
 func (p places) set(place int) { p[place/64] |= 1 << (place % 64) }
 
-// each yields those there are, ascending.
+// each yields the places in the set, ascending.
 func (p places) each(yield func(place int) bool) {
 	for w, word := range p {
 		for ; word != 0; word &= word - 1 {
@@ -28,7 +28,7 @@ func (p places) each(yield func(place int) bool) {
 	}
 }
 
-// count returns how many there are.
+// count returns the number of places in the set.
 func (p places) count() (n int) {
 	for _, word := range p {
 		n += bits.OnesCount64(word)
@@ -36,7 +36,7 @@ func (p places) count() (n int) {
 	return n
 }
 
-// sort sorts a list of different places by an empty set.
+// sort sorts a list of distinct places. The set must be empty, and is empty afterwards.
 func (p places) sort(list []int32) {
 	if len(p) > manyWords*len(list) {
 		slices.Sort(list)
@@ -53,16 +53,16 @@ func (p places) sort(list []int32) {
 	clear(p)
 }
 
-// manyWords is how many words of a set there are to a place from which on comparisons sort a list sooner.
+// manyWords is the number of words of the set per listed place above which sorting by comparisons is faster.
 const manyWords = 16
 
-// highest returns the last place that a word w has.
+// highest returns the last place in word, which is word w of a set.
 func highest(w int, word uint64) int { return 64*w + 63 - bits.LeadingZeros64(word) }
 
-// stretch is how many words are looked at by the same bound, where what is found makes it tighter.
+// stretch is the number of words that a loop examines with one bound before it tightens the bound.
 const stretch = 8
 
-// inRange returns the bits of word w that stand for places from one to before another.
+// inRange returns the bits of word w for the places from ≤ place < to.
 func inRange(w, from, to int) uint64 {
 	mask := all
 	if from > 64*w {
@@ -74,11 +74,11 @@ func inRange(w, from, to int) uint64 {
 	return mask
 }
 
-// reach is a kernel that says which x + a·y reach a bound, or which |x| + a·y.
+// reach is a kernel that sets the bits of out where x + a·y, or |x| + a·y, is at least a bound.
 type reach = func(a float64, x, y []float64, least float64, out []uint64)
 
-// reaching sets out, a word for 64 places of a range, to those whose x + a·‖X̃_j‖ reaches a share of Nαⱼ, as
-// the kernel given has it.
+// reaching sets out, one word per 64 places of a range, to the places where x + a·‖X̃_j‖, or |x| + a·‖X̃_j‖,
+// depending on the kernel, is at least a share of Nαⱼ.
 func (c *certificate) reaching(kernel reach, from, to int, x []float64, a, share float64, out places) {
 	switch {
 	case len(c.levels) == 0:
@@ -98,10 +98,10 @@ func (c *certificate) reaching(kernel reach, from, to int, x []float64, a, share
 	}
 }
 
-// screen notes the columns of a range that no bound proves inactive.
+// screen adds to fresh the columns of a range that no bound proves inactive.
 func (c *certificate) screen(run columnRange) {
 	for from, to := run.from, run.to; from < to; {
-		// Up to the next whole word, and the rest, apart.
+		// Places of incomplete words at either end are handled separately from whole words.
 		end := to
 		if from%64 != 0 {
 			end = min(to, from/64*64+64)
@@ -118,8 +118,8 @@ func (c *certificate) screen(run columnRange) {
 	}
 }
 
-// largest makes near those columns of the last pass, a good number of which |c_j| is largest beside Nαⱼ.
-// It returns false where they are all, or as good as all.
+// largest sets near to columns of the last pass for which |c_j| is largest relative to Nαⱼ, at least number of
+// them. It returns false if that would be nearly all columns of the pass.
 func (c *certificate) largest(number int) bool {
 	const less = 0.75
 	if c.fresh.count() <= 2*number || !(c.scale > 0) {
@@ -134,16 +134,16 @@ func (c *certificate) largest(number int) bool {
 	return false
 }
 
-// crowd is how many places of a word there are to be for all to be looked at by a kernel.
+// crowd is the number of places in a word from which on a kernel examines the whole word.
 const crowd = 8
 
-// within sets near, for words of a range, to places of the last pass among which are all
-// with |c_j| + a·‖X̃_j‖ of at least a share of Nαⱼ, but for rounding.
+// within sets near, for the words of a range, to a superset of the places of the last pass where
+// |c_j| + a·‖X̃_j‖ is at least a share of Nαⱼ, up to rounding.
 func (c *certificate) within(from, to int, a, share float64) {
 	c.crowded(from, to, func(from, to int, out places) { c.reaching(c.k.ReachAbs, from, to, c.corr, a, share, out) })
 }
 
-// beyond makes near the places of the last pass with |c_j| > Nα, which is the same for all columns.
+// beyond sets near to the places of the last pass with |c_j| > Nα, the same threshold for all columns.
 func (c *certificate) beyond() {
 	least := math.Nextafter(c.level, math.Inf(1))
 	c.crowded(0, len(c.order), func(from, to int, out places) { c.k.ReachAbs(0, c.corr[from:to], c.norm[from:to], least, out) })
@@ -159,8 +159,8 @@ func (c *certificate) beyond() {
 	}
 }
 
-// crowded makes near, for words of a range, those places of the last pass that a kernel says, where they
-// are many, and all where they are few.
+// crowded sets near, for the words of a range, to the places of the last pass that a kernel selects in words
+// with at least crowd of them, and to all places of the last pass in other words.
 func (c *certificate) crowded(from, to int, kernel func(from, to int, out places)) {
 	first, last := from/64, (to+63)/64
 	copy(c.near[first:last], c.fresh[first:last])

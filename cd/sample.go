@@ -7,24 +7,24 @@ import (
 )
 
 const (
-	sampleShare = 8    // one row in so many
-	samplePer   = 3    // curvature there must be at β = 0 for every column
-	sampleLeast = 4096 // rows there must be
+	sampleShare = 8    // rows per sampled row
+	samplePer   = 3    // the least total curvature at β = 0 per column
+	sampleLeast = 4096 // the least number of rows
 	sampleFar   = 0.5  // the least relative gap
 	sampleTol   = 1e-2
-	packed      = 4.0 // the price of an entry of the copy
+	packed      = 4.0 // price of copying an entry
 )
 
 // startFromSample starts a solve from the solution of the same problem on an eighth of the
 // rows. Far from the solution of a loss that is not quadratic, a step improves little,
-// however well its model is solved: rows that are easily told move out by one unit of
-// the linear predictor at a time. Where there are many rows for every column these
-// steps may as well be taken on few. With fewer a sample's solution is another one.
-// What counts is the curvature of the loss: a quarter a row, and with an intercept
-// hardly more than the rows of the rarer class.
+// however well its model is solved: the linear predictor of rows that are easy to classify
+// grows by about one unit per step. Where there are many rows per column, a sample of the rows
+// suffices for these steps. With fewer rows, the solution on a sample would be too different.
+// What counts is the total curvature of the loss: at most a quarter per row, and with an intercept
+// hardly more than the number of rows of the rarer class.
 //
-// It reports whether there is a new point to certify: only from a cold start, and not where
-// copies are bounded.
+// It reports whether there is a new point to certify. It samples only at a cold start, and not
+// where packed copies are bounded.
 func (s *Solver) startFromSample(ctx context.Context, o Options) bool {
 	rows := s.in.store.Rows()
 	if s.curved == nil || o.MaxPacked > 0 || len(s.active) > 0 || s.sol.RelativeGap < sampleFar || rows < sampleLeast {
@@ -35,7 +35,7 @@ func (s *Solver) startFromSample(ctx context.Context, o Options) bool {
 	if s.k.Asum(s.prox.d) < float64(samplePer*len(s.cert.order)) {
 		return false
 	}
-	// Of every eight rows one at random: rows may come in an order.
+	// One random row of every eight consecutive ones: rows may be sorted.
 	n, _ := s.view.Dims()
 	list := make([]int32, 0, n/sampleShare)
 	var draw random.SplitMix64
@@ -68,7 +68,7 @@ func (s *Solver) startFromSample(ctx context.Context, o Options) bool {
 	s.sol.Support = append(s.sol.Support[:0], sol.Support...)
 	s.sol.Coef = append(s.sol.Coef[:0], sol.Coef...)
 	s.state.Intercept = solver.state.Intercept
-	s.in.newton.iterations = solver.in.newton.iterations // better than a guess
+	s.in.newton.iterations = solver.in.newton.iterations // a better estimate than the default
 	s.layOut()
 	return true
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// spans are some columns of the residual engine, which a Newton step meets all at once: by
-// the team of the view, dot products by columns and updates by rows.
+// spans are columns of the residual engine that a Newton step processes together: the team of
+// the view shares dot products by columns, and updates by rows.
 type spans struct {
 	from, to []int64
 	entries  int
@@ -15,7 +15,7 @@ type spans struct {
 	out      []float64
 }
 
-// take takes over the columns at some positions of the working set.
+// take sets the spans to the columns at some positions of the working set.
 func (s *spans) take(e *residualEngine, positions []int32) {
 	s.e, s.entries = e, 0
 	if cap(s.from) < len(positions) {
@@ -28,7 +28,7 @@ func (s *spans) take(e *residualEngine, positions []int32) {
 	}
 }
 
-// spansMet sets out to the dot products of the columns with the residual.
+// spansMet is the task that sets out to the dot products of the columns with the residual.
 type spansMet spans
 
 // Part implements [team.Task].
@@ -39,7 +39,7 @@ func (s *spansMet) Part(k, of int) {
 	s.e.k.DotSpans(s.from[from:to], s.to[from:to], e.Rows, e.Values, e.Residual, s.out[from:to])
 }
 
-// spansMoved adds the columns times out to the residual.
+// spansMoved is the task that adds the columns times out to the residual.
 type spansMoved spans
 
 // Part implements [team.Task].
@@ -90,7 +90,7 @@ func (r *residualEngine) moves(positions []int32, d []float64) {
 	r.team.Do(r.team.Few(updateValue*float64(r.spans.entries)), (*spansMoved)(&r.spans))
 }
 
-// shift is moves for columns whose product with d is u.
+// shift is moves for columns whose product with d is already known to be u.
 func (r *residualEngine) shift(u []float64) { r.k.Axpy(-1, u, r.e.Residual) }
 
 // correlations implements [engine].

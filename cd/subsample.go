@@ -7,52 +7,52 @@ import (
 	"github.com/seed-45b9a24c/pare/kernels"
 )
 
-// subsampling makes models of a loss from some of the rows: subsampled Newton steps
-// (Roosta-Khorasani and Mahoney, Mathematical Programming 174, 2019). The slope of a
-// model is that of all rows, as the certificate has it; its curvature that of rows drawn
-// with chances in proportion to theirs, which stand for the others: rows that are easily
-// told have next to none. With 50 rows for a column of the working set it is right to a third
-// in every direction, and a step leaves about a tenth of the gap, as exactly as models are
-// solved. Where there are many rows for every column there is, those at zero need none, and with
-// a quarter of that steps are still far cheaper than those of all rows. Certificates are of all
-// rows, as ever.
+// subsampling builds models of a loss from a sample of the rows: subsampled Newton steps
+// (Roosta-Khorasani and Mahoney, Mathematical Programming 174, 2019). The gradient of a model
+// is that of all rows, from the certificate. Its curvature is that of rows drawn with
+// probabilities proportional to their curvature, since rows that are easy to classify have next
+// to none. With 50 rows per column of the working set the curvature is accurate to a third in
+// every direction, and a step leaves about a tenth of the gap, as much as the solution of a model
+// does. Where there are many rows per column of X, columns with a zero coefficient do not count,
+// and even with a quarter of that number steps are far cheaper than those of all rows.
+// Certificates always use all rows.
 type subsampling struct {
 	perColumn int     // rows to draw for each column
-	squared   float64 // ‖r̂‖² of all rows, where the model at hand is of a subsample, else 0
+	squared   float64 // ‖r̂‖² of all rows, if the current model is of a subsample, else 0
 	draw      random.SplitMix64
-	rows      []int32   // those drawn
-	weights   []float64 // theirs
+	rows      []int32   // the rows drawn
+	weights   []float64 // of the rows drawn
 	before    []float64 // n: X̃β where the last step began
-	curvature float64   // δᵀHδ of its model
-	singles   bool      // the rows drawn last have been drawn one by one,
-	runs      bool      // or are runs of neighbours
-	missed    bool      // such a model has missed what counts, since the solver was reset: a few rows far out, perhaps
+	curvature float64   // δᵀHδ by the model of the last step
+	singles   bool      // the last rows were drawn one by one
+	runs      bool      // the last rows were drawn in runs of neighbours
+	missed    bool      // since the solver was reset, a model of runs has failed: it may miss a few outlying rows
 }
 
 const (
 	subsampleRows    = 50
-	subsampleMost    = 8   // of so many rows one is left in any case
-	subsampleLeast   = 3   // of so many rows one is left at most
-	subsampleLow     = 500 // rows drawn at the least: of fewer all are as cheap
-	subsampleTall    = 12  // rows for each column there is; where there are fewer, models of all rows cost less beside those of some
-	subsampleFew     = 4   // one of so many rows that a support is to have will do then; with fewer, all rows are left
-	subsampleLargest = 800 // columns of a set, then: its Gram matrix is made anew for every step
-	subsampleEntries = 16  // of a column; with fewer left, its norm is that of all
-	subsampleGrowth  = 4   // times as many rows for models after one that strayed
-	subsampleRun     = 64  // neighbours that are drawn together of dense columns, at most: only while there are enough of such runs, since neighbours may be alike
-	subsampleStrayed = 1.3 // curvature along a step, relative to that of its model
+	subsampleMost    = 8   // a sample has at least one in this many rows
+	subsampleLeast   = 3   // a sample has at most one in this many rows
+	subsampleLow     = 500 // the least sample: a model of fewer rows is no cheaper
+	subsampleTall    = 12  // rows per column of X from which on the next two constants apply: with fewer, models of all rows are not dear enough
+	subsampleFew     = 4   // the sample may be smaller by this factor than perColumn asks; smaller still, and all rows are used
+	subsampleLargest = 800 // the most columns of a set: its Gram matrix is computed anew for every step
+	subsampleEntries = 16  // of a column in the sample; with fewer, its norm is that on all rows
+	subsampleGrowth  = 4   // factor on the rows after a model that strayed
+	subsampleRun     = 64  // the most neighbours drawn together from dense columns, if enough runs are left: neighbours may be alike
+	subsampleStrayed = 1.3 // curvature along a step, relative to that of its model, from which on it has strayed
 )
 
 func (t *subsampling) start() { t.perColumn, t.squared, t.draw = subsampleRows, 0, 0 }
 
-// subsample draws the rows for the model at the current point, d its curvature. It returns
-// false where the model is to be of all rows: those are few, or a model has misled.
+// subsample draws the rows for the model at the current point, where prox.d is the curvature. It
+// returns false if the model has to use all rows: because these are few, or a model has failed.
 func (s *Solver) subsample() bool {
 	t, pn := &s.subsampling, &s.prox
 	size, all := len(s.set.columns), s.in.store.Rows()
 	of, few, largest := size, 1, largestCholesky
 	if all >= subsampleTall*len(s.cert.order) {
-		of, few, largest = min(size, max(len(s.active), size/2)), subsampleFew, subsampleLargest // at least half of the set: more come in than are there
+		of, few, largest = min(size, max(len(s.active), size/2)), subsampleFew, subsampleLargest // at least half of the set: the support may more than double
 	}
 	rows := min(max(t.perColumn*of, all/subsampleMost), all/subsampleLeast)
 	if pn.here != s.state || rows < subsampleLow || few*rows < t.perColumn*of || size > largest || !s.in.gram.Fits(size) {
@@ -75,12 +75,12 @@ func (s *Solver) subsample() bool {
 		return t.squared > 0
 	}
 	drawn, theirs := t.rows, t.weights
-	limit := s.k.Asum(pn.d) / float64(rows) // rows of more stand for themselves
+	limit := s.k.Asum(pn.d) / float64(rows) // rows with more curvature are all taken, with their own weight
 	share := 1 / limit
-	// One of every stretch of rows that have limit together: rows may come in an order.
+	// One row of every stretch of rows with the total curvature limit: rows may be sorted.
 	stretch, reached, next := 0.0, 0.0, t.draw.Uniform()
 	squared, pace := 0.0, s.k.Pace()
-	for from := 0; from < len(pn.d); from += kernels.Block { // not by Pieces, where all these would be in memory
+	for from := 0; from < len(pn.d); from += kernels.Block { // not by Pieces, which would move all these variables to memory
 		to := min(from+kernels.Block, len(pn.d))
 		pace.Did(to - from)
 		weighted := pn.here.Weighted[from:to]
@@ -109,11 +109,11 @@ func (s *Solver) subsample() bool {
 	return squared > 0
 }
 
-// drawRuns is the rest of subsample where there are rows enough for neighbours to be drawn together, so that what is read of a
-// dense column are whole lines of a cache: runs with chances in proportion to their curvature.
+// drawRuns is the second part of subsample where there are enough rows to draw runs of neighbours, with probabilities proportional to
+// their curvature: the entries of a run fill whole cache lines of a dense column.
 func (s *Solver) drawRuns(rows, run int) {
 	t, pn := &s.subsampling, &s.prox
-	limit := float64(s.k.Asum(pn.d) / float64(rows) * float64(run)) // runs of more stand for themselves
+	limit := float64(s.k.Asum(pn.d) / float64(rows) * float64(run)) // runs with more curvature are all taken, with their own weight
 	share := 1 / limit
 	stretch, reached, next := 0.0, 0.0, t.draw.Uniform()
 	squared, pace := 0.0, s.k.Pace()
@@ -141,7 +141,7 @@ func (s *Solver) drawRuns(rows, run int) {
 			continue
 		}
 		weight /= sum
-		for i, d := range d { // rows without curvature, too: runs are copied as they are
+		for i, d := range d { // including rows without curvature: runs are copied whole
 			t.rows, t.weights = append(t.rows, int32(from+i)), append(t.weights, d*weight)
 		}
 	}
@@ -149,7 +149,7 @@ func (s *Solver) drawRuns(rows, run int) {
 }
 
 // fixSparseColumns gives columns with few entries in the rows drawn the curvature of all
-// rows: without any entry there their coefficients would be unbounded.
+// rows: without any entry in these rows their coefficients would be unbounded.
 func (s *Solver) fixSparseColumns() {
 	in, d := &s.in, s.prox.d
 	total := s.k.Asum(d)
@@ -172,7 +172,7 @@ func (s *Solver) fixSparseColumns() {
 	}
 }
 
-// noteStep notes where a step begins, and the curvature that its model has along it.
+// noteStep saves where a step begins, and the curvature of its model along the step.
 func (s *Solver) noteStep() {
 	t, in := &s.subsampling, &s.in
 	if t.before == nil {
@@ -185,8 +185,9 @@ func (s *Solver) noteStep() {
 	}
 }
 
-// judgeSubsample judges the model of the step of this length that led to the certified point. If
-// there is far more curvature along it than the rows drawn have, they were too few.
+// judgeSubsample checks the model behind the step of the given length that led to the certified point.
+// If the curvature along the step is far larger than in the rows drawn, or the solve has stalled, later models
+// draw more rows.
 func (s *Solver) judgeSubsample(length float64, stalled bool) {
 	t, d := &s.subsampling, s.prox.d
 	t.squared = 0

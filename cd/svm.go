@@ -26,13 +26,13 @@ type SVMSolution struct {
 	outcome.Certificate
 
 	outcome.Effort                // sweeps are over samples
-	Work           float64        // all of it by the cost model, see [Solution]
+	Work           float64        // total cost by the cost model, see [Solution]
 	Status         outcome.Status // Converged, NotConverged or Cancelled
 }
 
 // SVM solves the dual problem of a linear SVM at any C by coordinate descent
-// over samples. It starts each from the last solution: variables at the old
-// bound go to the new one, the others stay where the new box allows. After
+// over samples. It starts each solve from the last solution: variables at the old
+// bound move to the new bound, all others are clipped to the new box. After
 // the first calls it allocates nothing. It holds O(n + p) numbers; it is not
 // safe for concurrent use.
 type SVM struct {
@@ -40,23 +40,23 @@ type SVM struct {
 	k    *kernels.Set
 	n, p int
 
-	// What follows is by position: samples in storage order, those without
-	// entries last.
+	// The following slices are indexed by position: samples in storage order,
+	// followed by the samples without entries.
 	sample []int32 // position → sample
 	place  []int32 // sample → position
-	from   []int64 // position → first entry; one more than positions
+	from   []int64 // position → first entry; n + 1 of them
 	rows   []int32 // features of the entries, nil where dense
 	values []float64
 	at     []kernels.BoxVariable // Inverse is 0 where 1/‖xᵢ‖² is infinite: βᵢ = Cᵢ then
 	margin []float64             // mᵢ at the last certificate
 
-	w      []float64 // p: Σβᵢyᵢxᵢ as the sweeps keep it
+	w      []float64 // p: Σβᵢyᵢxᵢ, updated by the sweeps
 	sums   samplesTimes
 	c      float64 // C; 0 before the first solve
 	sweeps sweeper
 	newton boxNewton
 	inside interior
-	work   float64 // of this solve, modelled
+	work   float64 // modelled cost of this solve so far
 	sol    SVMSolution
 
 	tol       float64
@@ -100,18 +100,18 @@ func NewSVM(fit *model.SVM) *SVM {
 	return s
 }
 
-// Reset forgets what came before: the next Solve starts from β = 0 and gives the
-// bits of a new solver's.
+// Reset forgets the last solution: the next Solve starts from β = 0 and returns the same
+// bits as that of a new solver.
 func (s *SVM) Reset() {
 	s.c = 0
 	s.newton.iterations = firstGuess
 }
 
-// Start resets the solver and makes the next Solve begin at the variables given, those of
-// the samples listed, and at the bound of those that are atBound.
+// Start resets the solver and makes the next Solve begin with the variables dual of the listed
+// samples, with the samples atBound at their bounds, and with all other variables 0.
 func (s *SVM) Start(samples []int32, dual []float64, atBound []int32) {
 	s.Reset()
-	s.c = 1 // begin moves bounds, and what is there, to another C
+	s.c = 1 // begin then moves the bounds, and the variables at them, to the new C
 	for pos := range s.k.Range(s.n) {
 		s.at[pos].Value, s.at[pos].Bound = 0, 1
 	}
@@ -125,9 +125,9 @@ func (s *SVM) Start(samples []int32, dual []float64, atBound []int32) {
 }
 
 // Solve minimises ½‖w‖² − Σβᵢ over the box of C = e^logC. The result carries the
-// duality gap of the returned β; a result that missed the tolerance is returned
-// with the status that says so, and so is the last certified point when ctx
-// ends. The error is an [outcome.Error] about the arguments.
+// duality gap of the returned β. A result that missed the tolerance is returned
+// with the status NotConverged; when ctx ends, the last certified point is returned
+// with the status Cancelled. The error is an [outcome.Error] about the arguments.
 func (s *SVM) Solve(ctx context.Context, logC float64, opts Options) (sol *SVMSolution, err error) {
 	s.certified = false
 	var ended error
@@ -140,8 +140,8 @@ func (s *SVM) Solve(ctx context.Context, logC float64, opts Options) (sol *SVMSo
 	return s.solve(ctx, logC, opts)
 }
 
-// fallBack ends a solve that its context has ended in the middle of a loop, with the last point
-// that was certified, if there is one. The next begins anew.
+// fallBack returns the last certified point, if there is one, of a solve whose context ended in the
+// middle of a loop. The next solve starts from β = 0.
 func (s *SVM) fallBack(ended error) (*SVMSolution, error) {
 	s.Reset()
 	if !s.certified {
@@ -206,19 +206,19 @@ func (s *SVM) solve(ctx context.Context, logC float64, opts Options) (*SVMSoluti
 			sol.Status = outcome.Cancelled
 			return sol, nil
 		}
-		if s.inside.helped > helped { // sweeps were cut short: nothing is known of rounding
+		if s.inside.helped > helped { // sweeps were cut short: a lack of progress does not indicate rounding
 			reached, stalled = unreached, 0
 		}
 	}
 }
 
-// sweep runs epochs until the gap of the live samples, as met on the way, is a
-// fraction of the target. It returns false where ctx ended.
+// sweep runs epochs until the gap of the live samples, estimated during the epochs, is a
+// fraction of the target. It returns false if ctx ended.
 func (s *SVM) sweep(ctx context.Context, target float64) bool {
 	w := &s.sweeps
 	w.activate()
 	goal := w.factor * target
-	stepped := math.Inf(1) // the gap before a Newton step that came last
+	stepped := math.Inf(1) // the gap before a Newton step, if the last action was one
 	for w.left > 0 {
 		w.left -= float64(len(w.live)) / float64(s.n)
 		s.sol.Epochs++
@@ -238,7 +238,7 @@ func (s *SVM) sweep(ctx context.Context, target float64) bool {
 		stepped = math.Inf(1)
 		if budget := stepShare * w.spent; budget > w.reluctant*s.newton.price() {
 			if settled := float64(w.e.Free) > settledShare*float64(w.freeBefore); settled {
-				stepped = 0 // a step that fails is no gain
+				stepped = 0 // a failed step counts as one without gain
 				if s.newton.step(ctx, budget) {
 					s.sol.Steps++
 					stepped = gap
@@ -274,7 +274,7 @@ func (s *SVM) begin(c float64) {
 }
 
 // certify rebuilds w from β and X, makes one pass over the samples, and fills
-// the solution. It returns false, and leaves the solution alone, where ctx ended.
+// the solution. If ctx ended, it returns false and leaves the solution unchanged.
 func (s *SVM) certify(ctx context.Context, null float64) bool {
 	sol := &s.sol
 	clear(s.w)
@@ -333,7 +333,7 @@ func (s *SVM) certify(ctx context.Context, null float64) bool {
 // pollSamples is the number of samples between two checks of the context.
 const pollSamples = 1 << 10
 
-// restore makes β the last certified point again, or 0 where there is none.
+// restore makes β the last certified point again, or 0 if there is none.
 func (s *SVM) restore() {
 	for pos := range s.k.Range(s.n) {
 		v := &s.at[pos]
@@ -353,12 +353,12 @@ func (s *SVM) restore() {
 	}
 }
 
-// pay adds the cost of meeting so many samples with so many entries once.
+// pay adds the cost of one product with the given numbers of samples and entries.
 func (s *SVM) pay(entries, samples int) {
 	s.work += s.visits(entries, samples)
 }
 
-// visits is the cost of meeting so many samples with so many entries.
+// visits returns the cost of one product with the given numbers of samples and entries.
 func (s *SVM) visits(entries, samples int) float64 {
 	return visitCost(entries, samples, s.rows == nil)
 }

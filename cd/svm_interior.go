@@ -14,44 +14,44 @@ import (
 //
 //	mᵢ − 1 = sᵢ − tᵢ,  βᵢsᵢ = μ,  (Cᵢ − βᵢ)tᵢ = μ,  μ → 0.
 //
-// It takes a few dozen systems of size p, whatever the scales of the columns, on
-// which the number of sweeps depends without bound. So it is what comes after
-// sweeps have cost as much, where p is small.
+// It solves a few dozen systems of size p, whatever the scales of the columns, whereas
+// bad scaling can increase the number of sweeps without bound. So where p is small, it
+// runs once sweeps have cost as much as a run.
 //
 // A step solves (Q + D)Δβ = r, D = s/β + t/(C − β), through the p × p matrix
 // I + Σ xᵢxᵢᵀ/Dᵢ of Woodbury's formula (Ferris and Munson, 2002).
 type interior struct {
 	s    *SVM
-	cost float64 // modelled, of a whole run; 0: not known yet
+	cost float64 // modelled cost of a whole run; 0: not computed yet
 
-	helped int // times in this solve
+	helped int // number of calls of help in this solve
 
-	list      []int32   // positions of the samples that may move; what follows is by place in it
+	list      []int32   // positions of the samples that may move; the slices that follow have its order
 	barrier             // of their βᵢ
-	rhs, left []float64 // r, then Δβ; what that leaves of r
-	least     float64   // gap, of the run
-	best      []float64 // its β
+	rhs, left []float64 // r, then Δβ; the residual of r
+	least     float64   // least gap of the run
+	best      []float64 // β at the least gap
 	a         []float64 // p × p
 	u         []float64 // p
-	products  []float64 // of the samples with it
+	products  []float64 // of the samples with u
 	outer     support.Outer
 	columns   []float64 // few dense samples times their signs, by feature; empty: too many
 }
 
 const (
-	mostHelp           = 2    // times in a solve
+	mostHelp           = 2    // calls of help in a solve
 	largestInterior    = 1000 // features
 	interiorIterations = 100
-	interiorExpected   = 15      // iterations that the price is reckoned with
-	interiorPasses     = 12      // over the samples, of an iteration
-	interiorRow        = 100.0   // nanoseconds of a sample in an iteration, besides
-	interiorTarget     = 1e-13   // relative gap at which it is plain to which bound a sample belongs
-	interiorStalled    = 10      // iterations without a better gap, after which rounding rules
-	toTheWall          = 0.99    // of the way to the nearest bound
+	interiorExpected   = 15      // iterations that the price assumes
+	interiorPasses     = 12      // passes over the samples per iteration
+	interiorRow        = 100.0   // nanoseconds per sample and iteration, besides the passes
+	interiorTarget     = 1e-13   // relative gap at which it is clear which samples are at which bound
+	interiorStalled    = 10      // iterations without a better gap, after which rounding dominates
+	toTheWall          = 0.99    // largest step, relative to the distance to the nearest bound
 	arranged           = 1 << 17 // numbers that stay in a second-level cache
 )
 
-// price returns the modelled cost of a run, +Inf where it is out of the question.
+// price returns the modelled cost of a run, +Inf where p is too large for one.
 func (ip *interior) price() float64 {
 	s := ip.s
 	if ip.cost == 0 {
@@ -78,11 +78,11 @@ func (ip *interior) price() float64 {
 	return ip.cost
 }
 
-// help is for when sweeps have cost the price of a run. At first it goes as far as
-// rounding allows, puts the samples that belong to a bound there and solves for the
-// free ones, for sweeps to go on from. If those do not end either, it settles for the
-// point inside the box, at no bound at all, unless sweeps have got further than that. It
-// returns false where ctx ended.
+// help is called when sweeps have cost the price of a run. The first call runs the method
+// as far as rounding allows, moves the samples that belong to a bound onto it and solves
+// for the free ones; sweeps continue from there. If they do not converge either, the second
+// call returns to the interior point of least gap, at which no sample is at a bound, unless
+// sweeps have reached a smaller gap. It returns false if ctx ended.
 func (ip *interior) help(ctx context.Context) bool {
 	ip.helped++
 	if ip.helped == 1 {
@@ -111,7 +111,7 @@ func (ip *interior) run(ctx context.Context) bool {
 				ip.best[k] = s.at[pos].Value
 			}
 		} else if !(ip.complementarity() >= ip.least) {
-			since++ // but for rounding, the gap would be no more than that
+			since++ // without rounding, the gap would be at most the complementarity
 		}
 		if gap <= interiorTarget*s.fit.Null(s.c) || since == interiorStalled || !ip.advance() {
 			break
@@ -146,7 +146,7 @@ func (ip *interior) begin() {
 	ip.arrange()
 	for k, pos := range kernels.Each(ip.s.k, ip.list) {
 		v := &s.at[pos]
-		edge := min(v.Bound/4, v.Inverse) // a step of it changes the sample's own margin by 1 at most
+		edge := min(v.Bound/4, v.Inverse) // moving βᵢ by edge changes the sample's own margin by at most 1
 		ip.start(k, v.Value, v.Bound, edge)
 	}
 	ip.place()
@@ -174,7 +174,7 @@ func (ip *interior) restore() {
 	ip.s.recompute()
 }
 
-// settle certifies the point of least gap where sweeps since have only raised it.
+// settle certifies the interior point of least gap if the certified gap is larger.
 func (ip *interior) settle(null float64) {
 	if ip.helped > 0 && ip.least < ip.s.sol.Gap {
 		ip.restore()
@@ -182,8 +182,8 @@ func (ip *interior) settle(null float64) {
 	}
 }
 
-// advance takes a step from the point evaluated. It returns false where rounding
-// has the last word.
+// advance takes a step from the point evaluated. It returns false where rounding prevents
+// a step.
 func (ip *interior) advance() bool {
 	s := ip.s
 	ip.scale()
@@ -237,8 +237,8 @@ func (ip *interior) factorise() bool {
 	return support.Cholesky(s.k, ip.a, p) == p
 }
 
-// solve turns r into Δβ. What rounding leaves of r is solved for once more: where D is
-// small, Δβ is the small difference of large numbers.
+// solve turns r into Δβ, with one step of iterative refinement: where D is small, Δβ is the
+// small difference of large numbers.
 func (ip *interior) solve() {
 	s := ip.s
 	s.k.Copy(ip.left, ip.rhs)
@@ -294,7 +294,7 @@ func (ip *interior) multiply() {
 	}
 }
 
-// arrange lists few dense samples by feature: vectors over short samples are mostly calls.
+// arrange stores few dense samples by feature: vector operations over short samples would cost mostly calls.
 func (ip *interior) arrange() {
 	s, m := ip.s, len(ip.list)
 	if ip.columns = ip.columns[:0]; s.rows != nil || m*s.p > arranged {

@@ -9,30 +9,30 @@ import (
 	"github.com/seed-45b9a24c/pare/support"
 )
 
-// boxNewton solves the optimality conditions mᵢ = 1 on the free samples F:
-// (Q_FF + shift·I)·d = 1 − m_F, and moves there within the box. The shift is a
-// proximal term: dependent samples leave Q_FF singular, and it vanishes with
-// the violations, so that the last steps are Newton's. It implements
-// [support.Operator], in the variables yᵢdᵢ, of which Q_FF is X_FX_Fᵀ.
+// boxNewton solves the optimality conditions mᵢ = 1 on the free samples F by
+// (Q_FF + shift·I)·d = 1 − m_F, and moves by d within the box. The shift is a
+// proximal term, since dependent samples leave Q_FF singular. It vanishes with
+// the violations, so that the last steps are pure Newton steps. boxNewton implements
+// [support.Operator] in the variables yᵢdᵢ, in which Q_FF is X_FX_Fᵀ.
 type boxNewton struct {
 	s  *SVM
 	cg support.CG
 
 	free       []int32   // positions
-	values     int       // their entries
+	values     int       // number of entries of the free samples
 	rho, d     []float64 // 1 − m_F and the step, times y
 	from       []float64 // β_F
-	marked     []int32   // F before the step, its β, and the objective
-	before     []float64
-	objective  float64
-	a          []float64 // s × s
+	marked     []int32   // F before the step
+	before     []float64 // β_F before the step
+	objective  float64   // before the step
+	a          []float64 // |F| × |F|
 	u          []float64 // p
 	shift      float64
 	iterations int // CG iterations of the last step
 }
 
 const (
-	proximal  = 0.1 // of the largest violation over the width of the box
+	proximal  = 0.1 // the shift, relative to the largest violation over the width of the box
 	boxRounds = 8   // systems solved in one step
 )
 
@@ -63,7 +63,7 @@ func (nw *boxNewton) Diagonal(out []float64) {
 	}
 }
 
-// collect lists the free samples among those that are swept.
+// collect lists the free samples among the live samples of the sweeps.
 func (nw *boxNewton) collect() {
 	s := nw.s
 	nw.free, nw.values = nw.free[:0], 0
@@ -75,13 +75,13 @@ func (nw *boxNewton) collect() {
 	}
 }
 
-// price returns the modelled cost of a step on the samples free in the last sweep.
+// price returns the modelled cost of a step on the samples that the last sweep left free.
 func (nw *boxNewton) price() float64 {
 	byCG, byFactor := nw.costs(nw.s.sweeps.e.Free, nw.s.sweeps.e.FreeEntries)
 	return min(byCG, byFactor)
 }
 
-// once is the modelled cost of one product with the matrix of size samples.
+// once returns the modelled cost of one product with the matrix of size samples.
 func (nw *boxNewton) once(size, entries int) float64 {
 	return residualCost(2*entries, 2*size, nw.s.rows == nil) + float64(denseValue*float64(nw.s.p))
 }
@@ -97,10 +97,10 @@ func (nw *boxNewton) costs(size, entries int) (byCG, byFactor float64) {
 	return float64(nw.iterations) * once, byFactor
 }
 
-// step moves the free samples along the Newton direction. Those that reach a
-// bound stay there and the system of the rest is solved again, until none does:
-// a guess at where each belongs. The step stands if it lowers the objective.
-// Conjugate gradients may cost the budget.
+// step moves the free samples along the Newton direction. Samples that reach a
+// bound stay there, and the system of the remaining ones is solved again until none
+// reaches a bound. The step is kept if it lowers the objective; step reports whether it
+// is. Conjugate gradients may cost at most the budget.
 func (nw *boxNewton) step(ctx context.Context, budget float64) bool {
 	nw.collect()
 	if len(nw.free) == 0 {
@@ -142,15 +142,15 @@ func (nw *boxNewton) polish(ctx context.Context) {
 	nw.judge()
 }
 
-// mark notes the point to return to, and its objective.
+// mark saves the current point and its objective for judge.
 func (nw *boxNewton) mark() {
 	nw.marked = append(nw.marked[:0], nw.free...)
 	nw.before = append(nw.before[:0], nw.from...)
 	nw.objective = nw.value()
 }
 
-// judge returns to the marked point unless the objective is lower now, but for
-// rounding.
+// judge reports whether the objective is no higher than at the marked point, up to rounding,
+// and returns to that point otherwise.
 func (nw *boxNewton) judge() bool {
 	s := nw.s
 	if nw.value()-nw.objective <= roundoff*s.fit.Null(s.c) {
@@ -177,7 +177,7 @@ func (nw *boxNewton) value() float64 {
 	return sum
 }
 
-// updateResidual notes β_F and 1 − m_F and returns the largest violation and bound.
+// updateResidual sets from to β_F and rho to y(1 − m_F), and returns the largest violation and bound.
 func (nw *boxNewton) updateResidual() (violation, bound float64) {
 	s, size := nw.s, len(nw.free)
 	s.pay(nw.values, size)
@@ -193,8 +193,8 @@ func (nw *boxNewton) updateResidual() (violation, bound float64) {
 	return violation, bound
 }
 
-// direction sets d to the solution of the system, or near it. ok is false where
-// there is none.
+// direction sets d to the solution of the system, exact or approximate. ok is false if
+// it found none.
 func (nw *boxNewton) direction(ctx context.Context, tol float64, most int) (iterations int, ok bool) {
 	size := len(nw.free)
 	if byCG, byFactor := nw.costs(size, nw.values); byFactor < byCG && nw.factorise() {
@@ -228,8 +228,8 @@ func (nw *boxNewton) factorise() bool {
 	return support.Cholesky(s.k, nw.a, size) == size
 }
 
-// move sets β_F to β_F + d, clipped to the box, and keeps in F those that are
-// inside. It returns the number of the others.
+// move sets β_F to β_F + d, clipped to the box, and removes the samples at a bound
+// from F. It returns how many it removed.
 func (nw *boxNewton) move() (clipped int) {
 	s, kept := nw.s, 0
 	s.pay(nw.values, len(nw.free))

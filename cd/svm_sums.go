@@ -1,6 +1,6 @@
 package cd
 
-// samplesTimes are samples and what each is multiplied by, for one loop over all of them.
+// samplesTimes lists samples and their factors, so that one kernel call computes the sum of their products.
 type samplesTimes struct {
 	s        *SVM
 	factor   []float64

@@ -14,7 +14,7 @@ import (
 // solver and change with the next call of Solve.
 type VectorsSolution struct {
 	Dual      []float64 // n: a, 0 on rows of weight 0
-	W         []float64 // p: Σaᵢx̃ᵢ, of scaled columns; on the simplex a point of it that need not be the projection of that
+	W         []float64 // p: Σaᵢx̃ᵢ, for scaled columns; on the simplex a point of it, not necessarily the projection of this sum
 	Intercept float64
 	Free      []int32 // rows with aᵢ inside its interval and not 0, ascending
 	Bound     []int32 // rows with aᵢ at an end of it that is not 0, ascending
@@ -28,16 +28,17 @@ type VectorsSolution struct {
 	Status outcome.Status // Converged, NotConverged or Cancelled
 }
 
-// Vectors solves a [model.Vectors] at any strengths, from the last solution: by sweeps over the
-// rows while these are cheap, then by exact steps on the rows that are free, and where those do not
-// end by an interior-point method before them; on the simplex by exact steps, then by accelerated
-// ones of the dual, and where these do not end by an interior-point method of its own. With [Options.Polish], or at tolerances of 1e-9 and
-// less, the rows that are free are to be those of the exact solution: sweeps have no part in it, but
-// where min(n, p) is more than 1,000, and then steps by conjugate gradients follow.
+// Vectors solves a [model.Vectors] at any strengths, from the last solution. It sweeps over the rows
+// while sweeps are cheap, then takes exact steps on the free rows; if these do not converge, an
+// interior-point method precedes further exact steps. On the simplex it takes exact steps, then
+// accelerated gradient steps of the dual, and if these do not converge, it runs an interior-point
+// method for the simplex. With [Options.Polish], or at tolerances of 1e-9 and less, the free rows have to
+// be those of the exact solution: there are no sweeps then, unless min(n, p) exceeds 1,000, in which
+// case steps by conjugate gradients follow the sweeps.
 //
-// It factorises matrices of min(n, p) rows while that is at most [MostVectors]. Of larger problems sweeps
-// and those steps are all there is, which may not come to the exact solution; those on the
-// simplex are refused. It is not safe for concurrent use.
+// It factorises matrices of min(n, p) rows if that is at most [MostVectors]. Larger problems are solved
+// by sweeps and conjugate gradients alone, which may not reach the exact solution; on the simplex
+// [NewVectors] refuses them. A Vectors is not safe for concurrent use.
 type Vectors struct {
 	fit  *model.Vectors
 	k    *kernels.Set
@@ -48,11 +49,11 @@ type Vectors struct {
 	columns []int32 // with entries, ascending
 	order   []int32 // column → its place in columns
 	square  []float64
-	large   bool // no matrix is factorised: see vectors_large.go
-	wide    bool // one would be dear: exact solutions come from sweeps, too, where these end
-	byRows  bool
-	at      []int32   // of a row's entries, their columns' places in columns
-	gram    []float64 // of the rows in list, lower triangle, where byRows, once it is wanted
+	large   bool      // no matrix is factorised: see vectors_large.go
+	wide    bool      // factorisations are expensive: exact solutions start from sweeps, if these converge
+	byRows  bool      // the matrix of the rows is factorised, which are fewer than the columns
+	at      []int32   // for the entries of a row, the places of their columns in columns
+	gram    []float64 // of the rows in list, lower triangle, computed at first use; only if byRows
 
 	c, epsilon float64
 	null       float64
@@ -68,22 +69,22 @@ type Vectors struct {
 	sol        VectorsSolution
 	bestGap    float64
 	tol        float64 // the gap asked for
-	mostFree   int     // rows of a matrix of free rows
-	budget     float64 // modelled cost that exact steps may still have
+	mostFree   int     // the most free rows whose matrix is factorised
+	budget     float64 // the modelled cost that exact steps may still take
 }
 
 // MostVectors bounds the rows of the matrices that solvers of support vectors factorise.
 const MostVectors = 4000
 
-// NewVectors returns a solver. The error is an [outcome.Error] of kind Limit where, for the simplex,
-// both rows and columns are too many.
+// NewVectors returns a solver. The error is an [outcome.Error] of kind Limit for a problem on the
+// simplex where both rows and columns exceed [MostVectors].
 func NewVectors(fit *model.Vectors) (*Vectors, error) { return newVectors(fit, MostVectors) }
 
-// newVectors is NewVectors with a bound of the matrices that are factorised.
+// newVectors is NewVectors with a bound on the size of the matrices that are factorised.
 func newVectors(fit *model.Vectors, most int) (*Vectors, error) {
 	n, p := fit.Dims()
 	s := &Vectors{fit: fit, k: fit.Kernels(), n: n, p: p, place: kernels.Undefined[int32](n), list: kernels.Undefined[int32](n)[:0], columns: slices.Sorted(slices.Values(fit.Matrix().Order())), order: make([]int32, p), square: fit.Squares()}
-	if fit.Simplex() { // columns without entries have their share of it
+	if fit.Simplex() { // coefficients of columns without entries count in the sum 1
 		s.columns = slices.Grow(s.columns[:0], p)[:p]
 		for j := range s.columns {
 			s.columns[j] = int32(j)
@@ -111,7 +112,7 @@ func newVectors(fit *model.Vectors, most int) (*Vectors, error) {
 	return s, nil
 }
 
-// products computes X̃X̃ᵀ of the rows in list, once.
+// products computes X̃X̃ᵀ of the rows in list at the first call.
 func (s *Vectors) products() {
 	if s.gram != nil {
 		return
@@ -121,8 +122,8 @@ func (s *Vectors) products() {
 	s.sumColumns(s.gram, func(int) float64 { return 1 })
 }
 
-// sumColumns adds to the lower triangle of the matrix the products of the scaled entries of each column with
-// one another, of rows in list, times its weight.
+// sumColumns adds to the lower triangle of the matrix Σⱼ weight(j)·x̃ⱼx̃ⱼᵀ, x̃ⱼ the scaled columns on the rows
+// in list.
 func (s *Vectors) sumColumns(matrix []float64, weight func(j int) float64) {
 	size := len(s.list)
 	compact, index := make([]float64, 0, size), make([]int32, 0, size)
@@ -146,16 +147,16 @@ func (s *Vectors) sumColumns(matrix []float64, weight func(j int) float64) {
 	}
 }
 
-// Wide reports that rows and columns are more than 1,000: exact solutions take sweeps to a small gap first.
+// Wide reports whether both rows and columns exceed 1,000: exact solutions then start with sweeps to a small gap.
 func (s *Vectors) Wide() bool { return s.wide }
 
-// Reset makes the next Solve begin anew.
+// Reset makes the next Solve start from a = 0.
 func (s *Vectors) Reset() { s.met = false }
 
-// Solve minimises at the strengths: ln C, and for regression ln ε. The result carries the
-// gap of the returned point; one that missed the tolerance has the status that says so. The
-// error is an [outcome.Error] about the arguments, or that of ctx where it ended in the middle of
-// a loop over many rows; the next solve begins anew then.
+// Solve minimises at the strengths logLambda: ln C, and for regression ln ε. The result carries
+// the gap of the returned point; a result that missed the tolerance has the status NotConverged or
+// Cancelled. The error is an [outcome.Error] about the arguments, or that of ctx if it ended in the
+// middle of a loop over many rows; after an error the next solve starts from a = 0.
 func (s *Vectors) Solve(ctx context.Context, logLambda []float64, opts Options) (sol *VectorsSolution, err error) {
 	defer func() {
 		if err != nil {
@@ -180,7 +181,7 @@ func (s *Vectors) solve(ctx context.Context, logLambda []float64, opts Options) 
 	s.tol = tol
 	s.budget = math.Inf(1)
 	s.mostFree = MostVectors
-	if opts.MaxGram > 0 { // exact solutions of a problem that is not degenerate have size + 1 at most
+	if opts.MaxGram > 0 { // exact solutions of a problem that is not degenerate have at most size + 1 free rows
 		s.mostFree = min(MostVectors, max(opts.MaxGram, 2+min(len(s.list), len(s.columns))))
 	}
 	switch exact := opts.Polish || opts.Tol <= interiorRough; {
@@ -205,8 +206,8 @@ func (s *Vectors) solve(ctx context.Context, logLambda []float64, opts Options) 
 	return &s.sol, nil
 }
 
-// goInside goes on by exact steps, and where those do not end by the interior-point method
-// before them. Unless the solution is to be exact, that may end at the gap asked for.
+// goInside takes exact steps, and if they do not converge, runs the interior-point method before
+// further ones. Unless the solution has to be exact, it ends as soon as the gap is within tol.
 func (s *Vectors) goInside(ctx context.Context, tol float64, exact bool) {
 	s.budget = s.inside.price(s)
 	ended, reached := s.settle(ctx), true
@@ -233,7 +234,7 @@ func (s *Vectors) goInside(ctx context.Context, tol float64, exact bool) {
 // interiorRough is the relative gap from which exact steps are tried.
 const interiorRough = 1e-9
 
-// begin moves the last solution to other strengths: what was at a bound goes there again.
+// begin moves the last solution to other strengths: variables at a bound move to the new bound.
 func (s *Vectors) begin(c, epsilon float64) {
 	for _, i := range kernels.Each(s.k, s.list) {
 		if !s.met {
@@ -256,13 +257,13 @@ func (s *Vectors) begin(c, epsilon float64) {
 	s.c, s.epsilon, s.bestGap, s.met = c, epsilon, math.Inf(1), true
 	s.null = s.fit.Null(c, epsilon)
 	s.sol.C, s.sol.Epsilon, s.sol.Effort, s.sol.Work = c, epsilon, outcome.Effort{}, 0
-	s.k.Copy(s.sol.Dual, s.a) // where settle begins
+	s.k.Copy(s.sol.Dual, s.a) // the start of settle
 	if s.fit.Centred() && s.sol.Passes == 0 {
 		s.evaluate()
 	}
 }
 
-// pass is the modelled cost of meeting all entries once.
+// pass returns the modelled cost of one product with all entries of X.
 func (s *Vectors) pass() float64 {
 	return residualCost(int(s.fit.Matrix().NNZ()), 0, s.dense())
 }
@@ -272,12 +273,12 @@ func (s *Vectors) dense() bool {
 	return index == nil
 }
 
-// full reports that the columns listed have a value in every row.
+// full reports whether all columns in s.columns have a value in every row.
 func (s *Vectors) full() bool { return int(s.fit.Matrix().NNZ()) == s.n*len(s.columns) }
 
-// evaluate makes w and m of a, with the intercept at hand, and keeps the point if its gap is the
-// least so far. The point kept is feasible: clipped to its intervals, and of the heavier sign
-// as much as of the other.
+// evaluate clips and balances a to a feasible point, computes its w and m, and returns its gap with
+// the current intercept, or with the best one for m if that is smaller. It keeps the point if its
+// gap is the least so far.
 func (s *Vectors) evaluate() (gap float64) {
 	sol := &s.sol
 	point := sol.Dual
@@ -308,7 +309,7 @@ func (s *Vectors) evaluate() (gap float64) {
 	return gap
 }
 
-// keep makes a point and the w at hand the best if its gap is the least so far, and reports whether it is.
+// keep makes point and the current w the best point if its gap is the least so far, and reports whether it is.
 func (s *Vectors) keep(gap float64, point []float64) bool {
 	if !(gap < s.bestGap || math.IsInf(s.bestGap, 1)) {
 		return false
@@ -319,8 +320,8 @@ func (s *Vectors) keep(gap float64, point []float64) bool {
 	return true
 }
 
-// insist makes the point at hand, of which each row is where it belongs, the best one though its gap is not the least, if it
-// is what was asked for, or no other has that and it is as small as that of exact steps should be.
+// insist makes the current point, all of whose rows are classified correctly, the best point although its gap is not the least:
+// if its gap is within the tolerance, or, where no point has reached the tolerance, within interiorRough.
 func (s *Vectors) insist() {
 	limit := s.tol
 	if s.bestGap > s.tol {
@@ -329,7 +330,7 @@ func (s *Vectors) insist() {
 	s.replace(limit)
 }
 
-// replace makes the point at hand the best one if its gap is the limit at most, and reports whether it is.
+// replace makes the current point the best one if its gap is at most the limit, and reports whether it is.
 func (s *Vectors) replace(limit float64) bool {
 	best := s.bestGap
 	s.bestGap = math.Nextafter(limit, math.Inf(1))
@@ -340,8 +341,9 @@ func (s *Vectors) replace(limit float64) bool {
 	return false
 }
 
-// balance makes the sum of a point 0: by the row with the most room where that suffices, or the
-// heavier sign gets as much as the other, but for what rounding leaves where all rows are at their ends.
+// balance makes the sum of a point 0: it changes the row with the most room if that suffices, and
+// otherwise scales down the entries of the heavier sign, unless the sum is only rounding, as where
+// all rows are at the ends of their intervals.
 func (s *Vectors) balance(point []float64) {
 	var plus, minus, room float64
 	most := int32(-1)
@@ -419,12 +421,12 @@ func (s *Vectors) finish() {
 	}
 }
 
-// step returns where a step along row i alone, with the intercept fixed, leaves aᵢ.
+// step returns aᵢ after a coordinate step along row i, with the intercept fixed.
 func (s *Vectors) step(i int32, a, m float64) float64 {
 	lower, upper := s.fit.Interval(int(i), s.c)
 	r := s.fit.Target()[i] - m
 	l := s.square[i]
-	if l == 0 && s.fit.Centred() { // the intercept alone tells where it belongs
+	if l == 0 && s.fit.Centred() { // the intercept alone determines aᵢ
 		l = 1
 	}
 	if l == 0 {

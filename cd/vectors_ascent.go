@@ -9,30 +9,31 @@ import (
 )
 
 // vectorsAscent is accelerated gradient ascent of the dual of [Vectors] on the simplex, where
-// the gradient is y − m and changes by ‖X̃‖² at most (Beck and Teboulle, SIAM Journal on Imaging
-// Sciences 2, 2009), begun anew where it turns back (O'Donoghue and Candès, Foundations of
-// Computational Mathematics 15, 2015). Near the solution it changes by the norm of the columns
-// inside the face at most, so that steps are as long as it has just been seen to change allows,
-// until they have led nowhere.
+// the gradient is y − m and has the Lipschitz constant ‖X̃‖² (Beck and Teboulle, SIAM Journal on
+// Imaging Sciences 2, 2009), restarted where it turns back (O'Donoghue and Candès, Foundations of
+// Computational Mathematics 15, 2015). Near the solution the constant is that of the columns
+// inside the face, which may be much smaller. So the step length follows the change of the
+// gradient along the last step, until such steps do not reduce the gap.
 type vectorsAscent struct {
-	norm      float64 // about ‖X̃‖²; 0: not known yet
-	steep     float64 // how much the gradient changes at most, as far as is known
-	wary      bool    // steps are as short as that says
-	ahead     []float64
-	before, m []float64
-	lastAhead []float64 // of the step before
-	lastM     []float64 // likewise
+	norm      float64   // about ‖X̃‖²; 0: not computed yet
+	steep     float64   // bound on the Lipschitz constant of the gradient
+	wary      bool      // step lengths follow steep, not the change along the last step
+	ahead     []float64 // the extrapolated point
+	before, m []float64 // a of the step before, predictions at ahead
+	lastAhead []float64 // ahead of the step before
+	lastM     []float64 // m of the step before
 }
 
 const (
-	climbFirst = 64 // steps before exact ones are tried again, twice as many each time
-	powerSteps = 30
-	powerShare = 1.05
-	steeper    = 1.2 // of the curvature along the last step
-	steadier   = 0.9 // of what it was taken for before, at least
+	climbFirst = 64   // steps before exact steps are tried, doubled each time
+	powerSteps = 30   // of the power method
+	powerShare = 1.05 // factor on its estimate
+	steeper    = 1.2  // factor on the curvature along the last step
+	steadier   = 0.9  // the least curvature assumed, relative to that of the step before
 )
 
-// climb goes up the dual until exact steps end, or it has cost as much as is given.
+// climb takes accelerated steps, with exact ones in between, until the gap is within tol, they have
+// cost the budget, or most epochs are done.
 func (s *Vectors) climb(ctx context.Context, tol, budget float64, most int) {
 	u := &s.ascent
 	if s.bestGap > tol && u.norm == 0 {
@@ -46,7 +47,7 @@ func (s *Vectors) climb(ctx context.Context, tol, budget float64, most int) {
 	}
 }
 
-// ascend takes steps from the best point, and looks at where they lead.
+// ascend takes accelerated steps from the best point and evaluates the last one.
 func (s *Vectors) ascend(ctx context.Context, steps int) {
 	u := &s.ascent
 	u.ahead, u.before, u.m = grow(u.ahead, s.n), grow(u.before, s.n), grow(u.m, s.n)
@@ -86,7 +87,7 @@ func (s *Vectors) ascend(ctx context.Context, steps int) {
 		}
 	}
 	best := s.bestGap
-	if s.evaluate() >= best { // steps too long, perhaps
+	if s.evaluate() >= best { // steps may have been too long
 		if u.wary {
 			u.steep *= 2
 		}
@@ -94,8 +95,8 @@ func (s *Vectors) ascend(ctx context.Context, steps int) {
 	}
 }
 
-// along returns how fast the gradient has changed along the last step: where most entries of w
-// are 0, much less than ‖X̃‖².
+// along returns the curvature of the dual along the last step: much less than ‖X̃‖² where most
+// entries of w are 0.
 func (u *vectorsAscent) along(s *Vectors) float64 {
 	var square, product float64
 	for _, i := range kernels.Each(s.k, s.list) {
@@ -108,8 +109,8 @@ func (u *vectorsAscent) along(s *Vectors) float64 {
 	return square / product
 }
 
-// steepness returns an estimate of ‖X̃‖² on the rows in list by the power method, a little above
-// what it has come to.
+// steepness returns an estimate of ‖X̃‖² on the rows in list, a little above that of the power
+// method.
 func (s *Vectors) steepness() float64 {
 	v, w, next := make([]float64, s.n), make([]float64, s.p), make([]float64, s.n)
 	for k, i := range kernels.Each(s.k, s.list) {
@@ -124,7 +125,7 @@ func (s *Vectors) steepness() float64 {
 		s.fit.SetCombination(v, w)
 		s.fit.Predict(w, 0, next)
 		if steep = s.k.Dot(v, next); steep == 0 {
-			return 1 // any will do
+			return 1 // all products are 0: any value will do
 		}
 		for _, i := range kernels.Each(s.k, s.list) {
 			v[i] = next[i]

@@ -10,19 +10,19 @@ import (
 )
 
 // vectorsInterior is Mehrotra's predictor–corrector method for [Vectors], as [interior] is
-// for an SVM: in the variables β of the two sides of each row's tube, aᵢ = βᵢ⁺ − βᵢ⁻, of
-// signs σ, costs q = σy − ε and bounds,
+// for an SVM: in the variables β of the two sides of each row's tube, aᵢ = βᵢ⁺ − βᵢ⁻, with
+// signs σ, costs q = σy − ε and bounds C,
 //
 //	σm − q = s − t,  βs = μ,  (C − β)t = μ,  Σσβ = 0,  μ → 0.
 //
 // A step solves (Q + D)Δβ + σΔb = r through (I + X̃ᵀEX̃)⁻¹, E the sums of 1/D over the sides
-// of a row, or the matrix of the rows where those are fewer.
+// of a row, or through the matrix of the rows where the rows are fewer.
 type vectorsInterior struct {
 	s          *Vectors
-	row        []int32   // of each variable, a side of a row's tube that can bind
+	row        []int32   // of each variable, which is a side of the row's tube that can bind
 	sign       []float64 // σ
-	barrier              // of the β's
-	r, d, left []float64
+	barrier              // of β
+	r, d, left []float64 // right-hand side, step, residual
 	ones       []float64 // (Q + D)⁻¹σ
 	e          []float64 // n: E
 	h, m       []float64 // n
@@ -44,14 +44,14 @@ func (ip *vectorsInterior) price(s *Vectors) float64 {
 	return interiorExpected * each
 }
 
-// solvedTo is what may be left of a system's right-hand side.
+// solvedTo is the relative residual to which systems are solved.
 const solvedTo = 1e-10
 
-// imbalance is where Σσβ is rounding's, next to Σβ.
+// imbalance is the largest |Σσβ|, relative to Σβ, that counts as rounding.
 const imbalance = 1e-9
 
-// run goes on until the gap is the target, and with settled rows until it is where those that
-// belong to an end of their interval have been put there. It reports whether it is.
+// run iterates until the gap is at most the target; if settled, until that holds after the rows
+// that belong to an end of their interval have been moved there. It reports whether it succeeded.
 func (ip *vectorsInterior) run(ctx context.Context, target float64, settled bool) bool {
 	s := ip.s
 	s.b = ip.b
@@ -69,7 +69,7 @@ func (ip *vectorsInterior) run(ctx context.Context, target float64, settled bool
 		if gap < least {
 			least, since = gap, 0
 		} else if !(ip.complementarity() >= least) && ip.balanced() {
-			since++ // but for rounding, the gap would be no more than that, as in [interior]
+			since++ // without rounding, the gap would be at most the complementarity, as in [interior]
 		}
 		if gap <= target && (!settled || ip.settle(target)) {
 			return true
@@ -82,7 +82,8 @@ func (ip *vectorsInterior) run(ctx context.Context, target float64, settled bool
 	return false
 }
 
-// begin starts near the best point, inside the box, or anew. The two sides of a tube start in the middle of theirs, where they cancel.
+// begin starts inside the box, near the best point, or near a = 0 if anew. In regression every β starts at half its bound, where the
+// two sides of a tube cancel.
 func (ip *vectorsInterior) begin(s *Vectors, anew bool) {
 	ip.s = s
 	ip.row, ip.sign = ip.row[:0], ip.sign[:0]
@@ -131,8 +132,8 @@ func (ip *vectorsInterior) begin(s *Vectors, anew bool) {
 	}
 }
 
-// room returns what multipliers are above 0 at the beginning: a margin, or of a tube, in the units of the target, so many times
-// the mean of their differences. Where they are alike, the first steps are long.
+// room returns the least initial value of the multipliers: 1, a margin, for classes; for a tube, in the units of the target,
+// interiorRoom times the mean size of their differences. Where multipliers are of similar size, the first steps are long.
 func (ip *vectorsInterior) room() float64 {
 	var size float64
 	for v, i := range kernels.Each(ip.s.k, ip.row) {
@@ -144,7 +145,7 @@ func (ip *vectorsInterior) room() float64 {
 	return float64(interiorRoom*size) / float64(len(ip.row))
 }
 
-// interiorRoom is that number.
+// interiorRoom is the factor in room.
 const interiorRoom = 4
 
 // cost returns q of a variable.
@@ -165,14 +166,14 @@ func (ip *vectorsInterior) predictions() {
 	s.fit.Predict(s.w, s.b, ip.m)
 }
 
-// evaluate judges the point, and leaves its predictions in m.
+// evaluate returns the gap of the point, and sets m to its predictions.
 func (ip *vectorsInterior) evaluate() float64 {
 	ip.predictions()
 	return ip.s.evaluate()
 }
 
-// settle puts the rows that a step along them leads to an end of their interval, or to 0,
-// there, makes that the best point if its gap is the target's, and reports whether it is.
+// settle moves every row whose coordinate step leads to an end of its interval, or to 0, there.
+// It makes that the best point if its gap is at most the target, and reports whether it is.
 func (ip *vectorsInterior) settle(target float64) bool {
 	s := ip.s
 	for _, i := range kernels.Each(s.k, s.list) {
@@ -185,7 +186,7 @@ func (ip *vectorsInterior) settle(target float64) bool {
 	return s.replace(target)
 }
 
-// advance takes a step. It returns false where rounding has the last word.
+// advance takes a step. It returns false where rounding prevents one.
 func (ip *vectorsInterior) advance() bool {
 	s := ip.s
 	ip.scale()
@@ -217,8 +218,8 @@ func (ip *vectorsInterior) advance() bool {
 	return length > 0
 }
 
-// balanced reports whether Σσβ = 0 where there is an intercept, next to Σβ. Whole steps make
-// it so.
+// balanced reports whether Σσβ is negligible next to Σβ, or there is no intercept. Full steps
+// make Σσβ = 0.
 func (ip *vectorsInterior) balanced() bool {
 	var excess, all float64
 	for v, sign := range kernels.Each(ip.s.k, ip.sign) {
@@ -229,7 +230,7 @@ func (ip *vectorsInterior) balanced() bool {
 }
 
 // bordered sets d to the step for r, with Σσd = excess where there is an intercept, and
-// returns that of b.
+// returns the step of b.
 func (ip *vectorsInterior) bordered(excess float64) (shift float64) {
 	ip.solve(ip.r, ip.d)
 	if !ip.s.fit.Centred() {
@@ -245,7 +246,7 @@ func (ip *vectorsInterior) bordered(excess float64) (shift float64) {
 	return shift
 }
 
-// solve sets out = (Q + D)⁻¹r. What rounding leaves of r is solved for again, while that helps.
+// solve sets out = (Q + D)⁻¹r, by iterative refinement for as long as that halves the residual.
 func (ip *vectorsInterior) solve(r, out []float64) {
 	s := ip.s
 	s.k.Clear(out)
@@ -268,7 +269,7 @@ func (ip *vectorsInterior) solve(r, out []float64) {
 	}
 }
 
-// invert sets out = (Q + D)⁻¹r to first order in rounding. out may be r.
+// invert sets out = (Q + D)⁻¹r without refinement. out may be r.
 func (ip *vectorsInterior) invert(r, out []float64) {
 	s := ip.s
 	s.k.Clear(ip.h)
@@ -333,8 +334,8 @@ func (ip *vectorsInterior) factorise() bool {
 	return support.Cholesky(s.k, ip.matrix, size) == size
 }
 
-// sumRows sets the lower triangle of the matrix to XᵀEX, of the columns listed, which are not scaled. E is 0
-// in rows that are not listed.
+// sumRows sets the lower triangle of the matrix to XᵀEX, of the columns in s.columns, not scaled. E must be 0
+// on rows outside s.list.
 func (s *Vectors) sumRows(e []float64, outer *support.Outer, matrix []float64) {
 	size := len(s.columns)
 	if s.full() {
@@ -358,7 +359,7 @@ func (s *Vectors) sumRows(e []float64, outer *support.Outer, matrix []float64) {
 	}
 }
 
-// sumRowsCost is that of sumRows.
+// sumRowsCost returns the modelled cost of sumRows.
 func (s *Vectors) sumRowsCost() float64 {
 	if s.full() {
 		return support.OuterCost(s.n, len(s.columns))
@@ -366,7 +367,7 @@ func (s *Vectors) sumRowsCost() float64 {
 	return s.productsOfRows()
 }
 
-// productsOfRows is the modelled cost of the products of all rows' entries with one another.
+// productsOfRows returns the modelled cost of the products of the entries within each row.
 func (s *Vectors) productsOfRows() (cost float64) {
 	samples := sparse.Transpose(s.fit.Matrix())
 	for _, i := range kernels.Each(s.k, s.list) {

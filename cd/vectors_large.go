@@ -7,15 +7,15 @@ import (
 )
 
 const (
-	settleFrom = 1e-6 // relative gap from which most steps by conjugate gradients end
-	settleMore = 1e-2 // of that gap, where they did not
-	settleTol  = 1e-3 // of a system: its residual is what the next begins with
-	mostIdle   = 4    // steps in a row without half the gap, on the way to the set of free rows
+	settleFrom = 1e-6 // relative gap from which steps by conjugate gradients mostly converge
+	settleMore = 1e-2 // factor on that gap where they did not
+	settleTol  = 1e-3 // relative residual of a system; the next one starts from it
+	mostIdle   = 4    // consecutive steps that do not halve the gap while the set of free rows changes
 )
 
-// solveLarge goes on by sweeps while they are cheaper than the price, and if the solution is to be
-// exact by steps after them, and sweeps to a smaller gap where those do not end and the
-// tolerance asks for one. It reports whether the point is what was asked for.
+// solveLarge sweeps while sweeps cost less than price. If the solution has to be exact, steps by
+// conjugate gradients follow; if these do not converge and the gap is not within tol, sweeps
+// continue to a smaller gap. It reports whether the point is as exact as asked for.
 func (s *Vectors) solveLarge(ctx context.Context, tol, price float64, exact bool, opts Options) bool {
 	if !exact {
 		return s.sweep(ctx, tol, price, opts)
@@ -31,8 +31,8 @@ func (s *Vectors) solveLarge(ctx context.Context, tol, price float64, exact bool
 	}
 }
 
-// stepFree moves a on the free rows, and b, to the solution of their conditions, to rounding where
-// these rows stay. It returns false where conjugate gradients find none.
+// stepFree moves a on the free rows, and b, to the solution of their conditions, to working precision
+// if the free rows stay the same. It returns false if conjugate gradients do not converge.
 func (s *Vectors) stepFree(ctx context.Context, stays bool) bool {
 	v, size := &s.free, len(s.free.rows)
 	if size == 0 {

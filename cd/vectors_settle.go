@@ -17,10 +17,10 @@ import (
 type vectorsFree struct {
 	rows []int32 // S
 	sign []float64
-	m    []float64 // of a, the unclipped one
-	x    []float64 // rows of S, where p is small
+	m    []float64 // predictions of a, which is not clipped
+	x    []float64 // the rows S, where p is small
 	q    []float64 // the matrix
-	at   []float64 // w, which on the simplex says the face
+	at   []float64 // w, which determines the face on the simplex
 	face []int32
 
 	bordered support.Bordered     // the system of a large problem
@@ -28,10 +28,11 @@ type vectorsFree struct {
 	rhs      []float64
 	ones     []float64
 	spare    []float64
-	known    []int32 // S before
-	sides    []float64
+	known    []int32   // S of the step before
+	sides    []float64 // sign of the step before
 }
 
+// point returns a spare vector of n zeros.
 func (v *vectorsFree) point(k *kernels.Set, n int) []float64 {
 	if len(v.spare) != n {
 		v.spare = make([]float64, n)
@@ -40,11 +41,13 @@ func (v *vectorsFree) point(k *kernels.Set, n int) []float64 {
 	return v.spare
 }
 
+// mostSettles bounds the steps of settle.
 const mostSettles = 60
 
-// settle steps from set to set of free rows, exactly on each or by conjugate gradients, and reports
-// whether it came to one that stays, or where the gap is rounding (a primal–dual active set method:
-// Hintermüller, Ito and Kunisch, SIAM Journal on Optimization 13, 2002).
+// settle is a primal–dual active set method (Hintermüller, Ito and Kunisch, SIAM Journal on
+// Optimization 13, 2002): each step classifies the rows and solves the conditions of the free ones,
+// exactly or by conjugate gradients. It reports whether it reached a set of free rows that stays the
+// same, or a gap that is rounding.
 func (s *Vectors) settle(ctx context.Context) (ended bool) {
 	s.k.Copy(s.a, s.sol.Dual)
 	if s.sol.Passes > 0 {
@@ -54,7 +57,7 @@ func (s *Vectors) settle(ctx context.Context) (ended bool) {
 	return s.settleFrom(ctx)
 }
 
-// settleNear is settle after an interior-point method: what the best point has within the edge, √μ, of a bound is there.
+// settleNear is settle after an interior-point method: entries of the best point within edge, √μ, of a bound are moved to it.
 func (s *Vectors) settleNear(ctx context.Context, edge float64) (ended bool) {
 	s.k.Clear(s.a)
 	for _, i := range kernels.Each(s.k, s.list) {
@@ -78,11 +81,11 @@ func (s *Vectors) settleNear(ctx context.Context, edge float64) (ended bool) {
 	return s.settleFrom(ctx)
 }
 
-// settleFrom is settle from the a, w and b at hand.
+// settleFrom is settle from the current a, w and b.
 func (s *Vectors) settleFrom(ctx context.Context) (ended bool) {
 	v := &s.free
 	v.m = grow(v.m, s.n)
-	idle := 0 // steps in a row that have not halved the gap
+	idle := 0 // consecutive steps that have not halved the gap
 	for round := 0; round < mostSettles && ctx.Err() == nil; round++ {
 		s.fit.Predict(s.w, s.b, v.m)
 		s.sol.Work += float64(2 * s.pass())
@@ -120,8 +123,8 @@ func (s *Vectors) settleFrom(ctx context.Context) (ended bool) {
 	return false
 }
 
-// classify puts every row at the end of its interval that a step along it leads to, or
-// among the free, and reports whether one has moved to such an end.
+// classify moves every row whose coordinate step leads to an end of its interval, or to 0,
+// there, and lists the other rows as free. It reports whether a row has moved.
 func (s *Vectors) classify() (moved bool) {
 	v := &s.free
 	v.rows, v.sign = v.rows[:0], v.sign[:0]
@@ -139,7 +142,7 @@ func (s *Vectors) classify() (moved bool) {
 }
 
 // solveFree sets a on the free rows and b to the solution of their conditions. It returns
-// false where the system is singular to working precision.
+// false if the system is singular to working precision, or larger than mostFree or the budget allow.
 func (s *Vectors) solveFree() bool {
 	v, size := &s.free, len(s.free.rows)
 	if size == 0 {
@@ -157,7 +160,7 @@ func (s *Vectors) solveFree() bool {
 		fixed += s.a[i]
 	}
 	s.fit.SetMotion(s.a, v.at, s.w)
-	if s.fit.Simplex() { // from its middle
+	if s.fit.Simplex() { // relative to the middle of the face
 		for _, j := range v.face {
 			s.w[j] += 1 / float64(len(v.face))
 		}
@@ -189,7 +192,7 @@ func (s *Vectors) solveFree() bool {
 	return true
 }
 
-// freeMatrix sets q to A_SS + τ11ᵀ, A of the face, and returns τ, 0 without an intercept.
+// freeMatrix sets q to A_SS + τ11ᵀ, A on the columns of the face, and returns τ, 0 without an intercept.
 func (s *Vectors) freeMatrix() (lift float64) {
 	v, size := &s.free, len(s.free.rows)
 	v.q = grow(v.q, size*size)

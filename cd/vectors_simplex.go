@@ -15,17 +15,17 @@ import (
 //	σm − q = s − t, βs = μ, (C − β)t = μ,  w − X̃ᵀa + ν = z, wz = μ,  m = X̃w,  μ → 0.
 //
 // A step solves (H + X̃ᵀEX̃)Δw + Δν = g, Σ Δw = 1 − Σw, H = I + z/w and E the sums of 1/D over the sides of a
-// row, or through the matrix of the rows where those are fewer. Each w has a bound of 2 besides,
-// which never binds, so that one barrier has all.
+// row, directly or through the matrix of the rows where the rows are fewer. Each w also has an upper
+// bound of 2, which never binds, so that one barrier covers β and w.
 type vectorsSimplex struct {
 	s    *Vectors
 	row  []int32   // of each β
 	sign []float64 // σ
 	barrier
-	nu      float64
+	nu      float64   // ν
 	edge    float64   // √μ of the best point
-	r, d    []float64 // of the β's, then of w
-	a, m    []float64 // n: of the point
+	r, d    []float64 // right-hand side and step, of β, then of w
+	a, m    []float64 // n: a and the predictions of the point
 	e       []float64 // n: E
 	h       []float64 // p: H
 	g, ones []float64 // p
@@ -34,13 +34,13 @@ type vectorsSimplex struct {
 	reduced []float64 // of the rows in list
 	matrix  []float64
 	outer   support.Outer
-	byRows  bool
+	byRows  bool      // the matrix of the rows is factorised
 	compact []float64 // a dense column, of the rows in list
 }
 
 const (
-	simplexBound = 2    // of each w
-	simplexEdge  = 0.25 // of the mean of w: where it begins at least
+	simplexBound = 2    // upper bound of each w
+	simplexEdge  = 0.25 // the least initial w, relative to their mean
 )
 
 // price returns the modelled cost of a run.
@@ -48,7 +48,7 @@ func (ip *vectorsSimplex) price(s *Vectors) float64 {
 	return interiorExpected * (float64(interiorPasses*s.pass()) + float64(2*interiorRow*float64(len(s.list))) + s.simplexSystem())
 }
 
-// simplexSystem is the modelled cost of the system of a step.
+// simplexSystem returns the modelled cost of the system of a step.
 func (s *Vectors) simplexSystem() float64 {
 	size := min(len(s.list), s.p)
 	cost := support.CholeskyCost(size)
@@ -61,7 +61,7 @@ func (s *Vectors) simplexSystem() float64 {
 	return cost + s.productsOfColumns()
 }
 
-// productsOfColumns is the modelled cost of the products of all columns' entries with one another.
+// productsOfColumns returns the modelled cost of the products of the entries within each column.
 func (s *Vectors) productsOfColumns() (cost float64) {
 	for _, j := range s.fit.Matrix().Order() {
 		from, to := s.fit.Matrix().Span(int(j))
@@ -107,7 +107,7 @@ func (ip *vectorsSimplex) begin(s *Vectors) {
 	for _, g := range kernels.Each(s.k, ip.r[sides:]) {
 		most = max(most, g)
 	}
-	ip.nu = most // so that all of w − X̃ᵀa + ν is at least 0
+	ip.nu = most // so that w − X̃ᵀa + ν ≥ 0
 	for v, r := range kernels.Each(s.k, ip.r) {
 		if g := -r; v < sides {
 			ip.setMultipliers(v, g, 1)
@@ -117,7 +117,7 @@ func (ip *vectorsSimplex) begin(s *Vectors) {
 	}
 }
 
-// residuals sets a, g = X̃ᵀa, the predictions m, and r to what a step to μ = 0 has to remove.
+// residuals sets a, g = X̃ᵀa, the predictions m, and r, the right-hand side of a step to μ = 0.
 func (ip *vectorsSimplex) residuals() {
 	s, sides := ip.s, len(ip.row)
 	s.k.Clear(ip.a)
@@ -139,7 +139,8 @@ func (ip *vectorsSimplex) residuals() {
 	s.sol.Work += 2 * s.pass()
 }
 
-// run goes on until it is plain what is at a bound, or the gap is the tolerance and rises.
+// run iterates until the gap is so small that it is clear which variables are at a bound, or until it is within tol
+// and falls no more.
 func (ip *vectorsSimplex) run(ctx context.Context, tol float64) {
 	s := ip.s
 	target := float64(interiorTarget * s.null)
@@ -162,9 +163,9 @@ func (ip *vectorsSimplex) run(ctx context.Context, tol float64) {
 	}
 }
 
-// sharpen moves the w of a, at hand with the m of it, to where the free rows are on the edges of their tubes, and keeps
-// both if they are feasible, and the gap the least so far, which it reports. Where C is large it is less than the last digits
-// of a are worth.
+// sharpen moves w, which has been computed from a, so that the free rows are on the edges of their tubes. It keeps a and w if
+// they are feasible and their gap is the least so far, and reports whether they are. It leaves a as it is: where C is large,
+// the move is below the last digits of a.
 func (s *Vectors) sharpen() bool {
 	v := &s.free
 	for k, i := range v.rows {
@@ -213,7 +214,7 @@ func (ip *vectorsSimplex) evaluate() float64 {
 	return gap
 }
 
-// advance takes a step. It returns false where rounding has the last word.
+// advance takes a step. It returns false where rounding prevents one.
 func (ip *vectorsSimplex) advance() bool {
 	s, sides := ip.s, len(ip.row)
 	ip.scale()
@@ -248,7 +249,7 @@ func (ip *vectorsSimplex) advance() bool {
 	return length > 0
 }
 
-// bordered takes the right-hand side r, makes it the step, with ΣΔw = excess, and returns that of ν.
+// bordered turns the right-hand side r into the step, with ΣΔw = excess, and returns the step of ν.
 func (ip *vectorsSimplex) bordered(r []float64, excess float64) (shift float64) {
 	s, sides := ip.s, len(ip.row)
 	s.k.Clear(ip.scratch)
@@ -273,7 +274,7 @@ func (ip *vectorsSimplex) bordered(r []float64, excess float64) (shift float64) 
 	return shift
 }
 
-// solve sets u = (H + X̃ᵀEX̃)⁻¹v. What rounding leaves of v is solved for again, while that helps.
+// solve sets u = (H + X̃ᵀEX̃)⁻¹v, by iterative refinement for as long as that halves the residual.
 func (ip *vectorsSimplex) solve(v []float64) {
 	s := ip.s
 	s.k.Clear(ip.u)
@@ -295,7 +296,7 @@ func (ip *vectorsSimplex) solve(v []float64) {
 	}
 }
 
-// invert makes v (H + X̃ᵀEX̃)⁻¹v, to first order in rounding.
+// invert replaces v by (H + X̃ᵀEX̃)⁻¹v, without refinement.
 func (ip *vectorsSimplex) invert(v []float64) {
 	s := ip.s
 	if !ip.byRows {
@@ -368,7 +369,8 @@ func (ip *vectorsSimplex) sumColumns() {
 	s.sumColumns(ip.matrix, func(j int) float64 { return 1 / ip.h[j] })
 }
 
-// solveOnSimplex climbs while that is cheap, and goes on inside the box and the simplex.
+// solveOnSimplex takes accelerated steps until they have cost the price of an interior-point run. Then it makes that
+// run, followed by exact steps, and by accelerated ones again if the exact steps do not converge.
 func (s *Vectors) solveOnSimplex(ctx context.Context, tol float64, most int) {
 	price := s.simplex.price(s)
 	s.climb(ctx, tol, price, most)

@@ -8,14 +8,14 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// vectorsSides sweeps over the dual of [Vectors] (Ho and Lin, Journal of Machine Learning Research
-// 13, 2012), as an SVM's: over a variable β ≥ 0 for each side σ of the tube of a row that can
-// bind, aᵢ = βᵢ⁺ − βᵢ⁻, whose margin is σyᵢ − ε.
+// vectorsSides sweeps over the dual of [Vectors] like that of an SVM (Ho and Lin, Journal of Machine
+// Learning Research 13, 2012): over a variable β ≥ 0 with the margin σyᵢ − ε for each side σ of a
+// row's tube that can bind, aᵢ = βᵢ⁺ − βᵢ⁻.
 //
-// With an intercept, where Σaᵢ = 0, sweeps minimise the primal plus (b − b̂)²/2τ over b too: rows
-// have one entry more, √τ, margins are moved by b̂, and b = b̂ + τΣaᵢ. Then b̂ becomes that b:
-// proximal points, or the method of multipliers of the dual (Rockafellar, Mathematics of Operations
-// Research 1, 1976).
+// An intercept requires Σaᵢ = 0. Sweeps then minimise the primal plus (b − b̂)²/2τ, over b too: rows
+// have an additional entry √τ, margins are shifted by b̂, and b = b̂ + τΣaᵢ. After the sweeps, b̂ is
+// set to b. This is the proximal point method, or the method of multipliers for the dual
+// (Rockafellar, Mathematics of Operations Research 1, 1976).
 type vectorsSides struct {
 	sweeper
 	row  []int32 // of each variable
@@ -26,18 +26,19 @@ type vectorsSides struct {
 }
 
 const (
-	// liftShare is τ in means of ‖x̃ᵢ‖²: less moves b slowly, more makes sweeps slow.
+	// liftShare is τ relative to the mean of ‖x̃ᵢ‖²: with a smaller τ b moves slowly, with a larger one
+	// sweeps converge slowly.
 	liftShare = 0.2
-	// innerShare is the gap that sweeps come to before b̂ is moved, in gaps of the point before:
-	// with a wrong b̂ less is in vain.
+	// innerShare is the gap at which b̂ is moved, relative to the gap of the best point: with a wrong b̂,
+	// a smaller gap is a waste.
 	innerShare = 0.3
-	// mostStatements is how often a problem is stated, without half the gap, until that is taken to be
-	// as small as rounding allows.
+	// mostStatements is the number of moves of b̂ in a row that do not halve the gap, after which the gap
+	// is taken to be as small as rounding allows.
 	mostStatements = 100
 )
 
-// sweep goes on by sweeps while they are cheaper than the price, that of the interior-point method,
-// and reports whether the gap is the tolerance.
+// sweep runs sweeps until the gap is within tol, or until they are expected to cost more than price,
+// that of the interior-point method. It reports whether the gap is within tol.
 func (s *Vectors) sweep(ctx context.Context, tol, price float64, opts Options) bool {
 	if len(s.columns) == 0 {
 		return false
@@ -46,7 +47,7 @@ func (s *Vectors) sweep(ctx context.Context, tol, price float64, opts Options) b
 	s.beginSweeps()
 	v.start(opts)
 	s.k.Copy(s.a, s.sol.Dual)
-	if !s.fit.Centred() { // otherwise it has been judged
+	if !s.fit.Centred() { // otherwise the point has been evaluated
 		s.evaluate()
 	}
 	s.b = s.sol.Intercept
@@ -86,7 +87,7 @@ func (s *Vectors) sweep(ctx context.Context, tol, price float64, opts Options) b
 	return s.bestGap <= tol
 }
 
-// hopeless is that of sweeps, which with an intercept have to lessen the gap of the points between them.
+// hopeless is [sweeper.hopeless] for the best gap and tol with an intercept, and for the gap of the sweep and goal without.
 func (s *Vectors) hopeless(goal, tol, price float64) bool {
 	if s.fit.Centred() {
 		return s.sides.hopeless(s.bestGap, tol, price)
@@ -94,7 +95,7 @@ func (s *Vectors) hopeless(goal, tol, price float64) bool {
 	return s.sides.hopeless(s.sides.e.Gap, goal, price)
 }
 
-// gather sets a and b to what sweeps have come to.
+// gather sets a and b from the variables of the sweeps.
 func (s *Vectors) gather() {
 	v := &s.sides
 	for _, i := range kernels.Each(s.k, s.list) {
@@ -106,8 +107,8 @@ func (s *Vectors) gather() {
 	s.b = math.FMA(v.lift, s.sum(), v.from)
 }
 
-// slack returns how far b can go on where no variable has moved, towards more for a Σaᵢ > 0, before one does: until then
-// b̂ would go there by steps of τΣaᵢ, which are tiny where C is.
+// slack returns how far b can move, with the sign of Σaᵢ, before the first variable moves, given that none has moved at
+// b̂. Without it b̂ would cover that distance by steps of τΣaᵢ, which are tiny where C is.
 func (v *vectorsSides) slack(sum float64) float64 {
 	least := math.Inf(1)
 	for k, at := range kernels.Each(v.k, v.at) {
@@ -129,13 +130,13 @@ func (s *Vectors) sum() (sum float64) {
 	return sum
 }
 
-// restate states margins around the b at hand, and what they are at a.
+// restate sets b̂ to the current b, and recomputes the required margins and the margins at a.
 func (s *Vectors) restate() {
 	v := &s.sides
 	v.from = s.b
 	var moved float64 // b − b̂
 	if s.fit.Centred() {
-		// a is not the point that was judged, whose sum is 0.
+		// a is not the point that was evaluated, whose sum is 0.
 		sum := s.sum()
 		moved = float64(v.lift * sum)
 		s.fit.SetCombination(s.a, s.w)
@@ -143,7 +144,7 @@ func (s *Vectors) restate() {
 		v.w[s.p] = math.Sqrt(v.lift) * sum
 		cost := float64(2 * s.pass())
 		s.sol.Work += cost
-		v.total += float64(2 * cost) // with that of the certificate
+		v.total += float64(2 * cost) // includes the cost of the certificate
 	}
 	copy(v.w, s.w)
 	for k, i := range kernels.Each(s.k, v.row) {
@@ -153,10 +154,10 @@ func (s *Vectors) restate() {
 	}
 }
 
-// beginSweeps states the problem to the sweeper, at the point at hand.
+// beginSweeps sets the variables of the sweeps up at the best point.
 func (s *Vectors) beginSweeps() {
 	v := &s.sides
-	if v.margin == nil { // none, or cancelled in the making
+	if v.margin == nil { // not made yet, or cancelled while they were made
 		*v = vectorsSides{}
 		s.makeSides()
 	}
@@ -168,7 +169,7 @@ func (s *Vectors) beginSweeps() {
 		}
 		at.Value = max(0, float64(at.Sign*s.sol.Dual[i]))
 		at.Inverse = 1 / (s.square[i] + v.lift)
-		if math.IsInf(at.Inverse, 1) { // no w changes what it predicts
+		if math.IsInf(at.Inverse, 1) { // the prediction of the row does not depend on w
 			if at.Inverse, at.Value = 0, 0; float64(at.Sign*s.fit.Target()[i]) > s.epsilon {
 				at.Value = at.Bound
 			}
@@ -176,7 +177,7 @@ func (s *Vectors) beginSweeps() {
 	}
 }
 
-// makeSides makes the variables, and the rows that they belong to.
+// makeSides creates the variables and the rows that belong to them.
 func (s *Vectors) makeSides() {
 	v := &s.sides
 	width := s.p
@@ -194,7 +195,7 @@ func (s *Vectors) makeSides() {
 	var e kernels.BoxEpoch
 	var from, to []int64
 	e.Features, e.Values, from, to = s.samples()
-	sides := 0 // growing would copy in one piece
+	sides := 0 // counted first: growing slices would copy in one piece
 	for _, i := range kernels.Each(s.k, s.list) {
 		lower, upper := s.fit.Interval(int(i), 1)
 		for _, bound := range [2]float64{upper, -lower} {
@@ -219,8 +220,8 @@ func (s *Vectors) makeSides() {
 	v.init(s.k, e, kernels.Zeros[float64](s.k, len(v.at)))
 }
 
-// samples returns the entries of rows, and where those of the rows in list are: of scaled columns,
-// and with an intercept √τ as the last of a row, of column p.
+// samples returns the scaled entries of X by rows, and the span of each row in list. With an
+// intercept, each row has a last entry √τ in column p.
 func (s *Vectors) samples() (features []int32, values []float64, from, to []int64) {
 	turned := sparse.Transpose(s.fit.Matrix())
 	features, values = turned.Arrays()

@@ -76,7 +76,7 @@ func (s *Blocks) newtonOnModel(g model.Blocks) bool {
 	m.curve = grow(m.curve, size*size)
 	s.hessian.Between(m.coefficients, m.curve)
 	s.bend(g)
-	for k := range size { // two scores of a column may change by opposite amounts at no cost, which makes the matrix singular
+	for k := range size { // a common shift of the scores of a column leaves the loss as it is, which may make the matrix singular
 		m.curve[k*size+k] *= 1 + shift
 	}
 	s.work += support.CholeskyCost(size)

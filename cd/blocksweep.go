@@ -200,7 +200,7 @@ func (s *Blocks) prepare(g model.Blocks, columns []int32) {
 	if !writes {
 		s.openAll()
 	}
-	if writes && s.q > 1 { // of one score, curves come first: they are of all columns of a block, and may be kept
+	if writes && s.q > 1 { // with one score, curves come first: they are of all columns of a block, and may be kept
 		s.hessian.Write(s.open)
 		s.work += float64(cost)
 	}

@@ -271,7 +271,7 @@ func (s *Solver) Correlations(out []float64) []float64 {
 	return out
 }
 
-// pass computes the correlations that no bound proves inactive.
+// pass computes the correlations of the columns that no bound proves inactive.
 func (s *Solver) pass() {
 	c := &s.cert
 	if s.pen.Quadratic() { // all columns are active

@@ -42,7 +42,7 @@ type homotopy struct {
 
 	values []float64 // values of the columns of the set, that at position k from start[k]; unused with a Gram matrix
 	start  []int64   // by position
-	spans  []int64   // start of the columns of S
+	spans  []int64   // starts of the columns of S
 	copied struct {  // where the store does not hold all columns
 		values []float64
 		start  []int64

@@ -37,7 +37,7 @@ type newton struct {
 	iterations int       // CG iterations of the last step, 0 before the first
 	limit      int       // largest number of iterations where no factorisation can take over: see trust
 	limited    bool      // the limit applied to the last step
-	cost       float64   // of a step, when worth last justified one
+	cost       float64   // of a step, as worth last modelled it
 	reluctant  float64   // factor on the price of a step, raised by steps that failed
 	blocked    int       // number of steps that ended at a coefficient in their way, less those that did not
 	factor     support.Factor

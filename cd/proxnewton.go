@@ -26,7 +26,7 @@ type proxNewton struct {
 	last      float64   // certified gap before the last model; 0: there was no model
 	forcing   float64   // share of the gap that the next model may leave
 	damping   damping
-	level     damping // damping that replaces none after a model has misled
+	level     damping // damping that follows an undamped model which has misled
 	least     float64 // least damping where the curvature jumps, else 0
 	strides   strides
 	reduction reduction // of the unpenalised columns under the weights of the model

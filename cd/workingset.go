@@ -40,8 +40,8 @@ const (
 	// a third end in the support. Looser tolerances are those of searches, whose steps gain from accurate first
 	// solutions.
 	exact = 1e-5
-	// taken is the share of the working set in the support from which on sets count as too small. It is lower
-	// with a ridge, which brings in similar columns together, few of which leave again.
+	// taken is the share of a working set that must be in the support for sets to count as too small. It is
+	// lower with a ridge, which brings in similar columns together, few of which leave again.
 	taken      = 0.95
 	takenRidge = 0.7
 	// growing is the largest ratio of the candidates to the support where the support takes up nearly all of

@@ -306,7 +306,7 @@ func (h *homotopy) factorise() bool {
 
 // loosen finds the thresholds at which the path begins. It returns false if there are none: a threshold is 0, a
 // ridge has left a correlation without the sign of its coefficient, or the column outside the support that
-// meets its threshold there cannot join.
+// is at its threshold at the start cannot join.
 func (h *homotopy) loosen() bool {
 	in := h.in
 	times, first := 1.0, -1

@@ -156,7 +156,7 @@ func (nw *newton) collect() {
 }
 
 // worth collects the support, and reports whether sweeps have cost enough to justify a step on it now. If so it
-// sets cost. It first tries a bound that ignores what the Gram matrix lacks, which usually settles it.
+// sets cost. It first tries a bound that ignores what the Gram matrix lacks, which usually decides.
 func (nw *newton) worth(spent float64) bool {
 	nw.collect()
 	share := newtonShare * nw.reluctant

@@ -353,7 +353,7 @@ func (s *Solver) takeFullStep() {
 }
 
 // judgeStep judges the full step that led to the certified point. If a line search would have rejected the
-// step, it undoes it and certifies a shorter one. It returns false if no step gains anything and no damping
+// step, judgeStep undoes it and certifies a shorter one. It returns false if no step gains anything and no damping
 // would help.
 func (s *Solver) judgeStep(stalled bool) (helps bool) {
 	s.prox.untried = false
@@ -400,7 +400,7 @@ func (s *Solver) undoStep() (length float64) {
 
 // descend moves from the current point towards the minimiser of the model by the longest of the steps 1, ½, ¼,
 // … that achieves a good share of the decrease that the model predicts. If steps achieve only a small share, it
-// takes the first of them that is no worse than half of it. (With a rare class the model at β = 0 sees next to
+// takes the first of them whose half does not lower the objective further. (With a rare class the model at β = 0 sees next to
 // no curvature: its minimiser is far out, where there is none at all, and steps do not come back from there.)
 // It returns the length, or 0 if the objective does not fall.
 func (s *Solver) descend() (length float64) {

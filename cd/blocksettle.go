@@ -21,6 +21,7 @@ type modelStep struct {
 	row          int       // number of steps that the next model begins with, set where all steps of the last ended at kinks
 }
 
+// modelEntry is a coefficient that a [modelStep] moves.
 type modelEntry struct {
 	at, k int // index of its block in the working set, and its index in the block
 	from  float64

@@ -32,6 +32,7 @@ const (
 	cachedRows = 1 << 15
 )
 
+// residualCost returns the cost of visiting columns with the number of stored values given, through the residual.
 func residualCost(values, columns int, dense bool) float64 {
 	cost := float64(sparseValue * float64(values))
 	if dense {
@@ -49,6 +50,7 @@ func visitCost(entries, samples int, dense bool) float64 {
 	return cost
 }
 
+// gramCost returns the cost of a sweep over columns in which moved of them move, on a Gram matrix of size columns.
 func gramCost(moved, columns, size int) float64 {
 	return float64(float64(moved)*(gramMove+float64(gramValue*float64(size)))) + float64(perColumn*float64(columns))
 }

@@ -125,6 +125,7 @@ func (in *inner) forget() {
 	in.engine = nil
 }
 
+// start prepares for a solve with the number of epochs given.
 func (in *inner) start(epochs int, warm bool, tol float64) {
 	in.left, in.caution = epochs, ridgeCaution
 	if !warm && tol <= exact {

@@ -247,9 +247,9 @@ func (s *Blocks) stranded(tol float64) bool {
 	return slices.ContainsFunc(s.at, func(l *localBlock) bool { return l.steep == 0 && s.length(l.lack) > tol })
 }
 
-// steepest returns a bound of the largest eigenvalue of a symmetric positive semidefinite matrix: the largest
-// row sum, the trace or, for small matrices, the sixteenth root of the trace of the sixteenth power, which
-// exceeds the eigenvalue by a factor of d^(1/16) at most.
+// steepest returns a bound of the largest eigenvalue of a symmetric positive semidefinite matrix: the least of
+// the largest row sum, the trace and, for small matrices, the sixteenth root of the trace of the sixteenth
+// power, which exceeds the eigenvalue by a factor of d^(1/16) at most.
 func steepest(kernel *kernels.Set, a []float64, d int) float64 {
 	var trace, rows float64
 	for k := range d {

@@ -15,8 +15,8 @@ import (
 // storage order, so that a pass reads memory from front to back.
 //
 // A pass is lazy and exact. For every column it keeps the last computed correlation c_j = X_jᵀ(s⊙r) and the
-// distance that the residual has moved since, as far as the column can see it: c_j cannot have changed by more
-// than ‖X̃_j‖ₛ times that distance. If even that change leaves |c_j| below 0.9·Nαⱼ for a zero coefficient, the
+// distance that the residual has moved since, as it affects the column (screening.go): c_j cannot have changed
+// by more than ‖X̃_j‖ₛ times that distance. If even that change leaves |c_j| below 0.9·Nαⱼ for a zero coefficient, the
 // column can neither bind the dual scaling nor enter the working set, and the pass skips it without changing
 // the gap. A correlation that belongs to the current residual, as in the first pass at another penalty, is not
 // computed again. The columns of a large dense matrix are estimated before they are computed (single.go).

@@ -8,18 +8,18 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// bands is a copy of some columns of a store in bands of rows, within each column after column: what products read and
-// write of a vector over the rows stays in a first-level cache where the vector as a whole does not. Products
-// with a list of columns use it while it has most of them and little else; those that it lacks are met in the store, and
-// one too many costs a few products with zero.
+// bands is a copy of some columns of a store, band of rows after band of rows and, within each, column after column. The
+// part of a vector that belongs to a band stays in a first-level cache, where the whole vector over the rows does not.
+// Products with a list of columns use the copy while it has most of these columns and few others. They read columns that
+// it lacks from the store; a column too many costs a few products with zero.
 //
-// When to copy anew is a ski rental: once products have cost as much more as a copy
-// would, so that at worst that is paid twice.
+// When to copy anew is a ski rental: once products have cost as much extra as a copy
+// costs, so that at worst that cost is paid twice.
 type bands struct {
-	place   []int32 // column → its position in the copy, -1 where it is not in it
+	place   []int32 // column → its position in the copy, -1: not in it
 	list    []int32
-	count   int     // of bands
-	entries int64   // of all columns
+	count   int     // number of bands
+	entries int64   // number of entries of all columns
 	start   []int64 // band by band: where each column begins; one more at the end
 	index   []int32 // compact row of each entry
 	values  []float64
@@ -27,8 +27,8 @@ type bands struct {
 	v      []float64 // coefficients by position
 	part   []float64 // products of one band
 	sums   []float64 // products by position
-	wasted float64   // by products, since the copy was made
-	reader *System   // whose coefficients are in v
+	wasted float64   // extra cost of products since the copy was made
+	reader *System   // the system that last looked its columns up, and that v belongs to
 
 	banding    banding
 	updating   bandsUpdating
@@ -36,11 +36,11 @@ type bands struct {
 }
 
 const (
-	bandRows = 4096 // 32 KiB of a vector
+	bandRows = 4096 // rows in a band: 32 KiB of a vector
 
-	bandsValue    = 3.0 // what a copy costs, an entry
-	bandedValue   = 0.5 // an entry met in a band, in an update and in a dot product on average
-	unbandedValue = 0.8 // an entry met elsewhere
+	bandsValue    = 3.0 // cost of a copy, per entry
+	bandedValue   = 0.5 // cost of an entry in a band, the mean of an update and a dot product
+	unbandedValue = 0.8 // cost of an entry elsewhere, likewise
 )
 
 // forget empties the copy.
@@ -92,13 +92,13 @@ func (b *bands) take(c *Columns, list []int32) {
 	team.Do(parts, &b.banding)
 }
 
-// column returns what band k has of the column at a position.
+// column returns where band k has its entries of the column at a position.
 func (b *bands) column(k, at int) (from, to int64) {
 	start := b.start[k*len(b.list)+at:]
 	return start[0], start[1]
 }
 
-// banding is [bands.take]: it counts the entries that columns have in every band and then copies them.
+// banding is the task of [bands.take], done twice: it counts the entries of columns in every band, and then copies them.
 type banding struct {
 	b       *bands
 	c       *Columns

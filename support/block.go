@@ -6,38 +6,38 @@ import (
 	"slices"
 )
 
-// block eliminates the longest columns L of a system, exactly; conjugate gradients are
-// left with the others, R, and the Schur complement
+// block eliminates the longest columns L of a system, exactly. Conjugate gradients then
+// solve for the other columns, R, with the Schur complement
 //
 //	A_RR − A_RL·A_LL⁻¹·A_LR
 //
-// A product is one with R around a projection: u = X̃_R·v, u − X̃_L·A_LL⁻¹·X̃_Lᵀu/N, and
-// products of R with that. It costs what one with A does. On text long columns have most
-// in common, and it takes half of the iterations.
+// A product with it forms u = X̃_R·v, projects, u − X̃_L·A_LL⁻¹·X̃_Lᵀu/N, and takes the
+// products of R with that. It costs as much as a product with A. On text, long columns
+// overlap most, and the elimination halves the number of iterations.
 //
-// Norms include what the elimination solves at once:
+// Norms include the part of the right-hand side that the elimination solves:
 //
 //	‖ρ‖² = ρᵀM⁻¹ρ = ρ_LᵀA_LL⁻¹ρ_L + Σ_R ρ̃ₖ²/Aₖₖ,  ρ̃ = ρ_R − A_RL·A_LL⁻¹ρ_L
 type block struct {
-	columns     []int32 // L; none: nothing is eliminated
-	rest        []int32 // R
-	place, home []int32 // of each of L and of R in the list of the system
-	long, short *System // of L and of R
-	l           []float64
+	columns     []int32   // L; none: nothing is eliminated
+	rest        []int32   // R
+	place, home []int32   // positions of L and of R in the list of the system
+	long, short *System   // of L and of R
+	l           []float64 // factor of A_LL
 	y           []float64 // a vector on L
 
 	b, x, null []float64
-	count      []int32 // length → columns
+	count      []int32 // length → number of columns
 }
 
 const (
 	blockSize  = 192
-	blockSaves = 0.5 // of the iterations
-	mostDrops  = 16  // columns of L that may depend on others
+	blockSaves = 0.5 // share of the iterations that the elimination saves
+	mostDrops  = 16  // attempts to factorise, after each of which a column of L that depends on others is dropped
 )
 
-// longest collects the longest columns of the system; of equally long columns, the first
-// ones.
+// longest sets L to the longest columns of the system; among equally long columns it takes
+// the first ones.
 func (e *block) longest(a *System) {
 	longest := 0
 	for _, j := range a.list {
@@ -66,8 +66,9 @@ func (e *block) longest(a *System) {
 	}
 }
 
-// Factorise eliminates the longest columns where that pays for itself in so many
-// products with the system; so many systems share what the Gram matrix lacks.
+// Factorise eliminates the longest columns where that pays for itself in the given number
+// of products with the system. The cost of the rows that the Gram matrix lacks is spread
+// over the given number of systems.
 func (a *System) Factorise(gram *Gram, products, systems float64) {
 	e := &a.block
 	if a.columns.dense || len(a.list) < 2*blockSize {
@@ -84,7 +85,8 @@ func (a *System) Factorise(gram *Gram, products, systems float64) {
 	e.split(a)
 }
 
-// factorise factorises A_LL. Columns that depend on others of L leave it.
+// factorise factorises A_LL. It drops columns of L that depend on other columns of L, and
+// returns false where there are too many.
 func (e *block) factorise(a *System, gram *Gram) bool {
 	gram.Hold(e.columns)
 	e.l = resize(e.l, blockSize*blockSize)
@@ -101,7 +103,7 @@ func (e *block) factorise(a *System, gram *Gram) bool {
 	return false
 }
 
-// split makes the systems of L and of R.
+// split sets R and makes the systems of L and of R.
 func (e *block) split(a *System) {
 	e.rest, e.home = e.rest[:0], e.home[:0]
 	k := 0
@@ -123,8 +125,8 @@ func (e *block) split(a *System) {
 // Factorised reports whether columns have been eliminated.
 func (a *System) Factorised() bool { return len(a.block.columns) > 0 }
 
-// Solve improves x as [CG.Solve] does, after an elimination from what x is on the other
-// columns.
+// Solve improves x as [CG.Solve] does. Where columns are eliminated, it starts from x on the
+// other columns only.
 func (a *System) Solve(ctx context.Context, cg *CG, b, x []float64, tol float64, maxIterations int) Report {
 	e := &a.block
 	if !a.Factorised() {
@@ -151,8 +153,8 @@ func (a *System) Solve(ctx context.Context, cg *CG, b, x []float64, tol float64,
 	return report
 }
 
-// Remainder sets out = b − A·x for the x that a [System.Solve] for b has left; it is nothing
-// on the columns eliminated.
+// Remainder sets out = b − A·x for the x that [System.Solve] has found for b; it is 0 on the
+// columns eliminated.
 func (a *System) Remainder(b, x, out []float64) {
 	e := &a.block
 	if !a.Factorised() {
@@ -177,7 +179,7 @@ func (a *System) Remainder(b, x, out []float64) {
 	}
 }
 
-// Norm returns ‖v‖ as reports on the last solve have it.
+// Norm returns ‖v‖ in the norm of the report on the last solve.
 func (a *System) Norm(cg *CG, v []float64) float64 {
 	if !a.Factorised() {
 		return cg.Norm(v)

@@ -9,20 +9,20 @@ import (
 )
 
 // BlockSystem is A = ∇²f_SS + ∇²g_SS on the coefficients S that are not 0, for a penalty on
-// blocks of them. It is small enough to be factorised or left to conjugate gradients. It is
+// blocks of them. It is factorised where it is small, else left to conjugate gradients. It is
 // not safe for concurrent use.
 type BlockSystem struct {
 	h       *Hessian
 	gram    *Gram // of one score
 	k       *kernels.Set
 	q       int
-	Columns []int32 // those of S, ascending
+	Columns []int32 // include all columns of S; ascending
 	Blocks  []LiveBlock
-	entry   []int     // of S: column's place times q plus score
+	entry   []int     // position in S → position of the column in Columns, times q, plus the score
 	system  System    // of one score: ∇²f_SS
-	own     []int32   // its columns
-	work    float64   // see [BlockSystem.Work], but for that of packed columns
-	diag    []float64 // of A on S, once it is wanted
+	own     []int32   // the columns of system
+	work    float64   // see [BlockSystem.Work]; without that of packed columns
+	diag    []float64 // of A, computed when it is first needed
 	scores  []scoreEntries
 
 	l          []float64 // the factor
@@ -31,16 +31,16 @@ type BlockSystem struct {
 	full       []float64
 }
 
-// LiveBlock is what a block has in S.
+// LiveBlock is a block with coefficients in S.
 type LiveBlock struct {
 	Block   int
-	At      []int     // places in S of its coefficients that are not 0
-	Of      []int     // and in the block
+	At      []int     // positions in S of its coefficients that are not 0
+	Of      []int     // positions in the block of the same coefficients
 	Beta    []float64 // all coefficients of the block
 	bending []float64 // ∇²g, len(At) × len(At)
 }
 
-// NewBlockSystem returns one on a Hessian.
+// NewBlockSystem returns a system on a Hessian, to be set by [BlockSystem.Reset].
 func NewBlockSystem(h *Hessian) *BlockSystem {
 	a := &BlockSystem{h: h, k: h.view.Kernels(), cg: CG{Kernels: h.view.Kernels()}}
 	a.gram = h.gram
@@ -53,13 +53,14 @@ func (a *BlockSystem) Hessian() *Hessian { return a.h }
 // Size returns the number of coefficients in S.
 func (a *BlockSystem) Size() int { return len(a.entry) }
 
-// Reset makes it that of a penalty at the coefficients beta, by column and score, on the
-// columns listed, ascending, which h holds and which have all that are not 0.
+// Reset makes a the system for the penalty g at the coefficients beta, where j·q + k stands for
+// column j and score k. The Hessian must hold the columns listed, ascending, and these must include
+// every column with a coefficient other than 0.
 func (a *BlockSystem) Reset(g model.Blocks, part *model.Partition, columns []int32, beta []float64) {
 	q := a.h.metric.Count
 	a.q, a.Columns, a.Blocks, a.entry, a.factorised = q, columns, a.Blocks[:0], a.entry[:0], false
 	a.cg.Near = nil
-	place := map[int]int{} // coefficient → place in S
+	place := map[int]int{} // coefficient → position in S
 	var order []int
 	seen := map[int]bool{}
 	for c, j := range columns {
@@ -89,7 +90,7 @@ func (a *BlockSystem) Reset(g model.Blocks, part *model.Partition, columns []int
 	a.system.Reset(a.h.packed, a.own, 0)
 }
 
-// add notes a block.
+// add appends a block, unless all its coefficients are 0. place has the positions in S.
 func (a *BlockSystem) add(g model.Blocks, part *model.Partition, block int, beta []float64, place map[int]int) {
 	own := part.Columns(block)
 	d := len(own) * a.q
@@ -150,8 +151,8 @@ func (a *BlockSystem) Apply(v, out []float64) {
 	a.bend(v, out)
 }
 
-// Work returns the modelled cost, in nanoseconds, of all that has been done with systems and with the columns of
-// one score since [BlockSystem.ClearWork], see [Columns.Work].
+// Work returns the modelled cost, in nanoseconds, of all that has been done with systems and, for one score, with
+// the packed columns since [BlockSystem.ClearWork]; see [Columns.Work].
 func (a *BlockSystem) Work() float64 {
 	if a.h.packed == nil {
 		return a.work
@@ -159,14 +160,14 @@ func (a *BlockSystem) Work() float64 {
 	return a.work + a.h.packed.Work()
 }
 
-// ClearWork begins to count anew.
+// ClearWork sets the count of [BlockSystem.Work] to 0.
 func (a *BlockSystem) ClearWork() {
 	if a.work = 0; a.h.packed != nil {
 		a.h.packed.ClearWork()
 	}
 }
 
-// bend adds ∇²g·v.
+// bend adds ∇²g·v to out.
 func (a *BlockSystem) bend(v, out []float64) {
 	for _, b := range a.Blocks {
 		d := len(b.At)
@@ -179,8 +180,8 @@ func (a *BlockSystem) bend(v, out []float64) {
 	}
 }
 
-// Spread returns v, on S, as coefficients of Columns, q for each; they are good until the next
-// call.
+// Spread returns v, a vector on S, as coefficients of Columns, q for each; 0 off S. The result is
+// valid until the next call.
 func (a *BlockSystem) Spread(v []float64) []float64 {
 	clear(a.full)
 	for at, e := range a.entry {
@@ -189,7 +190,7 @@ func (a *BlockSystem) Spread(v []float64) []float64 {
 	return a.full
 }
 
-// Collect returns the entries on S of a vector by Columns and score.
+// Collect returns the entries on S of a vector with q entries for each of Columns.
 func (a *BlockSystem) Collect(full []float64) []float64 {
 	out := make([]float64, len(a.entry))
 	for at, e := range a.entry {
@@ -198,14 +199,15 @@ func (a *BlockSystem) Collect(full []float64) []float64 {
 	return out
 }
 
-// The largest systems that are factorised: of one score by their Gram matrix, of several
-// written out, or by products with unit vectors where that is cheaper.
+// The largest systems that are factorised: largestBlock for one score, from the Gram matrix;
+// unitProducts for several scores, from products with unit vectors. Where it is cheaper to write
+// ∇²f out, largestJoint is the limit instead.
 const (
 	largestBlock = 1024
 	unitProducts = 256
 )
 
-// writes reports whether ∇²f of several scores had better be written out to be factorised.
+// writes reports whether ∇²f of several scores should be written out to be factorised.
 func (a *BlockSystem) writes() bool {
 	size := len(a.entry)
 	return size <= largestJoint && a.h.writeCost(size) <= float64(min(size, unitProducts))*a.h.VisitCost(a.Columns)
@@ -219,8 +221,8 @@ func (a *BlockSystem) Factorises() bool {
 	return len(a.entry) <= unitProducts || a.writes()
 }
 
-// FactorPays reports whether a factor is cheaper than so many products with A: never of several
-// scores, of which ∇²f is not at hand.
+// FactorPays reports whether a factor is cheaper than that many products with A. For several scores,
+// which have no Gram matrix, it is false.
 func (a *BlockSystem) FactorPays(products int) bool {
 	if a.gram == nil || !a.Factorises() {
 		return false
@@ -232,7 +234,8 @@ func (a *BlockSystem) FactorPays(products int) bool {
 // Factorise factorises A and reports whether it is positive definite.
 func (a *BlockSystem) Factorise() bool { return a.factorise(0) }
 
-// FactoriseShifted factorises A with a share of its mean diagonal added to the diagonal.
+// FactoriseShifted factorises A with share times the mean of its diagonal added to the diagonal, and
+// reports whether the sum is positive definite.
 func (a *BlockSystem) FactoriseShifted(share float64) bool {
 	var sum float64
 	for _, v := range a.diagonal() {
@@ -241,8 +244,8 @@ func (a *BlockSystem) FactoriseShifted(share float64) bool {
 	return a.factorise(share * sum / float64(len(a.entry)))
 }
 
-// Precondition has conjugate gradients go by a factor of A as it was when ∇²f was last written out, of several scores at a point near
-// by, where there is one and it takes less than so many products with A.
+// Precondition makes conjugate gradients use, for several scores, a factor of A in which ∇²f is what was last written out, at a
+// point near by. It does nothing where ∇²f was not written out for S, or the factor costs more than that many products with A.
 func (a *BlockSystem) Precondition(products int) {
 	s := len(a.entry)
 	if a.gram != nil || CholeskyCost(s) > float64(products)*a.h.VisitCost(a.Columns) {
@@ -266,10 +269,10 @@ func (a *BlockSystem) Precondition(products int) {
 	a.diag = a.diag[:0]
 }
 
-// lift is the share of the diagonal that is added to that of a factor which need only be nearly of A.
+// lift is the share by which the diagonal is raised before the factorisation for a preconditioner, which need only be near A.
 const lift = 1e-8
 
-// solveFactored turns b into the solution of what was factorised.
+// solveFactored replaces b by the solution of the system that was factorised.
 func (a *BlockSystem) solveFactored(b []float64) { CholeskySolve(a.k, a.l, len(b), b) }
 
 func (a *BlockSystem) factorise(shift float64) bool {
@@ -302,7 +305,7 @@ func (a *BlockSystem) factorise(shift float64) bool {
 	return a.factorised
 }
 
-// bendFactor adds ∇²g to what is to be factorised.
+// bendFactor adds ∇²g to the matrix that is to be factorised.
 func (a *BlockSystem) bendFactor() {
 	s := len(a.entry)
 	for _, b := range a.Blocks {
@@ -314,7 +317,7 @@ func (a *BlockSystem) bendFactor() {
 	}
 }
 
-// Coefficients lists S, j·q + k that of column j for score k.
+// Coefficients lists S; j·q + k stands for column j and score k.
 func (a *BlockSystem) Coefficients() []int {
 	list := make([]int, len(a.entry))
 	for at, e := range a.entry {
@@ -323,9 +326,8 @@ func (a *BlockSystem) Coefficients() []int {
 	return list
 }
 
-// Margin returns a bound from below of the smallest eigenvalue of A scaled to a diagonal of
-// ones, up to rounding where it was factorised; else the ratio of the extreme Ritz values of the
-// last solve.
+// Margin returns, where A was factorised, a lower bound, up to rounding, of the smallest eigenvalue
+// of A scaled to a diagonal of ones; else the ratio of the extreme Ritz values of the last solve.
 func (a *BlockSystem) Margin() float64 {
 	s := len(a.entry)
 	if !a.factorised {
@@ -341,8 +343,8 @@ func (a *BlockSystem) Margin() float64 {
 	return 1 / trace
 }
 
-// SolveStep sets x to about A⁻¹b, for a step that others follow: by the factor where there is one, else by as many
-// iterations of conjugate gradients as take the residual to a share of tol, or as lower the quadratic in proportion.
+// SolveStep sets x to about A⁻¹b, for a step that is followed by others. It uses the factor where there is one, else
+// conjugate gradients, which end at a relative residual of tol, or earlier by [CG].Enough.
 func (a *BlockSystem) SolveStep(ctx context.Context, b, x []float64, tol, enough float64) Report {
 	if a.factorised {
 		copy(x, b)
@@ -365,7 +367,7 @@ func (a *BlockSystem) Solve(ctx context.Context, b, x []float64, tol float64) Re
 	copy(x, b)
 	CholeskySolve(a.k, a.l, len(b), x)
 	residual := make([]float64, len(b))
-	for range 2 { // the second time after a step of refinement
+	for range 2 { // steps of refinement; the report has the residual before the second
 		a.Apply(x, residual)
 		for k, v := range b {
 			residual[k] = v - residual[k]

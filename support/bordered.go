@@ -7,18 +7,18 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// rounding is that of a sum, for each of its terms.
+// rounding is the relative rounding error of a sum, for each of its terms.
 const rounding = 0x1p-52
 
-// nearlySingular is √κ of systems that are singular to working precision.
+// nearlySingular is the √κ from which a system counts as singular to working precision.
 const nearlySingular = 3e6
 
-// Bordered solves the conditions on some rows S of a machine of support vectors,
+// Bordered solves the optimality conditions of a support vector machine on some rows S,
 //
 //	[A 1; 1ᵀ 0]·[a; b] = [r; t],  A = X̃_S·X̃_Sᵀ,
 //
-// or A·a = r where there is no intercept, by conjugate gradients. With an intercept these see PAP,
-// P = I − 11ᵀ/|S|: rows less their mean. Ready once Kernels is set; not safe for concurrent use.
+// or A·a = r where there is no intercept, by conjugate gradients. With an intercept they work on PAP,
+// P = I − 11ᵀ/|S|, which subtracts the mean row. Ready once Kernels is set; not safe for concurrent use.
 type Bordered struct {
 	Kernels *kernels.Set
 	Centred bool // there is an intercept
@@ -29,8 +29,8 @@ type Bordered struct {
 	v, rest  []float64
 }
 
-// Take makes S the rows listed, columns of samples (the list is kept, not copied). square has ‖x̃ᵢ‖²
-// of all rows, and scale the scales of columns, nil where all are 1.
+// Take makes S the rows listed, which are columns of samples (the list is kept, not copied). square has ‖x̃ᵢ‖²
+// for all rows, and scale the scales of the features; nil: all 1.
 func (m *Bordered) Take(samples sparse.Matrix, rows []int32, square, scale []float64) {
 	size := len(rows)
 	m.cg.Kernels, m.normal.Kernels = m.Kernels, m.Kernels
@@ -45,7 +45,7 @@ func (m *Bordered) Take(samples sparse.Matrix, rows []int32, square, scale []flo
 		mean = 1
 	}
 	for k, d := range m.diagonal {
-		if d == 0 { // a row that is all intercept
+		if d == 0 { // a row of zeros
 			m.diagonal[k] = mean
 		}
 	}
@@ -67,7 +67,7 @@ func (m *Bordered) Apply(v, out []float64) {
 	m.centre(out)
 }
 
-// Diagonal sets out to that of A; see [Operator].
+// Diagonal sets out to the diagonal of A; see [Operator].
 func (m *Bordered) Diagonal(out []float64) { copy(out, m.diagonal) }
 
 // centre subtracts the mean of v, and returns it.
@@ -82,12 +82,12 @@ func (m *Bordered) centre(v []float64) (mean float64) {
 	return mean
 }
 
-// Solve sets a and returns b; without an intercept t is of no account and b = 0. The residual of the
-// report is that of these a and b, computed anew.
+// Solve sets a and returns b; without an intercept it ignores t, and b = 0. The residual of the report
+// is computed anew from a and b.
 func (m *Bordered) Solve(ctx context.Context, r []float64, t float64, a []float64, tol float64, maxIterations int) (b float64, report Report) {
 	size := len(r)
 	copy(m.rest, r)
-	even := 0.0 // of a, so that its sum is t
+	even := 0.0 // the mean of a, so that a sums to t
 	if m.Centred {
 		if even = t / float64(size); even != 0 {
 			for k := range m.v {
@@ -97,7 +97,7 @@ func (m *Bordered) Solve(ctx context.Context, r []float64, t float64, a []float6
 			m.Kernels.Axpy(-1, a, m.rest)
 		}
 		least := float64(float64(size)*rounding) * m.Kernels.MaxAbs(m.rest)
-		if m.centre(m.rest); m.Kernels.MaxAbs(m.rest) <= least { // b is all that it asks for
+		if m.centre(m.rest); m.Kernels.MaxAbs(m.rest) <= least { // b alone solves it
 			clear(m.rest)
 		}
 	}
@@ -119,7 +119,7 @@ func (m *Bordered) Solve(ctx context.Context, r []float64, t float64, a []float6
 	return b, report
 }
 
-// Gram sets q to the lower triangle of A, as [Normal.Gram].
+// Gram sets q to the lower triangle of A, see [Normal.Gram].
 func (m *Bordered) Gram(q []float64) { m.normal.Gram(q) }
 
 // Ritz is [CG.Ritz] of the last solve.

@@ -6,14 +6,14 @@ import (
 	"github.com/seed-45b9a24c/pare/model"
 )
 
-// scoreEntries are the entries on S of one score.
+// scoreEntries are the entries of S that belong to one score.
 type scoreEntries struct {
 	columns []int32
-	at      []int // their places in S
+	at      []int // their positions in S
 	values  []float64
 }
 
-// entriesByScore lists those of each of several scores.
+// entriesByScore lists the entries of S score by score.
 func (a *BlockSystem) entriesByScore() {
 	for len(a.scores) < a.q {
 		a.scores = append(a.scores, scoreEntries{})
@@ -42,8 +42,8 @@ func (h *Hessian) shares() []float64 {
 	return h.joint.plain
 }
 
-// apply sets out = ∇²f·v between entries of several scores: X̃v, D times that and the products with
-// columns, score by score, so that all of it goes by kernels. The running vector is 0 afterwards.
+// apply sets out = ∇²f·v on the entries of several scores: it forms X̃v, multiplies by D and takes
+// products with columns, all score by score, so that kernels can do it. It overwrites the running vector.
 func (h *Hessian) apply(scores []scoreEntries, v, out []float64) {
 	n, q, k := len(h.metric.Weight), h.metric.Count, h.view.Kernels()
 	p, u, mean := h.shares(), h.w, h.pair
@@ -93,7 +93,7 @@ func (h *Hessian) mean(p, u, out []float64) {
 	}
 }
 
-// diagonal sets out to the diagonal of ∇²f at entries of several scores.
+// diagonal sets out to the diagonal of ∇²f on the entries of several scores.
 func (h *Hessian) diagonal(scores []scoreEntries, out []float64) {
 	h.meet()
 	n, q, k := len(h.metric.Weight), h.metric.Count, h.view.Kernels()

@@ -26,27 +26,28 @@ type CG struct {
 	// no sign of a right-hand side outside its range.
 	Regular bool
 	// Enough, where positive, ends a solve at an iteration that lowers ½xᵀAx − bᵀx by less
-	// than this share of what iterations have on average (Nash and Sofer, Operations
-	// Research Letters 9, 1990). Residuals rise and fall on the way; this falls with each.
+	// than this share of the average decrease of all iterations so far (Nash and Sofer, Operations
+	// Research Letters 9, 1990). Unlike the residual, this quadratic decreases at every iteration.
 	Enough float64
 	// Fast, where positive, keeps Enough from ending a solve at an iteration that takes the squared
-	// norm of the residual below this share.
+	// norm of the residual to this share of what it was before, or less.
 	Fast float64
-	// Growth of the residual over its minimum beyond this shows a right-hand side outside the range of A;
-	// 0 means 1e3. Inside it is √κ at most, κ the condition of D^-½AD^-½, D = diag A.
+	// Growth limits the ratio of the residual to its minimum so far; a larger ratio shows a right-hand
+	// side outside the range of A. 0 means 1e3. Inside the range the ratio is at most √κ, κ the
+	// condition number of D^-½AD^-½, D = diag A.
 	Growth float64
-	// KeepLast says that a solve which has used up its iterations leaves the last iterate, too, where
-	// ½xᵀAx − bᵀx is least, and not that of the least residual.
+	// KeepLast says that a solve that uses up its iterations leaves the last iterate in x, where
+	// ½xᵀAx − bᵀx is least, and not the one with the least residual.
 	KeepLast bool
-	// Near, if not nil, turns a vector into A⁻¹ times it for what is nearly A, and takes the place of diag A in preconditioning and in
-	// norms.
+	// Near, if not nil, multiplies a vector in place by the inverse of a matrix near A. It then replaces diag A in preconditioning
+	// and in norms.
 	Near func([]float64)
 
 	diag, r, z, p, q, best []float64
 	steps, ratios          []float64 // CG coefficients, for the Ritz values
 
 	follower *following // nil: none
-	last     bool       // the last solve has left its last iterate
+	last     bool       // the last solve left its last iterate in x
 }
 
 // Report says how a solve went. Norms are ‖ρ‖² = Σ ρₖ²/Aₖₖ.
@@ -54,18 +55,18 @@ type Report struct {
 	Iterations int
 	Residual   float64 // ‖b − Ax‖ as the recurrence has it
 	Relative   float64 // Residual / ‖b‖
-	Converged  bool    // to the tolerance, or far enough
+	Converged  bool    // to the tolerance, or ended by [CG].Enough
 	// Null is a direction without curvature that ended the iteration, nil where
 	// there was none. It belongs to the CG and lasts until its next call.
 	Null []float64
 }
 
 const (
-	// breakdown is the curvature, relative to the diagonal, taken for zero.
+	// breakdown is the curvature, relative to the diagonal, up to which it counts as zero.
 	breakdown = 1e-14
-	// usualGrowth is [CG].Growth where none is set.
+	// usualGrowth is the [CG].Growth used where it is 0.
 	usualGrowth = 1e3
-	// fewest iterations tell what is enough.
+	// fewest is the number of iterations before which [CG].Enough has no effect.
 	fewest = 4
 )
 
@@ -76,8 +77,8 @@ func (c *CG) Solve(ctx context.Context, a Operator, b, x []float64, tol float64,
 	return c.solve(ctx, a, b, x, 0, tol, maxIterations)
 }
 
-// solve is Solve where more of the right-hand side, of squared norm known, is solved
-// already.
+// solve is [CG.Solve] where another part of the right-hand side has been solved already. The squared
+// norm of that part, known, counts in ‖b‖.
 func (c *CG) solve(ctx context.Context, a Operator, b, x []float64, known, tol float64, maxIterations int) Report {
 	k, s := c.Kernels, len(b)
 	c.grow(s)
@@ -141,8 +142,8 @@ func (c *CG) solve(ctx context.Context, a Operator, b, x []float64, known, tol f
 	return report
 }
 
-// IterationsExpected returns how many iterations take a residual to tol where the eigenvalues of
-// D^-½AD^-½, D = diag A, are not below least, and few are far above 1.
+// IterationsExpected returns the number of iterations to a relative residual of tol, where the eigenvalues
+// of D^-½AD^-½, D = diag A, are at least least, and few are far above 1.
 func IterationsExpected(least, tol float64) float64 {
 	return 0.5 * kernels.Log(2/tol) / math.Sqrt(least)
 }
@@ -156,7 +157,7 @@ func (c *CG) norm(v []float64, known float64) float64 { return math.Sqrt(c.scale
 // largest from below. Both are 1 after a solve without iterations.
 func (c *CG) Ritz() (smallest, largest float64) { return ritz(c.steps, c.ratios) }
 
-// scaled sets z = r/diag A and returns rᵀz.
+// scaled sets z = r/diag A, or to [CG].Near of r, and returns rᵀz.
 func (c *CG) scaled(r, z []float64) float64 {
 	if c.Near != nil {
 		copy(z, r)

@@ -14,11 +14,10 @@ const pivotFloor = 1e-12
 // by row, in place: A = L·Lᵀ. A is read from the lower triangle. It returns the
 // number of rows done, which is s unless the next pivot is zero to working
 // precision. Where it is s, L is in the lower triangle and Lᵀ in the upper one;
-// elsewhere the rows done are those of L, and the others of no use.
+// otherwise the rows done are rows of L, and the others are undefined.
 //
-// Rows are taken eight at a time. What a tile of 8 × 8 loses to the columns before
-// it is a product of rows of L, on the left of it, and of columns of Lᵀ, above its
-// mirror image.
+// Rows are taken eight at a time. What is subtracted from a tile of 8 × 8 is the
+// product of the rows of L to its left and the columns of Lᵀ above its mirror image.
 func Cholesky(k *kernels.Set, a []float64, s int) (rows int) {
 	whole, pace := s&^(tile-1), k.Pace()
 	for i := 0; i < whole; i += tile {
@@ -68,8 +67,8 @@ func transpose(from, to []float64, stride int) {
 	}
 }
 
-// diagonalTile factorises the tile that begins at row i, and returns how many rows
-// of it could be done.
+// diagonalTile factorises the tile on the diagonal that begins at row i, and returns the
+// number of its rows before the first zero pivot.
 func diagonalTile(k *kernels.Set, a []float64, s, i int) (done int) {
 	at := a[i*s+i:]
 	var before [tile]float64 // the diagonal of A
@@ -101,7 +100,7 @@ func diagonalTile(k *kernels.Set, a []float64, s, i int) (done int) {
 	return tile
 }
 
-// CholeskySolve solves L·Lᵀ·x = b in place of b, with what [Cholesky] left in l.
+// CholeskySolve solves L·Lᵀ·x = b in place of b, where [Cholesky] has made l.
 func CholeskySolve(k *kernels.Set, l []float64, s int, b []float64) {
 	whole := s &^ (tile - 1)
 	for i := 0; i < whole; i += tile {
@@ -123,8 +122,8 @@ func CholeskySolve(k *kernels.Set, l []float64, s int, b []float64) {
 	}
 }
 
-// Padded copies the lower triangle of an s × s matrix to one whose size is a multiple of [kernels.Lanes], which is
-// returned too, with 1 on the rest of the diagonal.
+// Padded copies the lower triangle of an s × s matrix to a larger one, with 1 on the rest of the diagonal. Its size, which
+// is returned too, is the next multiple of [kernels.Lanes].
 func Padded(k *kernels.Set, l []float64, s int) (padded []float64, size int) {
 	size = tiled(s)
 	padded = make([]float64, size*size)
@@ -140,8 +139,8 @@ func Padded(k *kernels.Set, l []float64, s int) (padded []float64, size int) {
 	return padded, size
 }
 
-// ForwardTiles solves L·X = B in place of B, L and B size × size as [Padded] makes them, for the first columns of B,
-// and what more are in a tile with them.
+// ForwardTiles solves L·X = B in place of B, L and B size × size as [Padded] makes them. It does so for the first columns
+// of B, rounded up to whole tiles.
 func ForwardTiles(k *kernels.Set, l, b []float64, size, columns int) {
 	pace := k.Pace()
 	for i := 0; i < columns; i += tile {
@@ -154,8 +153,8 @@ func ForwardTiles(k *kernels.Set, l, b []float64, size, columns int) {
 	}
 }
 
-// InverseDiagonal sets out to the diagonal of A⁻¹, with what [Cholesky] left in l: entry
-// k is ‖L⁻¹eₖ‖², a forward solve that begins at row k. scratch has s entries too.
+// InverseDiagonal sets out to the diagonal of A⁻¹, where [Cholesky] has made l: entry k is
+// ‖L⁻¹eₖ‖², from a forward solve that begins at row k. scratch has s entries too.
 func InverseDiagonal(k *kernels.Set, l []float64, s int, out, scratch []float64) {
 	whole := s &^ (tile - 1)
 	x, pace := scratch, k.Pace()

@@ -13,28 +13,28 @@ import (
 // Write D = Σw, x̄ for the w-weighted means where the view is centred, and
 // X̃ = X − 1x̄ᵀ.
 //
-// Dense columns are centred in the copy. Sparse ones are not; there the centring
-// travels in one scalar: a residual is r̂ + offset·√w, and X̃_jᵀ of it is
+// Dense columns are centred in the copy. Sparse columns are not; for them one scalar
+// carries the centring: a residual is r̂ + offset·√w, and its product with X̃_j is
 // X̂_jᵀr̂ + offset·D·x̄_j.
 //
-// Where there are no weights, and nothing is to be centred or scaled in the copy, X's own
-// storage serves, and nothing is copied. Elsewhere a column is copied once and
-// kept while the store stays within its budget, so that later working sets and
-// later penalties find it there. Not safe for concurrent use.
+// Where there are no weights, and nothing is to be centred or scaled in the copy, the
+// store uses X's own storage and copies nothing. Otherwise a column is copied once and
+// kept while the store stays within its budget, for later working sets and later
+// penalties. Not safe for concurrent use.
 type Columns struct {
 	view   *sparse.View
 	dense  bool
-	direct bool      // X's own storage serves
-	curved bool      // the weights are not the view's
+	direct bool      // the store uses X's own storage
+	curved bool      // the weights are the curvature of a loss, not the view's
 	drawn  bool      // the rows are those of a subsample
 	chosen           // the rows in use
 	whole  chosen    // those of positive weight in the view
 	subset chosen    // those of the last [Columns.Subsample]
 	root   []float64 // √w by compact row; nil: all 1
 	weight []float64 // w by compact row, where a loss sets them
-	given  []float64 // the same as they were given: by row of X, or of those drawn
+	given  []float64 // the same weights as the caller passed them: by row of X, or by row of the subsample
 	total  float64   // D
-	budget int       // values kept in any case before the store starts afresh
+	budget int       // values that may be held in any case before the store is emptied
 	bytes  int64     // see [Columns.Bound]
 	work   float64   // see [Columns.Work]
 
@@ -52,28 +52,28 @@ type Columns struct {
 	values   []float64
 	plain    []float64 // the values as X has them, where weights change and the view leaves rows out
 
-	scratch  [2][]float64 // compact rows, of systems: one product at a time is under way
-	followed []float64    // compact rows: the product with the solution of one
+	scratch  [2][]float64 // by compact row: shared by systems, only one of which computes a product at a time
+	followed []float64    // by compact row: X̃_S·x, see [System.SolveFollowing]
 
 	bands     bands // of the columns of systems
-	longBands bands // of those eliminated from them
-	gram      *Gram // that empties when the store does; nil: none
+	longBands bands // of the columns eliminated from systems
+	gram      *Gram // the Gram matrix over the store, emptied with it; nil: none
 
 	filling filling
 }
 
-// chosen are the rows that a store has.
+// chosen says which rows of X a store uses.
 type chosen struct {
 	number []int32 // row → its compact number, -1 where it is left out; nil: identity
 	sample []int32 // compact number → row; nil: identity
 	m      int     // compact rows
 }
 
-// leastBudget is the number of values that are kept whatever the size of X.
+// leastBudget is the least budget, whatever the size of X.
 const leastBudget = 1 << 20
 
-// NewColumns returns an empty store for a view, which holds up to half the
-// entries of X, or twice those of the columns asked for, before it starts afresh.
+// NewColumns returns an empty store for a view. [Columns.Hold] empties it before it
+// exceeds both half the entries of X and twice those of the columns asked for.
 func NewColumns(view *sparse.View) *Columns {
 	n, p := view.Dims()
 	c := &Columns{view: view, chosen: chosen{m: n}, total: view.Total()}
@@ -127,10 +127,9 @@ func (c *Columns) allocate(p int) {
 }
 
 // Reweigh makes d, one entry per row of X, the weights; no column is held
-// afterwards. Rows of weight 0 in the view stay out: they must have 0 in d. It is kept, not copied.
+// afterwards. Rows of weight 0 in the view stay out and must have 0 in d, which is kept, not copied.
 //
-// Columns keep their places, so that those which are asked for again need new
-// values only.
+// Columns keep their slots, so that a column asked for again needs new values only.
 func (c *Columns) Reweigh(d []float64) {
 	if c.drawn {
 		c.Clear()
@@ -139,8 +138,9 @@ func (c *Columns) Reweigh(d []float64) {
 	c.weigh(d, c.sample)
 }
 
-// Subsample is [Columns.Reweigh] with all rows left out but those listed, ascending, whose weights d
-// are, until the next call of either. Columns do not keep their places.
+// Subsample limits the store to the rows listed, ascending, with the weights d, one entry for each of
+// them, until the next call of Subsample or [Columns.Reweigh]. No column is held afterwards, and
+// columns do not keep their slots. The rows are copied; d is kept.
 func (c *Columns) Subsample(rows []int32, d []float64) {
 	c.Clear()
 	s, pace := &c.subset, c.view.Kernels().Pace()
@@ -168,7 +168,8 @@ func (c *Columns) Subsample(rows []int32, d []float64) {
 // Drawn reports whether the rows are those of a subsample.
 func (c *Columns) Drawn() bool { return c.drawn }
 
-// weigh makes d the weights of the rows in use: those of the compact rows, or of the rows of a sample.
+// weigh makes d the weights of the rows in use. It has one entry per compact row where sample is nil; else one
+// per row of X, and sample lists the rows in use.
 func (c *Columns) weigh(d []float64, sample []int32) {
 	if c.direct {
 		_, p := c.view.Dims()
@@ -213,7 +214,7 @@ func (c *Columns) from(k int) int {
 	return c.row(k)
 }
 
-// forget empties what was made of the values.
+// forget empties the bands and the Gram matrix, which were computed from the values.
 func (c *Columns) forget() {
 	c.bands.forget()
 	c.longBands.forget()
@@ -237,8 +238,9 @@ func (c *Columns) Clear() {
 	c.index, c.values, c.plain = c.index[:0], c.values[:0], c.plain[:0]
 }
 
-// Hold makes sure that every column of the list is in the store, which starts
-// afresh where it has outgrown its budget, or, under [Columns.Bound], is known to it.
+// Hold makes sure that every column of the list is in the store, which it empties first
+// where the budget would be exceeded. Under [Columns.Bound], columns for which there is
+// no room get a slot, but no values.
 func (c *Columns) Hold(columns []int32) {
 	if c.direct {
 		return
@@ -281,7 +283,7 @@ func (c *Columns) Hold(columns []int32) {
 	team.Do(team.Parts(c.work-before), &c.filling)
 }
 
-// Rows returns the number of compact rows, those that [Columns.Subsample] has left out included.
+// Rows returns the number of compact rows, including those that [Columns.Subsample] has left out.
 func (c *Columns) Rows() int { return c.whole.m }
 
 // Total returns D, the sum of the weights.
@@ -290,8 +292,8 @@ func (c *Columns) Total() float64 { return c.total }
 // Dense reports whether columns are stored dense, and centred.
 func (c *Columns) Dense() bool { return c.dense }
 
-// Entries returns where column j lies in [Columns.Storage]. It must be held; where it has no
-// place there, from is to.
+// Entries returns where column j lies in [Columns.Storage]. [Columns.Hold] must have been called
+// for it; from equals to where its values are not held.
 func (c *Columns) Entries(j int32) (from, to int64) {
 	if c.direct {
 		return c.view.Matrix().Span(int(j))
@@ -300,7 +302,7 @@ func (c *Columns) Entries(j int32) (from, to int64) {
 	return c.start[k], c.start[k+1]
 }
 
-// Length returns the number of values of a column: of one that is not held, at most.
+// Length returns the number of values of a column; an upper bound where Hold has not been called for it.
 func (c *Columns) Length(j int32) int {
 	if c.direct || c.slot[j] < 0 {
 		if c.dense {
@@ -316,8 +318,8 @@ func (c *Columns) Length(j int32) int {
 // where they are sparse. Read only; valid until the next Hold.
 func (c *Columns) Storage() (rows []int32, values []float64) { return c.index, c.values }
 
-// Column returns a held column; rows is nil for a dense one. Where the store is [Columns.Partial]
-// it is valid until the next call.
+// Column returns a held column; rows is nil for a dense one. Where the store is [Columns.Partial],
+// the result is valid until the next call only.
 func (c *Columns) Column(j int32) (rows []int32, values []float64) {
 	if !c.Held(j) {
 		from, to := c.view.Matrix().Span(int(j))
@@ -330,8 +332,8 @@ func (c *Columns) Column(j int32) (rows []int32, values []float64) {
 	return c.index[from:to], c.values[from:to]
 }
 
-// Mean returns the mean that has to be carried for held column j: x̄_j where its
-// copy is not centred.
+// Mean returns the mean by which held column j is still to be centred: x̄_j where its
+// copy is not centred, else 0.
 func (c *Columns) Mean(j int32) float64 {
 	switch {
 	case c.dense:
@@ -370,8 +372,8 @@ func (c *Columns) Square(j int32) float64 {
 	}
 }
 
-// Unweighted returns the held columns of the list as they are, centred where the
-// view is, row by row; 0 in rows of weight 0.
+// Unweighted returns the held columns of the list without the factor √w, centred where
+// the view is, row by row; 0 in rows of weight 0.
 func (c *Columns) Unweighted(list []int32) []float64 {
 	size := len(list)
 	out, pace := make([]float64, c.m*size), c.view.Kernels().Pace()
@@ -412,7 +414,7 @@ func (c *Columns) Compact(v []float64, room *[]float64) []float64 {
 	return c.Own(v, room)
 }
 
-// Own returns v/√w in compact rows, in room, which is made the first time.
+// Own returns v/√w in compact rows, in room, which it allocates the first time.
 func (c *Columns) Own(v []float64, room *[]float64) []float64 {
 	if *room == nil {
 		*room = c.view.Floats(c.whole.m)
@@ -434,10 +436,11 @@ func (c *Columns) Own(v []float64, room *[]float64) []float64 {
 	return out
 }
 
-// Regain adds to u, one entry per row of X, what predictions have gained while the working residual of
-// a weighted residual v has become r + offset·√w: X̃δ = (v/√w − r)/√w − offset, δ what coefficients have
-// moved by and X̃ centred by the weights w, which [Columns.Reweigh] has set. Rows left out stay as they
-// are. Where some |v| > steepest·w, so that rounding would show, it changes nothing and returns false.
+// Regain adds X̃δ to u, one entry per row of X: the change in the predictions where coefficients have
+// changed by δ. It takes that from the working residual, which was v/√w for the weighted residual v and has
+// become r + offset·√w: X̃δ = (v/√w − r)/√w − offset. X̃ is centred by the weights w that
+// [Columns.Reweigh] has set. Rows left out stay as they are. Where some |v| > steepest·w, rounding would
+// show: then Regain changes nothing and returns false.
 func (c *Columns) Regain(v, r []float64, offset, steepest float64, u []float64) bool {
 	pace := c.view.Kernels().Pace()
 	for k, root := range c.root {

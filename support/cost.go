@@ -12,16 +12,16 @@ import (
 // the same path everywhere.
 const (
 	LanesValue  = 0.12 // one value of a sparse column, for one of 8 vectors
-	pairValue   = 4.0  // what the product of two columns costs besides
-	SparseValue = 0.45 // one value of a sparse column, met in a dot product
-	UpdateValue = 0.75 // the same in an update
+	pairValue   = 4.0  // one product of two columns, besides its values
+	SparseValue = 0.45 // one value of a sparse column in a dot product
+	UpdateValue = 0.75 // one value of a sparse column in an update
 	listValue   = 8.0  // one value added to the list of its row
-	spanValue   = 8.0  // one list met, besides its values
+	spanValue   = 8.0  // one list that is added up, besides its values
 	DenseValue  = 0.10 // one value of a dense column
 	farValue    = 0.25 // the same where the columns do not stay in a cache
-	tileValue   = 0.04 // one product of two of them, in tiles
-	wordValue   = 0.15 // 64 rows of two columns that are counted
-	bitValue    = 1.0  // one value of a column to be counted
+	tileValue   = 0.04 // one product of two values of dense columns, in tiles
+	wordValue   = 0.15 // 64 rows of two counted columns
+	bitValue    = 1.0  // one value of a counted column, to set its bit
 	GramValue   = 0.12 // one value of a row of the Gram matrix
 	GatherValue = 1.0  // one entry of a gathered submatrix
 	FactorValue = 0.15 // one multiply–add of a Cholesky factorisation
@@ -33,10 +33,10 @@ const (
 // them. It is counted, not measured: the same calls, the same number.
 func (c *Columns) Work() float64 { return c.work }
 
-// ClearWork begins to count anew.
+// ClearWork sets the count of [Columns.Work] to 0.
 func (c *Columns) ClearWork() { c.work = 0 }
 
-// valuesCost is the cost of going once over so many values of the store, and over its rows.
+// valuesCost returns the cost of one pass over that many values of the store, and over a vector of its rows.
 func (c *Columns) valuesCost(values int, price float64) float64 {
 	cost := float64(price * float64(values))
 	if c.dense {
@@ -51,11 +51,11 @@ func CholeskyCost(size int) float64 {
 	return float64(FactorValue/6*n*n*n) + float64(2*DenseValue*n*n)
 }
 
-// cachedValues stay in a second-level cache of 1 MiB.
+// cachedValues is the number of values that fit into a second-level cache of 1 MiB.
 const cachedValues = 1 << 17
 
-// DenseCost is the cost of going once over so many values of dense columns, which others go
-// over before and after.
+// DenseCost returns the cost of one of several passes over that many values of dense columns, which
+// stay in a cache if they fit.
 func DenseCost(values int) float64 {
 	if values > cachedValues {
 		return float64(farValue * float64(values))
@@ -63,12 +63,12 @@ func DenseCost(values int) float64 {
 	return float64(DenseValue * float64(values))
 }
 
-// gathering is how much longer the lists of the rows are in which columns have entries than
-// those of all rows on average: 1.3 to 1.5 on text.
+// gathering is the mean length of the lists that an entry of a column meets, over the mean length
+// of the lists of all rows: 1.3 to 1.5 on text.
 const gathering = 1.35
 
-// LargestGram is the number of columns beyond which rows of the Gram matrix come
-// from memory.
+// LargestGram is the number of columns beyond which rows of the Gram matrix are not in
+// a cache, and the default limit of a [Gram].
 const LargestGram = 3000
 
 // ProductCost is the cost of a product with the system of columns that the store holds.
@@ -80,16 +80,16 @@ func (c *Columns) ProductCost(list []int32) float64 {
 	return c.ValuesCost(values)
 }
 
-// ValuesCost is [Columns.ProductCost] of columns with so many values.
+// ValuesCost is [Columns.ProductCost] of columns with that many values.
 func (c *Columns) ValuesCost(values int) float64 { return 2 * c.valuesCost(values, SparseValue) }
 
-// BuildCost is the cost of adding columns that are [Gram.Missing].
+// BuildCost returns the cost of adding columns that [Gram.Missing] has found.
 func (g *Gram) BuildCost(fresh Batch) float64 {
 	missing, values := fresh.all.columns, fresh.all.values
 	if missing == 0 {
 		return 0
 	}
-	// Each new column meets those held and, on average, half of the new ones.
+	// Each new column is multiplied with those held and, on average, with half of the new ones.
 	size := g.Size()
 	pairs := float64(pairValue * float64(missing*(2*size+missing)/2))
 	if g.columns.dense {
@@ -99,7 +99,7 @@ func (g *Gram) BuildCost(fresh Batch) float64 {
 	return min(byLanes, byLists+max(0, listing-g.lists.missed)) + pairs
 }
 
-// AllCost is the cost of the matrix of so many columns with so many entries from nothing.
+// AllCost returns the cost of a whole Gram matrix of that many columns with that many entries.
 func AllCost(columns, entries int, dense bool) float64 {
 	price := float64(LanesValue)
 	if dense {
@@ -109,8 +109,8 @@ func AllCost(columns, entries int, dense bool) float64 {
 	return float64(pairs*price*float64(entries)) + float64(pairs*pairValue*float64(columns))
 }
 
-// sparseCosts is what new sparse columns cost in either way, by lanes with those counted that can be,
-// and what it costs to list those held that are not yet.
+// sparseCosts returns the cost of new sparse columns by lanes, where those that can be counted are, and by
+// lists, and the cost of listing the held columns that are not listed yet.
 func (g *Gram) sparseCosts(fresh Batch) (byLanes, byLists, listing float64) {
 	held := g.held()
 	byLanes = meetCost(fresh.all.without(fresh.counted), held.all.and(fresh.counted), false) +
@@ -120,20 +120,20 @@ func (g *Gram) sparseCosts(fresh Batch) (byLanes, byLists, listing float64) {
 	if held.all.values+fresh.all.values > mostListed || g.columns.bytes > 0 {
 		return byLanes, math.Inf(1), 0
 	}
-	// A new value meets the list of its row.
+	// Each new value takes one update with the list of its row.
 	perList := gathering * (float64(held.all.values) + float64(0.5*values)) / float64(g.columns.m)
 	byLists = float64(values * (listValue + spanValue + float64(UpdateValue*perList)))
 	return byLanes, byLists, float64(listValue * float64(held.all.values-g.lists.entries))
 }
 
-// meetCost is the cost of what new columns have with those held by lanes and, unless it is left out as cross,
-// with one another.
+// meetCost returns the cost, by lanes, of the products of new columns with those held and, unless cross leaves
+// these out, with one another.
 func meetCost(fresh, held several, cross bool) float64 {
 	if fresh.columns == 0 || held.columns == 0 && cross {
 		return 0
 	}
-	// Of a column held and a new one the shorter passes over its values, once the other
-	// is spread out.
+	// Of a held and a new column, the longer one is spread and the shorter one passes, see
+	// [lanes].
 	const spread = spreading * kernels.Lanes
 	whole := (fresh.columns + kernels.Lanes - 1) / kernels.Lanes * kernels.Lanes
 	met := min(whole*held.values, held.columns*fresh.values+spread*held.values) + spread*fresh.values
@@ -143,17 +143,17 @@ func meetCost(fresh, held several, cross bool) float64 {
 	return float64(LanesValue * float64(met))
 }
 
-// countCost is the cost of counting what new columns have with those held and with one another.
+// countCost returns the cost of the products, by counting, of new columns with those held and with one another.
 func (g *Gram) countCost(fresh, held several) float64 {
 	pairs := fresh.columns * (2*held.columns + fresh.columns) / 2
 	return float64(wordValue*float64(pairs*words(g.columns.m))) + float64(bitValue*float64(fresh.values))
 }
 
-// mostListed is how many entries lists may have, which take up to 24 bytes each.
+// mostListed is the largest number of entries in lists; each takes up to 24 bytes.
 const mostListed = 1 << 22
 
-// listsPay reports whether lists are the better way for new columns, to list those held
-// included once lists would have saved as much, and if not, what they would save this time.
+// listsPay reports whether to use lists for new columns, and what lists save this time. The cost of
+// listing the held columns counts as paid for once lists would have saved as much.
 func (g *Gram) listsPay(fresh Batch) (pay bool, saved float64) {
 	if g.columns.dense {
 		return false, 0
@@ -163,8 +163,8 @@ func (g *Gram) listsPay(fresh Batch) (pay bool, saved float64) {
 	return saved > 0 && saved+g.lists.missed >= listing, saved
 }
 
-// Pays reports whether so many products with the system of the columns are cheaper
-// on the Gram matrix, what it lacks of it included.
+// Pays reports whether that many products with the system of the columns are cheaper
+// with the Gram matrix, including the cost of the rows that it lacks.
 func (g *Gram) Pays(columns []int32, products int) bool {
 	missing := g.Missing(columns)
 	if !g.Fits(missing.Columns()) {
@@ -175,8 +175,8 @@ func (g *Gram) Pays(columns []int32, products int) bool {
 	return g.BuildCost(missing)+onGram < float64(times*g.columns.ProductCost(columns))
 }
 
-// productsCost is the cost of so many products with size columns of those held, in place or,
-// where that is cheaper, with a copy of their entries.
+// productsCost returns the cost of products with the submatrix of size of the held columns, in place
+// or, where that is cheaper, with a copy of the submatrix.
 func productsCost(size, held int, products float64) (cost float64, copied bool) {
 	entry := float64(products * GramValue)
 	inPlace, onCopy := float64(entry*float64(held)), float64((entry+GatherValue)*float64(size))

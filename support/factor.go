@@ -7,11 +7,11 @@ import (
 )
 
 // Factor is a Cholesky factorisation A = L·Lᵀ that grows and shrinks by one row
-// at a time, and says by which combination a row depends on those before it.
-// Ready once Kernels is set. Not safe for concurrent use.
+// at a time. For a row that depends on the rows before it, it gives the linear
+// combination. Ready once Kernels is set. Not safe for concurrent use.
 type Factor struct {
 	Kernels *kernels.Set
-	Floor   float64 // the share of its diagonal entry up to which [Factor.Append] refuses a pivot; 0: that of working precision
+	Floor   float64 // the share of its diagonal entry up to which [Factor.Append] refuses a pivot; 0: zero to working precision
 
 	rows, stride int
 	l            []float64 // row i at i·stride
@@ -25,9 +25,9 @@ func (f *Factor) Reset(size int) {
 	}
 }
 
-// Take makes A of the rows and columns listed of an s × s matrix, in their order and all of them, as
-// far as each is independent of those before it, and returns how many are. The one behind them has
-// still to be refused, by [Factor.Append].
+// Take factorises an s × s matrix, its rows and columns taken in the given order, which lists all of
+// them. It stops before the first row that depends on those before it, and returns the number of rows
+// held. [Factor.Null] is for a row that [Factor.Append] has refused, also after Take.
 func (f *Factor) Take(a []float64, s int, order []int) (rows int) {
 	f.Reset(s)
 	for i, r := range order {

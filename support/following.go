@@ -2,17 +2,17 @@ package support
 
 import "context"
 
-// following keeps X̃_S·x while conjugate gradients go from x = 0 to the solution: a product of the
-// system with a direction makes that of X̃_S with it on its way. Of columns eliminated it keeps x itself.
+// following keeps X̃_S·x up to date while conjugate gradients go from x = 0 to the solution: a product
+// of the system with a direction also forms the product of X̃_S with it. On columns eliminated it keeps x itself.
 type following struct {
 	of *System
-	u  []float64 // compact rows, of the store
-	x  []float64 // of the columns eliminated
+	u  []float64 // X̃_S·x by compact row; memory of the store
+	x  []float64 // on the columns eliminated
 }
 
-// SolveFollowing is [System.Solve] from x = 0, for a price of a few operations a row and iteration more. It
-// returns X̃_S·x, too, by compact rows, until the next call for columns of the store; nil where x is not
-// where the last iteration led.
+// SolveFollowing is [System.Solve] from x = 0 that also returns u = X̃_S·x by compact row, at a cost of a
+// few operations for each row and iteration. u is valid until the next call for columns of the store; it
+// is nil where x is not the last iterate.
 func (a *System) SolveFollowing(ctx context.Context, cg *CG, b, x []float64, tol float64, maxIterations int) (report Report, u []float64) {
 	c, f := a.columns, &a.following
 	if cap(c.followed) < c.m {
@@ -30,13 +30,13 @@ func (a *System) SolveFollowing(ctx context.Context, cg *CG, b, x []float64, tol
 	return report, f.u
 }
 
-// begin takes over the solution on the columns eliminated while all others are 0.
+// begin starts from the solution on the columns eliminated, with x = 0 on all others.
 func (f *following) begin(e *block) {
 	e.long.k.Copy(f.u, e.long.u)
 	f.x = append(f.x[:0], e.y...)
 }
 
-// advance goes on by a step along the direction of the last product. f may be nil.
+// advance adds a step along the direction of the last product. f may be nil.
 func (f *following) advance(step float64) {
 	if f == nil {
 		return
@@ -51,7 +51,7 @@ func (f *following) advance(step float64) {
 	a.columns.work += float64(DenseValue * float64(len(u)))
 }
 
-// restore sets x to v on the columns that are left and, on those eliminated, to what has been kept.
+// restore sets x to v on the columns R that are left and, on those eliminated, to the values it has kept.
 func (f *following) restore(e *block, v, x []float64) {
 	for k, i := range e.place {
 		x[i] = f.x[k]

@@ -5,30 +5,30 @@ import (
 )
 
 // Gram caches the matrix G = X̃ᵀdiag(s)X̃ of the columns it has been asked to
-// hold, extended column by column and never rebuilt. It proposes steps;
-// certificates come from X. Not safe for concurrent use.
+// hold. It is extended column by column and never rebuilt. Solvers use it for steps
+// only; certificates are computed from X. Not safe for concurrent use.
 type Gram struct {
 	columns *Columns
 	k       *kernels.Set
 	total   float64 // N
 
-	slot   []int32 // column → its row in G, and one more; 0: not held
+	slot   []int32 // column → 1 + its row of G; 0: not held
 	list   []int32 // row of G → column
-	values int     // of the columns held
+	values int     // number of values of the columns held
 	stride int
 	g      []float64 // stride × stride
 
-	most int // columns
+	most int // columns that may be held
 
 	lanes  lanes    // of sparse columns
 	lists  rowLists // likewise
-	counts counts   // of those that have one value each
-	tiles  tiles    // of dense ones
-	tall   tall     // likewise, of many rows for each
+	counts counts   // of sparse columns with equal values
+	tiles  tiles    // of dense columns
+	tall   tall     // of dense columns of many rows, under the curvature of a loss
 }
 
-// NewGram returns an empty cache over a store of columns, which has one at most:
-// it empties when the store does.
+// NewGram returns an empty cache over a store of columns. A store has one at most,
+// which is emptied with it.
 func NewGram(columns *Columns) *Gram {
 	g := &Gram{columns: columns, k: columns.view.Kernels(), total: columns.view.Total(), most: LargestGram}
 	_, p := columns.view.Dims()
@@ -41,17 +41,17 @@ func NewGram(columns *Columns) *Gram {
 func (g *Gram) Columns() *Columns { return g.columns }
 
 // Limit sets the number of columns that may be held, which saves memory where it is
-// less than [LargestGram]; 0 means that.
+// less than [LargestGram]; 0 means LargestGram.
 func (g *Gram) Limit(most int) {
 	if g.most = most; most <= 0 {
 		g.most = LargestGram
 	}
 }
 
-// Fits reports whether so many more columns are within the limit.
+// Fits reports whether that many more columns are within the limit.
 func (g *Gram) Fits(missing int) bool { return len(g.list)+missing <= g.most }
 
-// FitsWith reports whether the columns listed can be held besides those that are.
+// FitsWith reports whether the columns listed can be held besides those already held.
 func (g *Gram) FitsWith(columns []int32) bool {
 	missing := 0
 	for _, j := range columns {
@@ -65,13 +65,13 @@ func (g *Gram) FitsWith(columns []int32) bool {
 // Size returns the number of columns held.
 func (g *Gram) Size() int { return len(g.list) }
 
-// Batch is some columns: how many, with so many values, and those of them that are counted.
+// Batch is the size of a set of columns, and of those among them that are counted, see [counts].
 type Batch struct{ all, counted several }
 
-// Columns returns how many there are.
+// Columns returns the number of columns.
 func (b Batch) Columns() int { return b.all.columns }
 
-// several are so many columns with so many values.
+// several is a number of columns and the number of values they have together.
 type several struct{ columns, values int }
 
 func (s several) and(t several) several { return several{s.columns + t.columns, s.values + t.values} }
@@ -80,7 +80,7 @@ func (s several) without(t several) several {
 	return several{s.columns - t.columns, s.values - t.values}
 }
 
-// Missing returns which of the columns are not held.
+// Missing returns the size of those of the columns that are not held.
 func (g *Gram) Missing(columns []int32) (b Batch) {
 	for _, j := range columns {
 		if g.slot[j] == 0 {
@@ -94,7 +94,7 @@ func (g *Gram) Missing(columns []int32) (b Batch) {
 	return b
 }
 
-// held returns which columns are.
+// held returns the size of all columns held.
 func (g *Gram) held() Batch {
 	return Batch{several{len(g.list), g.values}, several{len(g.counts.rows), g.counts.values}}
 }
@@ -123,8 +123,8 @@ func (g *Gram) Raise(j int32, v float64) { g.set(g.Slot(j), g.Slot(j), v) }
 // next Hold.
 func (g *Gram) Storage() (values []float64, stride int) { return g.g, g.stride }
 
-// Hold computes the rows of G that are missing for the columns of the list, which the store must
-// hold, unless it is [Columns.Tall] and has the curvature of a loss for weights.
+// Hold computes the rows of G that are missing for the columns of the list. The store must hold
+// these, unless it is [Columns.Tall] and its weights are the curvature of a loss.
 func (g *Gram) Hold(columns []int32) {
 	first := len(g.list)
 	fresh := g.Missing(columns)
@@ -172,13 +172,13 @@ func (g *Gram) set(a, b int, v float64) {
 // leastStride is the stride of a small matrix, in cache lines.
 const leastStride = 17
 
-// widen makes room for the whole list, of which the first rows are computed, for
-// tiles that spill over, and for three in eight as many columns to come. Rows lie an odd number of
-// cache lines apart, so that a column is spread over all of a cache.
+// widen makes room for the whole list, for tiles that reach beyond it, and for three in eight more
+// columns to come; it keeps the first rows. Rows lie an odd number of cache lines apart, so that a
+// column of G uses all sets of a cache.
 func (g *Gram) widen(first int) {
 	need := len(g.list) + kernels.Lanes
 	_, p := g.columns.view.Dims()
-	least := min(leastStride, (p+2*kernels.Lanes)/kernels.Lanes|1) // all columns and the spill of tiles
+	least := min(leastStride, (p+2*kernels.Lanes)/kernels.Lanes|1) // all columns, and what tiles reach beyond them
 	stride := max(least, (need+3*need/8)/kernels.Lanes|1) * kernels.Lanes
 	wide, pace := g.columns.undefined(stride*stride), g.k.Pace()
 	for k := range first {

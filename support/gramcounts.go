@@ -7,29 +7,29 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// counts computes the entries of the Gram matrix that sparse columns of one value each have with one
-// another, as a one-hot encoding has them: the rows that two have in common are counted, 64 a word.
+// counts computes the products of counted columns with one another. These are sparse columns whose entries are
+// all equal, as in a one-hot encoding: it counts the rows that two of them have in common, 64 rows in a word.
 type counts struct {
-	kind   []kind    // of columns of X
-	place  []int32   // row of G → its place in what follows, -1: not counted
+	kind   []kind    // by column of X
+	place  []int32   // row of G → its place in the lists below, -1: not counted
 	rows   []int32   // place → row of G
-	value  []float64 // place → the value
-	bits   []uint64  // place after place, a bit a compact row
-	first  int       // place of the first new one
-	values int       // of all columns counted
+	value  []float64 // place → the value of all entries of the column
+	bits   []uint64  // place after place, one bit for each compact row
+	first  int       // place of the first new column
+	values int       // number of values of all counted columns
 }
 
-// kind is whether a column is counted.
+// kind says whether a column is counted.
 type kind int8
 
 const (
 	unknown kind = iota
-	plain        // it is not
-	ones         // it is: all its entries are the same number
+	plain        // not counted
+	ones         // counted: all entries are the same number
 )
 
-// counted reports whether a column of X is counted. Where words would mostly be 0 it is not: unless it, or
-// else the columns of X on average, have an entry a word.
+// counted reports whether a column of X is counted. Most words must not be 0: the column, or the columns of X
+// on average, must have at least one entry for each word.
 func (g *Gram) counted(j int32) bool {
 	c := g.columns
 	if c.dense || c.curved || c.root != nil || c.bytes > 0 {
@@ -53,7 +53,7 @@ func (g *Gram) counted(j int32) bool {
 
 func words(rows int) int { return (rows + 63) / 64 }
 
-// mark notes which rows of G are counted, and sets their bits, from the first new one on.
+// mark notes which of the rows of G from first on are counted, and sets their bits.
 func (g *Gram) mark(first int) {
 	t, size := &g.counts, words(g.columns.m)
 	t.first = len(t.rows)
@@ -83,8 +83,8 @@ func (g *Gram) mark(first int) {
 	}
 }
 
-// setBits sets the bits of rows, which ascend, and no others. It does so from four places at once: a bit in the
-// word of the one before waits for that.
+// setBits sets the bits of rows, which ascend, and clears all others. It goes through four parts of the rows at the
+// same time, because a write waits for the write before it to the same word.
 func (g *Gram) setBits(bits []uint64, rows []int32) {
 	kernels.Clear(g.k, bits)
 	quarter := len(rows) / 4
@@ -105,7 +105,7 @@ func (g *Gram) setBits(bits []uint64, rows []int32) {
 
 func setBit(bits []uint64, row int32) { bits[uint32(row)/64] |= 1 << (uint32(row) % 64) }
 
-// countRows computes what the new columns that are counted have with all that are.
+// countRows computes the products of new counted columns with all counted columns.
 func (g *Gram) countRows() {
 	t := &g.counts
 	fresh, held := several{columns: len(t.rows) - t.first}, several{columns: t.first}
@@ -113,10 +113,11 @@ func (g *Gram) countRows() {
 	team.Do(team.Parts(g.countCost(fresh, held)), (*counting)(g))
 }
 
-// counting computes every so many rows of them.
+// counting is the task of [Gram.countRows]: a part takes every of-th group of new columns.
 type counting Gram
 
-// together is how many new columns every column meets while it is in the first cache.
+// together is the number of new columns in a group: another column is multiplied with all of them while it is in the
+// first-level cache.
 const together = 4
 
 // Part implements [team.Task].
@@ -133,7 +134,7 @@ func (p *counting) Part(k, of int) {
 	}
 }
 
-// count computes what the columns at two places have with one another.
+// count computes the product of the columns at two places.
 func (g *Gram) count(at, other int) {
 	t, size := &g.counts, words(g.columns.m)
 	a, b := int(t.rows[at]), int(t.rows[other])
@@ -142,7 +143,7 @@ func (g *Gram) count(at, other int) {
 	g.set(a, b, math.FMA(float64(-g.columns.total*g.columns.Mean(g.list[a])), g.columns.Mean(g.list[b]), product))
 }
 
-// forget empties what belongs to rows of G.
+// forget empties everything that belongs to rows of G.
 func (t *counts) forget() {
 	t.place, t.rows, t.value, t.bits = t.place[:0], t.rows[:0], t.value[:0], t.bits[:0]
 	t.first, t.values = 0, 0

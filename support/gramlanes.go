@@ -8,74 +8,74 @@ import (
 	"github.com/seed-45b9a24c/pare/kernels"
 )
 
-// lanes computes rows of the Gram matrix of sparse columns that are long. Eight neighbours of the
-// list, a chunk, are spread out side by side, and every column that meets them passes
-// over its entries once for all of them.
+// lanes computes rows of the Gram matrix of sparse columns that are long. Eight neighbours in the
+// order, a chunk, are spread: scattered into a dense array, side by side. Every column whose products
+// with them are needed then passes over its entries once for all eight. The rows of X are taken in blocks.
 type lanes struct {
 	order      []int32         // rows of G, those of new columns last
 	chunks     []chunk         // of the order
-	fresh      int             // of them, the first of new columns
-	cross      bool            // new columns do not meet one another
-	next       atomic.Int64    // chunks that have been spread, or are about to be
-	group      int             // chunks that are met together
+	fresh      int             // index of the first chunk of new columns
+	cross      bool            // products of new columns with one another are left out
+	next       atomic.Int64    // number of chunks that parts have taken
+	group      int             // number of chunks that a part takes at a time
 	workspaces []laneWorkspace // one for each part
-	ends       []int32         // row of G × blocks: where in its column a block ends
+	ends       []int32         // row of G × blocks: which entry of its column ends a block
 }
 
-// laneWorkspace is what products with some chunks are computed in.
+// laneWorkspace is what one part computes products in.
 type laneWorkspace struct {
 	z        []float64              // a chunk, spread over the compact rows of a block, interleaved
-	together []spreadChunk          // chunks that are met block by block
-	passing  []passing              // columns that meet the chunks spread, one after the other
-	products []float64              // of them with their chunks, eight each
-	from, to []int64                // what columns of the order have in a block, of the store
-	met      int                    // products
-	part     [kernels.Lanes]float64 // of a product, of a block
+	together []spreadChunk          // the chunks that are spread one after the other in each block
+	passing  []passing              // the columns that pass these chunks, chunk by chunk
+	products []float64              // of passing columns with their chunks, eight each
+	from, to []int64                // position in the order → entries of the column in a block, in the store
+	met      int                    // number of columns that pass
+	part     [kernels.Lanes]float64 // products of one column in one block
 	unpacked looseColumn
 }
 
-// passing are columns of the order, one after the other, and where their products are.
+// passing are neighbours in the order that pass a chunk; at is the number of the first one's products.
 type passing struct{ from, to, at int }
 
-// spreadChunk is a chunk to be spread out, and what passes it.
+// spreadChunk is a chunk to be spread, and the range of passing that passes it.
 type spreadChunk struct {
 	chunk
 	first, last int
 }
 
-// chunk is at most eight of the order.
+// chunk is at most eight neighbours in the order.
 type chunk struct {
 	from, to int
-	values   int  // of their columns
-	spread   bool // for new columns of fewer values
+	values   int  // number of values of its columns
+	spread   bool // of held columns: whether it is spread for chunks of new columns with fewer values
 }
 
 const (
-	// spreading is the price of a value to be spread out and taken away again, in values
-	// that pass.
+	// spreading is the cost of spreading a value and erasing it again, over that of a value that
+	// passes.
 	spreading = 4
-	// laneRows are the rows of a block, eight values each of which stay in a cache, and are little memory to begin with.
+	// laneRows is the number of rows in a block: eight values for each of them stay in a cache and need little memory.
 	laneRows = 4096
-	// mostTogether is how many chunks are met block by block, so that what columns have in a block comes from
-	// a cache but for the first of them; of several threads each takes about sharesEach groups.
+	// mostTogether is the largest number of chunks in a group. In each block, the first chunk brings the entries of
+	// passing columns into a cache, where the others find them. With several threads, each takes about sharesEach groups.
 	mostTogether = 16
 	sharesEach   = 4
 )
 
-// laneRows computes the rows from first on, but for what columns that are counted have with one another.
+// laneRows computes the rows from first on, except for products of counted columns with one another.
 func (g *Gram) laneRows(first int) {
 	l, size := &g.lanes, len(g.list)
 	if len(g.counts.rows) == size { // all are counted
 		return
 	}
 	g.divide()
-	// Those that are counted meet the others held,
+	// New columns that are counted: products with held columns that are not.
 	l.order = l.order[:0]
 	g.line(0, first, false)
 	held := len(l.order)
 	g.line(first, size, true)
 	g.meet(held, true)
-	// and the others meet all.
+	// New columns that are not counted: products with all columns.
 	l.order = l.order[:held]
 	g.line(0, size, true)
 	held = len(l.order)
@@ -83,7 +83,7 @@ func (g *Gram) laneRows(first int) {
 	g.meet(held, false)
 }
 
-// line appends rows of G to the order: of columns that are counted, or of the others.
+// line appends to the order those rows of G from ≤ a < to whose columns are counted, or those whose columns are not.
 func (g *Gram) line(from, to int, counted bool) {
 	for a := from; a < to; a++ {
 		if g.counts.place[a] >= 0 == counted {
@@ -92,8 +92,8 @@ func (g *Gram) line(from, to int, counted bool) {
 	}
 }
 
-// meet computes the entries that columns of the order have with those before, held of which are not new. Cross
-// leaves out what new ones have with one another.
+// meet computes the products of new columns with all columns before them in the order, the first held of which are
+// not new. Cross leaves out products of new columns with one another.
 func (g *Gram) meet(held int, cross bool) {
 	l := &g.lanes
 	fresh := len(l.order) - held
@@ -104,8 +104,8 @@ func (g *Gram) meet(held int, cross bool) {
 	before := g.split(0, held)
 	l.fresh, l.cross = len(l.chunks), cross
 	values := g.split(held, len(l.order))
-	// A column that is held and one that is new meet with either spread; the shorter
-	// one had better pass.
+	// The product of a held and a new column can be computed with either of them spread. It
+	// is cheaper if the shorter one passes.
 	old, added := l.chunks[:l.fresh], l.chunks[l.fresh:]
 	for k := range old {
 		c := &old[k]
@@ -128,10 +128,10 @@ func (g *Gram) meet(held int, cross bool) {
 	team.Do(parts, (*meeting)(g))
 }
 
-// meeting spreads chunks, some after the others.
+// meeting is the task of [Gram.meet]: each part takes one group of chunks after another.
 type meeting Gram
 
-// Part implements [team.Task]. The last chunks meet most columns, and are the first to go.
+// Part implements [team.Task]. The last chunks have the most products, and are taken first.
 func (m *meeting) Part(k, _ int) {
 	g, l := (*Gram)(m), &m.lanes
 	w := &l.workspaces[k]
@@ -148,7 +148,7 @@ func (m *meeting) Part(k, _ int) {
 	}
 }
 
-// gather adds a chunk to those that are met together, with the columns that are to meet it.
+// gather adds a chunk to the group of a workspace, with the columns that have to pass it.
 func (l *lanes) gather(at int, w *laneWorkspace) {
 	c, first := l.chunks[at], len(w.passing)
 	if at < l.fresh {
@@ -175,7 +175,7 @@ func (l *lanes) gather(at int, w *laneWorkspace) {
 	w.together = append(w.together, spreadChunk{c, first, len(w.passing)})
 }
 
-// split appends the chunks that part of the order makes, and returns their values.
+// split divides part of the order into chunks, which it appends, and returns their number of values.
 func (g *Gram) split(from, to int) (values int) {
 	for ; from < to; from += kernels.Lanes {
 		c := chunk{from: from, to: min(from+kernels.Lanes, to)}
@@ -188,7 +188,7 @@ func (g *Gram) split(from, to int) (values int) {
 	return values
 }
 
-// pass adds a chunk to those that pass.
+// pass adds the columns of a chunk to those that pass the one whose range of passing begins at first.
 func (w *laneWorkspace) pass(c chunk, first int) {
 	if last := len(w.passing) - 1; last >= first && w.passing[last].to == c.from {
 		w.passing[last].to = c.to
@@ -198,7 +198,7 @@ func (w *laneWorkspace) pass(c chunk, first int) {
 	w.met += c.to - c.from
 }
 
-// spreadProducts computes the entries that the columns which pass have with those of their chunks.
+// spreadProducts computes the products of the chunks in a workspace with the columns that pass them.
 func (g *Gram) spreadProducts(w *laneWorkspace) {
 	order := g.lanes.order
 	w.products = resize(w.products, kernels.Lanes*w.met)
@@ -217,7 +217,7 @@ func (g *Gram) spreadProducts(w *laneWorkspace) {
 			for _, p := range w.passing[c.first:c.last] {
 				g.meetBlock(p, block, w)
 			}
-			if written > laneRows { // one by one they take longer
+			if written > laneRows { // to erase the values one by one would take longer
 				clear(w.z)
 				continue
 			}
@@ -230,7 +230,7 @@ func (g *Gram) spreadProducts(w *laneWorkspace) {
 	g.takeProducts(w)
 }
 
-// takeProducts makes entries of the products that have been computed.
+// takeProducts centres the products that have been computed and writes them to G.
 func (g *Gram) takeProducts(w *laneWorkspace) {
 	order := g.lanes.order
 	for _, c := range w.together {
@@ -250,7 +250,7 @@ func (g *Gram) takeProducts(w *laneWorkspace) {
 	}
 }
 
-// cut notes where in the store the columns of the order that it holds have their values of a block.
+// cut sets from and to of a workspace for a block; they are valid for columns that the store holds.
 func (g *Gram) cut(block int, w *laneWorkspace) {
 	c, blocks := g.columns, g.blocks()
 	for k, a := range g.lanes.order {
@@ -263,7 +263,7 @@ func (g *Gram) cut(block int, w *laneWorkspace) {
 	}
 }
 
-// meetBlock adds what columns have with the chunk spread, of a block.
+// meetBlock adds the part of one block to the products of passing columns with the chunk that is spread.
 func (g *Gram) meetBlock(p passing, block int, w *laneWorkspace) {
 	first, products := block*laneRows, w.products[kernels.Lanes*p.at:][:kernels.Lanes*(p.to-p.from)]
 	if !g.columns.Partial() {
@@ -282,7 +282,7 @@ func (g *Gram) meetBlock(p passing, block int, w *laneWorkspace) {
 	}
 }
 
-// spread writes what a column has from a row on into a lane of z.
+// spread writes entries of a column into a lane of z, which begins at row first.
 func spread(z []float64, first int, rows []int32, values []float64) {
 	values = values[:len(rows)]
 	for k, i := range rows {
@@ -290,7 +290,7 @@ func spread(z []float64, first int, rows []int32, values []float64) {
 	}
 }
 
-// erase takes it away again.
+// erase sets the same entries of the lane to 0.
 func erase(z []float64, first int, rows []int32) {
 	for _, i := range rows {
 		z[kernels.Lanes*(int(i)-first)] = 0
@@ -299,8 +299,8 @@ func erase(z []float64, first int, rows []int32) {
 
 func (g *Gram) blocks() int { return max(1, (g.columns.m+laneRows-1)/laneRows) }
 
-// divide notes where blocks end in the columns that it has not seen: in the store's, or in X's
-// where the store does not hold them.
+// divide notes where blocks end in columns that are new to it: in the copy of a column, or in X's
+// column where the store does not hold it.
 func (g *Gram) divide() {
 	l, c, blocks := &g.lanes, g.columns, g.blocks()
 	for _, j := range g.list[len(l.ends)/blocks:] {
@@ -324,7 +324,7 @@ func (g *Gram) divide() {
 	}
 }
 
-// part returns what a column has in a block, w is for one that is not held.
+// part returns the entries of a column in a block; w is memory for a column that is not held.
 func (g *Gram) part(at, block int, w *looseColumn) (rows []int32, values []float64) {
 	ends := g.lanes.ends[at*g.blocks():]
 	from := 0

@@ -2,41 +2,41 @@ package support
 
 import "math"
 
-// rowLists computes rows of the Gram matrix of sparse columns from lists of the entries
-// that the columns held have in each row: a new column adds up the lists of its rows.
-// What columns do not share costs nothing, and those that a new one does not meet are not
-// looked at. Columns that [lanes] has taken in are listed when a list is first wanted.
+// rowLists computes rows of the Gram matrix of sparse columns from lists: the list of a row of X
+// has the entries of the held columns in that row. The products of a new column are the sum of the
+// lists of its rows, each times its entry there, so that columns without a row in common with it
+// cost nothing. Columns whose products came from [lanes] are listed when lists are used again.
 type rowLists struct {
-	lists   []rowList // by row
-	slots   []int32   // rows of G, ascending in a list
+	lists   []rowList // by row of X
+	slots   []int32   // row of G of each entry, ascending in a list
 	values  []float64
-	listed  int     // rows of G whose columns are in the lists
-	entries int     // of theirs
+	listed  int     // number of rows of G whose columns are in the lists
+	entries int     // number of entries of these columns
 	missed  float64 // what lists would have saved since the last column was listed
 
-	more  []int32   // row → entries to come
+	more  []int32   // row of X → number of entries to be added to its list
 	means []float64 // row of G → x̄_j
-	done  []int     // entries of a column to come that are in the lists
+	done  []int     // column to be listed → number of its entries that are in the lists
 	spans listSpans
 
 	together listsTogether
 }
 
-// listSpans are where the lists begin and end of the rows that a column has.
+// listSpans says where the lists of the rows of a column begin and end.
 type listSpans struct{ from, to []int64 }
 
-// rowList is where the list of a row is: size entries, and room for more.
+// rowList says where the list of a row is: it has size entries, and room is its capacity.
 type rowList struct {
 	from       int64
 	size, room int32
 }
 
-// listBlock is the number of entries of lists that are worked on at a time: as many stay
-// in a cache of 1 MiB.
+// listBlock is the number of entries of lists that are used at a time: that many stay in
+// a cache of 1 MiB.
 const listBlock = 1 << 16
 
-// listRows computes the rows from first on. An entry is the sum of products in the order of
-// the rows of X, whatever columns are held.
+// listRows computes the rows from first on, at a modelled cost. An entry is the sum of products in
+// the order of the rows of X, whatever columns are held.
 func (g *Gram) listRows(first int, cost float64) {
 	l, pace := &g.lists, g.k.Pace()
 	coming := g.list[l.listed:]
@@ -78,11 +78,11 @@ func (g *Gram) listRows(first int, cost float64) {
 	}
 }
 
-// block returns where the block of rows ends that begins at a row.
+// block returns the end of the block of rows that begins at row from; m is the number of rows.
 func (l *rowLists) block(from, m int) int { return min(m, from+1+m/(1+l.entries/listBlock)) }
 
-// list adds the n entries of a column that lie before row end, and notes where the lists
-// of their rows are.
+// list adds the n entries of a column that lie before row end to the lists, and sets spans to
+// the lists of their rows.
 func (l *rowLists) list(slot int, rows []int32, values []float64, end int32) (n int) {
 	d := &l.spans
 	d.from, d.to = resize(d.from, len(rows)), resize(d.to, len(rows))
@@ -112,7 +112,7 @@ func (l *rowLists) reserve(c *Columns, coming []int32) {
 		}
 		l.entries += len(rows)
 	}
-	if l.entries-before >= len(l.lists) { // row after row, then, so that they lie like that
+	if l.entries-before >= len(l.lists) { // in the order of rows, so that lists lie in memory in that order
 		for i := range l.lists {
 			l.widen(i)
 		}
@@ -133,8 +133,8 @@ func (l *rowLists) reserve(c *Columns, coming []int32) {
 	}
 }
 
-// widen makes room for the entries to come of row i, at the end of all lists or, where that
-// is full, with all of them moved to where there is room for theirs.
+// widen makes room for the entries to come in the list of row i. It moves the list behind all others
+// or, where the storage is full, moves all lists to new storage.
 func (l *rowLists) widen(i int) {
 	list := &l.lists[i]
 	need := list.size + l.more[i]
@@ -147,7 +147,7 @@ func (l *rowLists) widen(i int) {
 	}
 }
 
-// relocate moves all lists to new storage, with room for the entries to come.
+// relocate moves all lists to new storage, each with room for its entries to come.
 func (l *rowLists) relocate() {
 	total := 0
 	for i, list := range l.lists {
@@ -160,7 +160,8 @@ func (l *rowLists) relocate() {
 	}
 }
 
-// move makes a list the last one, with room for so many entries, from where it was.
+// move copies a list, of which slots and values are the present storage, behind all others, with room for need
+// entries and some more.
 func (l *rowLists) move(list *rowList, need int32, slots []int32, values []float64) {
 	at := len(l.slots)
 	list.room = roomFor(need)
@@ -171,7 +172,7 @@ func (l *rowLists) move(list *rowList, need int32, slots []int32, values []float
 	list.from = int64(at)
 }
 
-// roomFor is the room of a list of n entries.
+// roomFor returns the room to give a list of n entries.
 func roomFor(n int32) int32 { return n + n/4 }
 
 // forget empties the lists.
@@ -184,7 +185,7 @@ func (l *rowLists) forget() {
 	l.listed, l.entries, l.missed = 0, 0, 0
 }
 
-// centre takes the means from the products of a row with those before.
+// centre centres the products of row a of G with the rows up to it.
 func (g *Gram) centre(a int) {
 	means := g.lists.means
 	mean := g.columns.total * means[a]
@@ -197,11 +198,11 @@ func (g *Gram) centre(a int) {
 	}
 }
 
-// mirrored is how many rows are mirrored at once: a cache line of columns.
+// mirrored is the number of rows that are mirrored at a time: as many columns are a cache line.
 const mirrored = 8
 
-// mirror completes the columns above the diagonal that belong to some rows from first on, and returns
-// where those end.
+// mirror copies up to mirrored rows from first on to the columns above the diagonal, and returns the end
+// of these rows.
 func (g *Gram) mirror(first int) (above int) {
 	above = min(first+mirrored, len(g.list))
 	for b := range above {

@@ -3,8 +3,8 @@ package support
 import "math"
 
 // GramSystem is the system of some of the columns that a Gram matrix holds, as an
-// [Operator]: on that matrix where it is, or on a copy of their rows and columns where rows
-// hold so much else that products are better off. It holds until the matrix changes; the
+// [Operator]. Products use that matrix in place or, where other columns take up so much of its
+// rows that this is cheaper, a copy of the submatrix. It is valid until the matrix changes; the
 // zero value is ready for Reset. Not safe for concurrent use.
 type GramSystem struct {
 	gram   *Gram
@@ -19,7 +19,7 @@ type GramSystem struct {
 }
 
 // Reset makes a the system of the columns listed (kept, not copied), which gram must hold,
-// for so many products.
+// for an expected number of products.
 func (a *GramSystem) Reset(gram *Gram, columns []int32, ridge, products float64) {
 	a.gram, a.list, a.ridge = gram, columns, ridge
 	if _, a.copied = productsCost(len(columns), gram.Size(), products); a.copied {
@@ -50,7 +50,7 @@ func (a *GramSystem) Apply(v, out []float64) {
 	team.Do(team.Parts(a.cost), &a.product)
 }
 
-// gramProduct is a product on the matrix where it is.
+// gramProduct is a product with the matrix in place.
 type gramProduct struct {
 	a       *GramSystem
 	by, out []float64

@@ -2,40 +2,40 @@ package support
 
 import "github.com/seed-45b9a24c/pare/kernels"
 
-// tall computes rows of the Gram matrix of dense columns under the curvature of a loss from X itself, where it
-// has many rows for every column: such a matrix is small, lasts for one step, and to pack columns for
-// it, weighted and centred, would cost several times what their products do. Some rows at a time are centred
-// and weighted in a cache.
+// tall computes rows of the Gram matrix of dense columns under the curvature of a loss from X itself, where X
+// has many rows for every column. Such a matrix is small and lasts for one step, and packing columns for
+// it, weighted and centred, would cost several times as much as their products. A block of rows at a time is
+// centred and weighted in a cache.
 type tall struct {
-	centre []float64 // of each row of G: what its column was centred by, in units of X
+	centre []float64 // row of G → the number by which its column was centred, in units of X
 	parts  []tallPart
-	first  int // row of G that is new
+	first  int // first new row of G
 }
 
-// tallPart is a stretch of the rows: its sums are its own, whoever makes them.
+// tallPart is a stretch of the rows. It has sums of its own, so that these do not depend on which thread computes it.
 type tallPart struct {
-	g, sum []float64 // as G, and Σw·(x − centre) of the new columns
-	x, y   []float64 // some rows: centred columns, and panels of those that are new, with weights
+	g, sum []float64 // its part of G, and Σw·(x − centre) of the new columns
+	x, y   []float64 // for a block of rows: centred columns, and panels of the new columns times the weights
 	runs   []run     // of these rows
 }
 
-// run is a stretch of neighbours in X: where they begin, and how many they are.
+// run is a run of consecutive rows of X: the first of them, and their number.
 type run struct{ row, rows int }
 
 const (
-	tallFor      = 64      // rows for each column
-	tallStretch  = 1 << 15 // rows, at least
-	mostTall     = 16      // stretches
-	tallTogether = 128     // rows that are in a cache
+	tallFor      = 64      // least number of rows for each column
+	tallStretch  = 1 << 15 // least number of rows in a stretch, unless there is only one
+	mostTall     = 16      // largest number of stretches
+	tallTogether = 128     // rows in a block, which stays in a cache
 )
 
-// Tall reports whether Gram matrices under the curvature of a loss are made of X: columns need not be held for them.
+// Tall reports whether Gram matrices under the curvature of a loss are computed from X. Columns need not be held for them.
 func (c *Columns) Tall() bool {
 	_, p := c.view.Dims()
 	return c.dense && c.whole.m >= tallFor*p
 }
 
-// madeOfX reports whether G has the mean and the norm of column j.
+// madeOfX reports whether the row of G of column j was computed from X, so that the mean and the norm of j are taken from there.
 func (c *Columns) madeOfX(j int32) bool {
 	return c.curved && c.Tall() && c.gram != nil && c.gram.slot[j] != 0
 }
@@ -52,7 +52,7 @@ func (g *Gram) tallRows(first int) {
 		t.centre = append(t.centre, centre)
 	}
 	g.sumTall()
-	if c.centres() && !g.recentre() { // rounding would be seen in a difference of nearly the same numbers
+	if c.centres() && !g.recentre() { // the correction cancels: sum again, now centred near the means
 		g.sumTall()
 		g.recentre()
 	}
@@ -64,7 +64,8 @@ func (g *Gram) tallRows(first int) {
 	}
 }
 
-// recentre makes new columns centred by their means, and reports whether none was far off.
+// recentre corrects G for new columns centred by their means, and reports whether every column was centred
+// near its mean before, so that the correction does not cancel.
 func (g *Gram) recentre() (near bool) {
 	c, t := g.columns, &g.tall
 	near = true
@@ -109,10 +110,10 @@ func (g *Gram) sumTall() {
 	}
 }
 
-// rowsGiven is how many rows have been given weights: all of X, or those drawn.
+// rowsGiven returns the number of rows with weights: all of X, or those of the subsample.
 func (c *Columns) rowsGiven() int { return len(c.given) }
 
-// tallProducts are the sums of the stretches.
+// tallProducts is the task of [Gram.sumTall]: a part is a stretch.
 type tallProducts Gram
 
 // Part implements [team.Task].
@@ -133,13 +134,13 @@ func (m *tallProducts) Part(k, of int) {
 	}
 }
 
-// add adds what some rows have.
+// add adds the products in the rows from ≤ i < to.
 func (p *tallPart) add(g *Gram, from, to int) {
 	const lanes = kernels.Lanes
 	c, t, rows := g.columns, &g.tall, to-from
 	weights := c.given[from:to]
 	column := func(a int) []float64 { return p.x[a*tallTogether:][:rows] }
-	panel := func(a int) []float64 { return p.y[a*tallTogether:][:lanes*rows] } // of new columns from a on
+	panel := func(a int) []float64 { return p.y[a*tallTogether:][:lanes*rows] } // of eight new columns, the first of them column a
 	p.divide(c, from, to)
 	for a, j := range g.list {
 		_, values := c.view.Matrix().Column(int(j))
@@ -172,7 +173,7 @@ func (p *tallPart) add(g *Gram, from, to int) {
 	}
 }
 
-// divide divides some of the rows in use into runs.
+// divide divides the rows in use from ≤ i < to into runs.
 func (p *tallPart) divide(c *Columns, from, to int) {
 	p.runs = p.runs[:0]
 	if !c.drawn {
@@ -188,7 +189,7 @@ func (p *tallPart) divide(c *Columns, from, to int) {
 	}
 }
 
-// weigh is interleave of vectors times weights.
+// weigh is [interleave] for vectors multiplied by the weights.
 func weigh(x *[kernels.Lanes][]float64, weights, y []float64) {
 	n := len(weights)
 	x0, x1, x2, x3 := x[0][:n], x[1][:n], x[2][:n], x[3][:n]

@@ -3,23 +3,23 @@ package support
 import "github.com/seed-45b9a24c/pare/kernels"
 
 // tiles computes rows of the Gram matrix of dense columns by products of 8 × 8 columns at
-// a time. What the new ones have in some rows of X is interleaved by eights and stays in
-// the second-level cache, while all columns pass, once for all of the new ones.
+// a time. The values of new columns in a block of rows of X are interleaved by eights and stay
+// in the second-level cache, while every column is read once for all new columns.
 type tiles struct {
-	x [kernels.Lanes][]float64 // parts of eight columns
-	y []float64                // parts of the new ones, a panel for every eight
+	x [kernels.Lanes][]float64 // eight columns, in a block of rows
+	y []float64                // new columns in the block, a panel for every eight
 }
 
 const (
-	tileRows = 256
+	tileRows = 256 // largest number of rows in a block
 	tileBand = 256 // new columns at a time, whole tiles
-	tileFew  = 16  // rows for each panel, where panels are few: their memory would cost more than the passes
-	tileLess = 64  // rows in any case: to find the columns would cost as much
+	tileFew  = 16  // rows for each panel, where panels are few: memory for more would cost more than passes it saves
+	tileLess = 64  // least number of rows: with fewer, to look up the columns would cost as much as the products
 )
 
 // denseRows computes the rows from first on. An entry is the sum of products in the order
-// of the rows of X, whatever columns are held. Tiles at the end spill over into what G has
-// room for.
+// of the rows of X, whatever columns are held. Tiles at the end reach beyond the last column,
+// where G has room.
 func (g *Gram) denseRows(first int) {
 	size := len(g.list)
 	for b := range size {
@@ -41,11 +41,11 @@ func (g *Gram) denseRows(first int) {
 	}
 }
 
-// panels is how many panels so many columns take.
+// panels returns the number of panels that hold that many columns.
 func panels(columns int) int { return (columns + kernels.Lanes - 1) / kernels.Lanes }
 
-// tileProducts adds to the upper triangle what the columns of rows band to above of G have in
-// common with one another, and with those before them, in the rows of X given.
+// tileProducts adds to the upper triangle of G the products, in the rows from ≤ i < to of X, of
+// the columns band ≤ a < above with one another and with the columns before them.
 func (g *Gram) tileProducts(band, above, from, to int) {
 	const size = kernels.Lanes
 	t, height := &g.tiles, size*(to-from)
@@ -65,8 +65,8 @@ func (g *Gram) tileProducts(band, above, from, to int) {
 	}
 }
 
-// take sets x to parts of eight held columns from row a of G on, of the last one below
-// above again where they are fewer.
+// take sets x to the values of eight held columns, from row a of G on, in the rows from ≤ i < to.
+// Where fewer than eight are left below above, it repeats the last one.
 func (g *Gram) take(a, above, from, to int) {
 	for i := range g.tiles.x {
 		first, _ := g.columns.Entries(g.list[min(a+i, above-1)])

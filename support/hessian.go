@@ -7,10 +7,10 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// Hessian is ∇²f = X̃ᵀDX̃/N of a loss of q scores a row at a point, D the curvature of the
-// rows and X̃ centred where there are intercepts, which eliminates them. It keeps a running
-// product with a vector that changes a column at a time: what a sweep over coefficients, a
-// Newton step and conjugate gradients all need. It is not safe for concurrent use.
+// Hessian is ∇²f = X̃ᵀDX̃/N at a point, for a loss with q scores per row. D is the curvature of
+// the rows; X̃ is centred where there are intercepts, which eliminates them. The Hessian keeps its
+// product with a running vector that changes a column at a time, as sweeps over coefficients,
+// Newton steps and conjugate gradients need it. It is not safe for concurrent use.
 type Hessian struct {
 	view   *sparse.View
 	metric *model.Metric
@@ -18,23 +18,23 @@ type Hessian struct {
 
 	packed  *Columns  // of one score
 	gram    *Gram     // likewise
-	r       []float64 // of one score, compact rows: X̂·v
-	offset  float64   // what centring adds to it, in √w
+	r       []float64 // of one score, by compact row: X̂·v for the running vector v
+	offset  float64   // of one score: centring adds offset·√w to r
 	columns []int32   // that Reset was called with
 	moments map[int32][]float64
-	met     bool      // they are those of the point
+	met     bool      // the moments are those of the current point
 	w       []float64 // of several scores: D·Xv, n × q
-	c       []float64 // what centring takes from Xv
+	c       []float64 // what centring subtracts from every row of Xv
 	factor  []float64 // of ΣD
-	weighed []float64 // n: the curvature's weight times the probability of a score, or less it
-	pair    []float64 // n: an entry of D
+	weighed []float64 // n: the weight of a row times the probability of a score, or the negative of that
+	pair    []float64 // n: one entry of D for every row
 	dots    []float64
 	scratch []float64
 	shared  bool // the probabilities are in joint.plain
 	joint   joint
 }
 
-// NewHessian returns one for views of a loss of q scores.
+// NewHessian returns a Hessian for a view and a loss with q scores per row.
 func NewHessian(view *sparse.View, q int) *Hessian {
 	h := &Hessian{view: view, total: view.Total()}
 	n, _ := view.Dims()
@@ -50,8 +50,8 @@ func NewHessian(view *sparse.View, q int) *Hessian {
 	return h
 }
 
-// Reset makes it that of a point with the curvature m, which is kept, for the columns listed.
-// view says that m are the weights of the view alone.
+// Reset makes h the Hessian on the columns listed at a point with the curvature m, which is kept,
+// not copied. view says that the weights in m are those of the view.
 func (h *Hessian) Reset(m *model.Metric, columns []int32, view bool) {
 	h.metric = m
 	h.unwrite()
@@ -68,7 +68,7 @@ func (h *Hessian) Reset(m *model.Metric, columns []int32, view bool) {
 	h.Clear()
 }
 
-// prepare makes the factor of ΣD, where there are intercepts.
+// prepare factorises ΣD, where there are intercepts.
 func (h *Hessian) prepare() {
 	if !h.view.Centred() {
 		return
@@ -77,8 +77,8 @@ func (h *Hessian) prepare() {
 	model.FactorShifted(h.factor, h.metric.Count)
 }
 
-// meet makes the moments Σ xᵢⱼDᵢ of the columns, unless they are made, by pairs of scores: products of columns with a vector
-// of all rows go by kernels.
+// meet computes the moments Σ xᵢⱼDᵢ of the columns, unless they are up to date. It takes one pair of scores at a time, since
+// kernels can then multiply columns with a vector over all rows.
 func (h *Hessian) meet() {
 	if h.met || !h.view.Centred() {
 		return
@@ -104,7 +104,7 @@ func (h *Hessian) meet() {
 	h.met = true
 }
 
-// pairs sets pair to every entry of D in turn, by pairs of scores.
+// pairs calls do for every pair of scores a ≥ b, with h.pair set to that entry of D for every row.
 func (h *Hessian) pairs(do func(a, b int)) {
 	n, k := len(h.metric.Weight), h.view.Kernels()
 	share := h.shares()
@@ -121,7 +121,7 @@ func (h *Hessian) pairs(do func(a, b int)) {
 	}
 }
 
-// byScore sets out to the probabilities p, score by score.
+// byScore copies the probabilities p to out, score by score.
 func (h *Hessian) byScore(out []float64) {
 	q, n, pace := h.metric.Count, len(h.metric.Weight), h.view.Kernels().Pace()
 	for i := range n {
@@ -132,7 +132,7 @@ func (h *Hessian) byScore(out []float64) {
 	}
 }
 
-// complement sets pair to wp(1 − p), wp as weighed.
+// complement sets pair to wp(1 − p), where weighed holds wp.
 func (h *Hessian) complement(p []float64) {
 	for from, to := range h.view.Kernels().Pieces(len(p)) {
 		pair, weighed := h.pair[from:to], h.weighed[from:to]
@@ -142,9 +142,9 @@ func (h *Hessian) complement(p []float64) {
 	}
 }
 
-// column returns a column of the matrix, the number that it is taken less of where it is dense, and what the view then
-// multiplies it by. The number is its mean, since squares of what is far from 0 would cancel. It makes no other difference, as
-// the intercepts move along.
+// column returns a column of the matrix, the mean to subtract from it where it is dense (else 0), and the factor by which the
+// view then multiplies it. Without the mean, squares of values far from 0 would cancel; otherwise the mean makes no difference,
+// because the intercepts absorb it.
 func (h *Hessian) column(j int32) (rows []int32, values []float64, mean, scale float64) {
 	rows, values = h.view.Matrix().Column(int(j))
 	if scale = h.view.Scale(int(j)); rows == nil && scale > 0 {
@@ -153,7 +153,7 @@ func (h *Hessian) column(j int32) (rows []int32, values []float64, mean, scale f
 	return rows, values, mean, scale
 }
 
-// Clear makes the running vector 0.
+// Clear sets the running vector to 0.
 func (h *Hessian) Clear() {
 	if h.Written() {
 		clear(h.joint.r)
@@ -165,7 +165,7 @@ func (h *Hessian) Clear() {
 	h.offset = 0
 }
 
-// Move adds d, an entry for each score, to the running vector at a column.
+// Move adds d, one entry per score, to the running vector at column j.
 func (h *Hessian) Move(j int32, d []float64) {
 	if h.Written() {
 		h.joint.move(h.view.Kernels(), j, d)
@@ -227,7 +227,7 @@ func times(a, v, out []float64) {
 	}
 }
 
-// Product sets out to the entries of ∇²f times the running vector at a column.
+// Product sets out, one entry per score, to ∇²f times the running vector at column j.
 func (h *Hessian) Product(j int32, out []float64) {
 	if h.Written() {
 		h.joint.product(j, out[:h.metric.Count])
@@ -276,8 +276,8 @@ func (h *Hessian) Product(j int32, out []float64) {
 	}
 }
 
-// Block sets out, row by row, to ∇²f between all coefficients of a list of columns. The running
-// vector is 0 afterwards.
+// Block sets out, row by row, to ∇²f between all coefficients of a list of columns. It may
+// overwrite the running vector.
 func (h *Hessian) Block(columns []int32, out []float64) {
 	q := h.metric.Count
 	if h.packed == nil && !h.Written() && len(columns) == 1 {
@@ -304,7 +304,7 @@ func (h *Hessian) Block(columns []int32, out []float64) {
 	h.Clear()
 }
 
-// diagonalBlock is Block of one column: Σ xᵢⱼ²Dᵢ less what centring takes.
+// diagonalBlock is [Hessian.Block] for one column: Σ xᵢⱼ²Dᵢ less the term due to centring.
 func (h *Hessian) diagonalBlock(j int32, out []float64) {
 	h.meet()
 	q := h.metric.Count
@@ -358,8 +358,8 @@ func (h *Hessian) diagonalBlock(j int32, out []float64) {
 	}
 }
 
-// Predict adds X̃v to u, n × q, for coefficients v of columns, q for each: how scores move
-// with coefficients, the intercepts moving along.
+// Predict adds X̃v to u, n × q, for coefficients v of columns, q for each. That is the change in
+// scores where the coefficients change by v and the intercepts follow.
 func (h *Hessian) Predict(columns []int32, v, u []float64) {
 	q := h.metric.Count
 	n, _ := h.view.Dims()
@@ -379,7 +379,7 @@ func (h *Hessian) Predict(columns []int32, v, u []float64) {
 	h.centre(u)
 }
 
-// centre takes from u, n × q, what intercepts take up: its mean in the metric.
+// centre subtracts from u, n × q, its mean in the metric, which the intercepts absorb.
 func (h *Hessian) centre(u []float64) {
 	if !h.view.Centred() {
 		return
@@ -416,8 +416,8 @@ func (h *Hessian) centre(u []float64) {
 	}
 }
 
-// Outer returns X̃ᵀg on columns for slopes g of a criterion in the scores, n × q: they need
-// not sum to 0, and intercepts move along.
+// Outer returns X̃ᵀg on columns, for the slopes g of a criterion in the scores, n × q. The slopes
+// need not sum to 0: the result accounts for the intercepts, which follow the coefficients.
 func (h *Hessian) Outer(g []float64, columns []int32) []float64 {
 	q := h.metric.Count
 	n, _ := h.view.Dims()
@@ -439,7 +439,7 @@ func (h *Hessian) Outer(g []float64, columns []int32) []float64 {
 	return out
 }
 
-// balance takes D(ΣD)⁻¹Σg from slopes: what they lose as the intercepts move with β.
+// balance subtracts D(ΣD)⁻¹Σg from the slopes g, the part due to intercepts that follow β.
 func (h *Hessian) balance(g []float64) {
 	q := h.metric.Count
 	sum, pace := make([]float64, q), h.view.Kernels().Pace()

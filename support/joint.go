@@ -8,12 +8,12 @@ import (
 	"github.com/seed-45b9a24c/pare/model"
 )
 
-// joint is ∇²f between coefficients of some columns, number by number: from
-// a few sweeps on, a row of it is cheaper than a column of X for every score.
+// joint is ∇²f between some coefficients, written out entry by entry. After a few sweeps
+// this pays: an update takes a row of the matrix instead of a column of X for every score.
 type joint struct {
-	place  []int32 // column·q + score → its row and 1 more, 0: none
-	list   []int   // the coefficients that have one, in order
-	on     bool    // that is in effect
+	place  []int32 // column·q + score → 1 + its row of the matrix, 0: none
+	list   []int   // row → coefficient
+	on     bool    // Move and Product use the matrix
 	matrix []float64
 	stride int
 	r      []float64 // matrix times the running vector
@@ -21,16 +21,16 @@ type joint struct {
 	columns []int32 // of one score: scratch
 	rows    []int32 // scratch
 
-	plain           []float64 // P, score by score
-	curved          []int32   // rows of a weight other than 0
-	number          []int32   // of each row among these, −1: not one of them
-	weighted, share []float64 // s⊙P and P in these, score by score
+	plain           []float64 // the probabilities P, score by score
+	curved          []int32   // the rows of X whose weight is not 0
+	number          []int32   // row of X → its position in curved, −1: not in it
+	weighted, share []float64 // s⊙P and P on the rows in curved, score by score
 	x               [kernels.Lanes][]float64
 	panels          []float64
-	class           []float64 // of one score
+	class           []float64 // the sums of [Hessian.addClass], for one score
 }
 
-// largestJoint is the number of coefficients beyond which their Hessian is not written out.
+// largestJoint is the largest number of coefficients between which ∇²f is written out.
 const largestJoint = 1536
 
 const (
@@ -38,7 +38,7 @@ const (
 	spreadValue = 2.5 // one value spread out for tiles
 )
 
-// JointCost is what it costs to write ∇²f out between coefficients, +Inf where there are too many of them.
+// JointCost returns the cost of writing ∇²f out between coefficients, +Inf where there are too many of them.
 func (h *Hessian) JointCost(coefficients []int) float64 {
 	size := len(coefficients)
 	if size > largestJoint {
@@ -54,7 +54,7 @@ func (h *Hessian) JointCost(coefficients []int) float64 {
 	return h.gram.BuildCost(missing) + float64(GatherValue*float64(size*size))
 }
 
-// only returns the columns of the coefficients of one score.
+// only returns the columns of the coefficients, for a loss with one score.
 func (h *Hessian) only(coefficients []int) []int32 {
 	h.joint.columns = h.joint.columns[:0]
 	for _, j := range coefficients {
@@ -63,13 +63,12 @@ func (h *Hessian) only(coefficients []int) []int32 {
 	return h.joint.columns
 }
 
-// writeCost is what it costs to write ∇²f of several scores out between so many coefficients.
+// writeCost returns the cost of writing ∇²f of several scores out between size coefficients.
 func (h *Hessian) writeCost(size int) float64 {
 	return float64(len(h.joint.curved)) * float64(size) * (float64(0.5*tileValue*float64(size)) + spreadValue)
 }
 
-// VisitCost is what it costs to move the running vector at every column of a list, and to
-// have the product there.
+// VisitCost returns the cost of one Move and one Product at every column of a list.
 func (h *Hessian) VisitCost(columns []int32) float64 {
 	if h.Written() {
 		size := float64(len(h.joint.r))
@@ -83,9 +82,9 @@ func (h *Hessian) VisitCost(columns []int32) float64 {
 	return float64(2*scoreValue*float64(h.metric.Count)) * float64(values)
 }
 
-// Write writes out ∇²f between coefficients, j·q + k that of column j for
-// score k, all of columns that [Hessian.Reset] was called with. Until the next Reset, Move and
-// Product know these only: others do not move, and have products of 0.
+// Write writes out ∇²f between coefficients, where j·q + k stands for column j and score k.
+// Their columns must be among those that [Hessian.Reset] was called with. Until the next Reset,
+// Move and Product are limited to these coefficients: others do not move, and their products are 0.
 func (h *Hessian) Write(coefficients []int) {
 	q, size := h.metric.Count, len(coefficients)
 	j := &h.joint
@@ -129,7 +128,7 @@ func (h *Hessian) Write(coefficients []int) {
 	}
 }
 
-// bend lists the rows that have a curvature.
+// bend lists the rows whose curvature is not 0.
 func (h *Hessian) bend() {
 	j, pace := &h.joint, h.view.Kernels().Pace()
 	j.curved, j.number = j.curved[:0], resize(j.number, len(h.metric.Weight))
@@ -142,7 +141,7 @@ func (h *Hessian) bend() {
 	}
 }
 
-// gather takes their weights and probabilities together.
+// gather sets weighted and share for the rows in curved.
 func (h *Hessian) gather() {
 	j, m, q := &h.joint, len(h.joint.curved), h.metric.Count
 	pace := h.view.Kernels().Pace()
@@ -171,8 +170,8 @@ func (h *Hessian) unwrite() {
 	h.joint.on = false
 }
 
-// kept sets out to ∇²f between coefficients, row by row, as it was last written out, at whatever point that was. It reports
-// whether all of them were.
+// kept sets out to ∇²f between coefficients, row by row, as [Hessian.Write] last computed it, at whatever point that was. It
+// returns false, and leaves out as it is, where not all of them were written out then.
 func (h *Hessian) kept(coefficients []int, out []float64) bool {
 	j := &h.joint
 	for at, c := range j.list {
@@ -188,7 +187,7 @@ func (h *Hessian) kept(coefficients []int, out []float64) bool {
 	return all
 }
 
-// written sets out to what is written out between coefficients, all that there are.
+// written sets out, row by row, to ∇²f between all coefficients that are written out.
 func (h *Hessian) written(out []float64) {
 	size := len(h.joint.r)
 	for a := range size {
@@ -196,7 +195,7 @@ func (h *Hessian) written(out []float64) {
 	}
 }
 
-// Between sets out to what is written out between so many of the coefficients, row by row.
+// Between sets out, row by row, to ∇²f between some of the coefficients that are written out.
 func (h *Hessian) Between(coefficients []int, out []float64) {
 	size, j := len(coefficients), &h.joint
 	j.rows = j.rows[:0]
@@ -211,7 +210,7 @@ func (h *Hessian) Between(coefficients []int, out []float64) {
 	}
 }
 
-// bordered returns coefficients and, where there are intercepts, those of a column of ones after them, one for each score.
+// bordered returns the coefficients followed, where there are intercepts, by those of a column of ones, one for each score.
 func (h *Hessian) bordered(coefficients []int) []int {
 	if !h.view.Centred() {
 		return coefficients
@@ -227,7 +226,7 @@ func (h *Hessian) bordered(coefficients []int) []int {
 
 func tiled(size int) int { return (size + kernels.Lanes - 1) / kernels.Lanes * kernels.Lanes }
 
-// addClass adds Σ sᵢPᵢₖx̃ᵢx̃ᵢᵀ between the coefficients of one score k, own, to the matrix.
+// addClass adds Σ sᵢPᵢₖx̃ᵢx̃ᵢᵀ to the matrix, in the rows own of the coefficients of one score k.
 func (h *Hessian) addClass(coefficients, own []int) {
 	j := &h.joint
 	stride := tiled(len(own))
@@ -246,7 +245,7 @@ func (h *Hessian) addClass(coefficients, own []int) {
 }
 
 // tileProducts adds Σ (sᵢPᵢₖxᵢⱼ)(Rᵢₗxᵢₘ) to the upper triangle of out, for the coefficients
-// (j, k) and (m, l) and the factors R, nil for ones.
+// (j, k) and (m, l) and the factors R, given as right; nil stands for ones.
 func (h *Hessian) tileProducts(coefficients []int, right, out []float64) {
 	const lanes = kernels.Lanes
 	j, n := &h.joint, len(h.joint.curved)
@@ -270,8 +269,8 @@ func (h *Hessian) tileProducts(coefficients []int, right, out []float64) {
 	}
 }
 
-// spread sets x to the columns of the first eight coefficients in some of the rows that have a curvature, times the factors
-// of their scores.
+// spread sets x to the columns of the first eight coefficients, times the factors of their scores, in the rows
+// curved[from:to].
 func (h *Hessian) spread(coefficients []int, factors []float64, from, to int) {
 	q, n, k := h.metric.Count, len(h.joint.curved), h.view.Kernels()
 	for lane := range h.joint.x {
@@ -291,8 +290,8 @@ func (h *Hessian) spread(coefficients []int, factors []float64, from, to int) {
 	}
 }
 
-// values sets x to a column of the matrix in some of the rows that have a curvature, less its mean where it is dense, and returns what
-// the view multiplies it by.
+// values sets x to a column of the matrix in the rows curved[from:to], less its mean where it is dense, and returns the factor
+// by which the view multiplies the column.
 func (h *Hessian) values(column int32, x []float64, from, to int) (scale float64) {
 	if _, p := h.view.Dims(); int(column) == p { // of ones
 		h.view.Kernels().Fill(x, 1)
@@ -317,8 +316,9 @@ func (h *Hessian) values(column int32, x []float64, from, to int) (scale float64
 	return scale
 }
 
-// centring adds what the intercepts take up to the upper triangle: m(ΣD)⁻¹mᵀ for the moments m
-// of two coefficients, Σ xᵢⱼDᵢ in the row of its score, which is made of the border.
+// centring adds the term that eliminates the intercepts to the upper triangle: m_a(ΣD)⁻¹m_bᵀ
+// for coefficients a and b. The vector m of a coefficient is the row of the moments Σ xᵢⱼDᵢ for
+// its score; it is computed from the border of the matrix.
 func (h *Hessian) centring(coefficients []int) {
 	if !h.view.Centred() {
 		return
@@ -346,7 +346,7 @@ func (h *Hessian) centring(coefficients []int) {
 	}
 }
 
-// move is [Hessian.Move] on what is written out.
+// move is [Hessian.Move] on the matrix that is written out.
 func (j *joint) move(k *kernels.Set, column int32, d []float64) {
 	for at, row := range j.place[int(column)*len(d):][:len(d)] {
 		if row > 0 && d[at] != 0 {
@@ -355,7 +355,7 @@ func (j *joint) move(k *kernels.Set, column int32, d []float64) {
 	}
 }
 
-// product is [Hessian.Product] on what is written out.
+// product is [Hessian.Product] on the matrix that is written out.
 func (j *joint) product(column int32, out []float64) {
 	clear(out)
 	for at, row := range j.place[int(column)*len(out):][:len(out)] {

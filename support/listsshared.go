@@ -2,25 +2,25 @@ package support
 
 import "github.com/seed-45b9a24c/pare/sparse"
 
-// sharedLists is the share of the price of rows by lists that is not spent on room for these.
+// sharedLists is the share of the cost of [Gram.listRows] that is not for making room in the lists.
 const sharedLists = 0.85
 
-// listsTogether is what a team makes rows of the Gram matrix by: lists by rows of X, then their sums by
-// rows of the matrix, which are mirrored at last. Where a column is in a list is noted in between.
+// listsTogether is for rows of the Gram matrix that a team computes by lists. It first fills the lists, by rows of
+// X, then sums them, by rows of G, and at last mirrors these. The ranks say where in the lists a column is.
 type listsTogether struct {
-	first      int
-	at         []int   // column to come → its first rank
-	ranks      []int32 // of its entries: lists up to them are so long
+	first      int     // first row of G to compute
+	at         []int   // column to be listed → its first rank
+	ranks      []int32 // of each entry: length of its list up to the entry
 	workspaces []sumWorkspace
 }
 
-// sumWorkspace is that of one part of the sums.
+// sumWorkspace is the workspace of one part of the sums.
 type sumWorkspace struct {
 	listSpans
-	done []int // entries of each of its columns
+	done []int // number of entries of each of its columns that have been summed
 }
 
-// listTogether computes the rows from first on by a team, for which lists have room.
+// listTogether computes the rows from first on with a team. The lists must have room for the entries.
 func (g *Gram) listTogether(first, parts int) {
 	l := &g.lists
 	t := &l.together
@@ -41,7 +41,7 @@ func (g *Gram) listTogether(first, parts int) {
 	l.listed, l.missed = len(g.list), 0
 }
 
-// listing lists the entries of some rows of X.
+// listing adds the entries in a range of rows of X to the lists.
 type listing Gram
 
 // Part implements [team.Task].
@@ -63,7 +63,7 @@ func (p *listing) Part(k, of int) {
 	}
 }
 
-// summing computes every so many rows of the Gram matrix, from first on.
+// summing computes every of-th row of the Gram matrix, from first on.
 type summing Gram
 
 // Part implements [team.Task].
@@ -100,7 +100,7 @@ func (p *summing) Part(k, of int) {
 	}
 }
 
-// mirroring completes every so many columns above the diagonal.
+// mirroring mirrors every of-th group of rows.
 type mirroring Gram
 
 // Part implements [team.Task].

@@ -1,29 +1,29 @@
 package support
 
-// Columns of X that the store has no room for are made of X each time they are wanted, in the
-// order and with the operations of those that it holds, so that what comes of them has the same
+// Columns that the store has no room for are computed from X each time they are needed, with the
+// same operations in the same order as columns that it holds, so that results have the same
 // bits.
 
-// looseColumn is room for a column that is not held.
+// looseColumn is memory for a column that is not held.
 type looseColumn struct {
 	index  []int32
 	values []float64
 }
 
-// Bound limits what the store holds to so many bytes of sparse columns, those that are asked for
-// first, and what is made of them to Gram matrices; 0 means no bound. Results are the same under
-// every bound, but not without one: lists and bands of rows, which it rules out, sum in another
-// order.
+// Bound limits the store to that many bytes of sparse columns, those that are asked for first;
+// 0 means no bound. Under a bound nothing but Gram matrices is made of the columns: no lists and
+// no bands of rows. Since these sum in another order, results are the same under every bound, but
+// not without one.
 func (c *Columns) Bound(bytes int64) {
 	if !c.dense {
 		c.bytes = bytes
 	}
 }
 
-// Partial reports whether some columns asked for are not held.
+// Partial reports whether the values of some columns asked for are not held.
 func (c *Columns) Partial() bool { return c.loose > 0 }
 
-// Held reports whether a column asked for has a place in [Columns.Storage].
+// Held reports whether the values of a column asked for are in [Columns.Storage].
 func (c *Columns) Held(j int32) bool {
 	return c.loose == 0 || c.isHeld(c.slot[j])
 }
@@ -32,7 +32,7 @@ func (c *Columns) isHeld(slot int32) bool {
 	return c.start[slot+1] > c.start[slot] || c.size[slot] == 0
 }
 
-// room is the number of values that may be held, at most all of them.
+// room returns the number of values that may be held, at most those of all columns.
 func (c *Columns) room() int {
 	if c.dense {
 		return len(c.slot) * c.m
@@ -48,7 +48,8 @@ func (c *Columns) room() int {
 	return int(min(c.bytes/each, int64(all)))
 }
 
-// looseValues makes the column of a slot that is not held: of its entries in X those with from ≤ k < to.
+// looseValues computes part of the column of a slot whose values are not held: of its entries in X, those with
+// from ≤ k < to.
 func (c *Columns) looseValues(slot int32, from, to int, w *looseColumn) (rows []int32, values []float64) {
 	rows, values = c.gather(c.held[slot], from, to, w)
 	if c.root != nil {
@@ -81,8 +82,7 @@ func (c *Columns) gather(j int32, from, to int, w *looseColumn) (rows []int32, v
 	return rows, values
 }
 
-// measure notes the size of a column that is not held, and under weights that change its mean and
-// its norm.
+// measure sets the size, the mean and the squared norm of a column whose values are not held.
 func (c *Columns) measure(slot int32) {
 	j := c.held[slot]
 	from, to := c.view.Matrix().Span(int(j))

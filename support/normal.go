@@ -5,15 +5,15 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// Normal is the matrix X_SᵀX_S of columns S of a matrix, known by products. The
+// Normal is the matrix X_SᵀX_S of columns S of a matrix, known by its products. The
 // SVM's samples are such columns.
 //
-// Sparse columns are copied together. A product is an update of u = X_S·v for each
-// column, then dot products with u. Once that has cost what it takes they are copied by
-// rows too, so that both halves are dot products, and rows are numbered by their number
-// of entries: most entries are in few rows, and so a product finds most of what it reads
-// in the nearest cache. Of a dense matrix nothing is copied. Ready once Kernels is set;
-// not safe for concurrent use.
+// Sparse columns are copied, one after the other. A product takes updates that form
+// u = X_S·v, then dot products with u. Once the updates have cost as much extra as a
+// second copy costs, the entries are copied by rows too, so that both halves are dot
+// products. Rows are then ranked by their number of entries: most entries are in few rows,
+// so that most reads are from the first-level cache. A dense matrix is not copied. Ready
+// once Kernels is set; not safe for concurrent use.
 type Normal struct {
 	Kernels *kernels.Set
 
@@ -22,12 +22,12 @@ type Normal struct {
 	dense  bool
 	list   []int32
 	scale  []float64 // of rows; nil: 1
-	u      []float64 // X_S·v by row; by rank once there are ranks
-	wasted float64   // by products without ranks
+	u      []float64 // X_S·v by row; by rank once rows are ranked
+	wasted float64   // extra cost of products without ranks
 	work   float64   // see [Normal.Work]
 
-	from   []int64 // position in the list → first entry of the copy; one more
-	index  []int32 // row of each entry, or its rank
+	from   []int64 // position in the list → first entry of the copy; one more at the end
+	index  []int32 // row of each entry; its rank once rows are ranked
 	values []float64
 
 	ranked bool
@@ -38,7 +38,7 @@ type Normal struct {
 // Work returns the modelled cost, in nanoseconds, of what has been done with the columns taken.
 func (a *Normal) Work() float64 { return a.work }
 
-// once is the cost of meeting the entries once, at a price for each of sparse columns.
+// once returns the cost of one pass over the entries, at a price for each entry of sparse columns.
 func (a *Normal) once(price float64) float64 {
 	if a.dense {
 		return DenseCost(len(a.list) * a.m)
@@ -46,14 +46,14 @@ func (a *Normal) once(price float64) float64 {
 	return float64(price * float64(len(a.values)))
 }
 
-// rankValue is the price of ranks and the copy by rows, an entry.
+// rankValue is the cost per entry of the ranks and the copy by rows.
 const rankValue = 8.0
 
 // Take makes a the matrix of the columns listed (kept, not copied).
 func (a *Normal) Take(x sparse.Matrix, list []int32) { a.scaled(x, list, nil) }
 
-// scaled is Take of a matrix whose rows are multiplied by a scale each (kept); nil: 1. [Normal.Add]
-// is of the matrix itself.
+// scaled is [Normal.Take] for a matrix whose rows are multiplied by a scale each (kept, not copied); nil: 1.
+// [Normal.Add] ignores the scales.
 func (a *Normal) scaled(x sparse.Matrix, list []int32, scale []float64) {
 	a.scale = scale
 	a.x, a.list, a.ranked, a.wasted, a.work = x, list, false, 0, 0
@@ -176,7 +176,7 @@ func (a *Normal) rescale() {
 	}
 }
 
-// squared returns the square of the scale of a row, or of the one of a rank.
+// squared returns the squared scale of a row, given by its position in u.
 func (a *Normal) squared(at int) float64 {
 	switch {
 	case a.scale == nil:

@@ -7,9 +7,9 @@ import "github.com/seed-45b9a24c/pare/kernels"
 type Outer struct {
 	size   int
 	x      [kernels.Lanes][]float64
-	across []float64 // a line for every entry of the vectors: d_k times it, by k
-	panels []float64 // the vectors, interleaved by eight entries
-	sum    []float64 // in whole tiles
+	across []float64 // a line for each entry of the vectors: d_k times the entry, by k
+	panels []float64 // the vectors, eight entries of each side by side
+	sum    []float64 // the sums, in whole tiles
 }
 
 const (
@@ -17,7 +17,7 @@ const (
 	outerStride = outerTerms + kernels.Lanes
 )
 
-// OuterCost is that of [Outer.Sum].
+// OuterCost returns the cost of [Outer.Sum].
 func OuterCost(count, size int) float64 {
 	whole := float64((size + kernels.Lanes - 1) / kernels.Lanes * kernels.Lanes)
 	return float64(float64(count) * (float64(0.5*tileValue*whole*whole) + float64(2*GatherValue*whole)))
@@ -41,8 +41,8 @@ func (o *Outer) Sum(set *kernels.Set, count, size int, vector func(k int) (d flo
 	o.end(a)
 }
 
-// SumColumns is [Outer.Sum], with its bits, of vectors that are rows of a matrix whose columns are at hand,
-// one factor d for each row.
+// SumColumns is [Outer.Sum], with the same bits, for vectors that are the rows of a matrix given by its columns.
+// d has one factor for each row.
 func (o *Outer) SumColumns(set *kernels.Set, d []float64, size int, column func(j int) []float64, a []float64) {
 	o.Begin(size)
 	o.AddColumns(set, d, column)
@@ -68,7 +68,7 @@ func (o *Outer) AddColumns(set *kernels.Set, d []float64, column func(j int) []f
 	}
 }
 
-// Begin makes room for vectors of a size, with sums of 0.
+// Begin makes room for vectors of length size, and sets the sums to 0.
 func (o *Outer) Begin(size int) {
 	o.size = size
 	whole := panels(size) * kernels.Lanes
@@ -102,7 +102,7 @@ func (o *Outer) end(a []float64) {
 	}
 }
 
-// Flush adds the sums to the lower triangle of a, row by row, and begins anew.
+// Flush adds the sums to the lower triangle of a, row by row, and sets them to 0.
 func (o *Outer) Flush(set *kernels.Set, a []float64) {
 	whole := panels(o.size) * kernels.Lanes
 	for i := range o.size {

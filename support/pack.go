@@ -8,16 +8,16 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// picks reports whether the entries of a column are some of X's, picked by add: into plain
-// where they are wanted again, else into values.
+// picks reports whether columns are sparse and lack some rows, so that add has to pick their
+// entries out of X's: into plain where they are needed again, else into values.
 func (c *Columns) picks() bool { return !c.dense && c.number != nil }
 
-// again reports whether entries that are picked are wanted again, under other weights. Those of drawn rows
-// are not, which others follow.
+// again reports whether picked entries are needed again, under other weights. Those of a subsample are not,
+// since the next subsample has other rows.
 func (c *Columns) again() bool { return c.picks() && c.curved && !c.drawn }
 
-// add gives column j a slot, with the rows of its values, and those that are picked, if there is
-// room for them.
+// add gives column j a slot. If the store, of which room is the size in values, has room for the
+// column, add also sets the rows of its values, and the values where it picks them.
 func (c *Columns) add(j int32, room int) (slot int32) {
 	rows, values := c.view.Matrix().Column(int(j))
 	size, fits := len(values), c.dense || len(c.values)+len(values) <= room
@@ -57,8 +57,8 @@ func (c *Columns) add(j int32, room int) (slot int32) {
 	return slot
 }
 
-// expected is the number of values that columns with so many entries have in the rows in use, with
-// room to spare: rows drawn for a model of a loss are a few of all.
+// expected returns the number of values to expect, with a margin, in the rows in use for columns with
+// that many entries: a subsample has a fraction of the rows.
 func (c *Columns) expected(entries int) int {
 	if c.dense {
 		n, _ := c.view.Dims()
@@ -70,15 +70,15 @@ func (c *Columns) expected(entries int) int {
 	return min(entries, int(spareRows*float64(entries)/float64(c.whole.m)*float64(c.m)))
 }
 
-// spareRows is how many more entries drawn rows may have than others.
+// spareRows is the margin: how many times the average number of entries a row of a subsample may have.
 const spareRows = 1.25
 
-// few values are not worth being moved.
+// few is the least room that is made, in values, where the columns have so many: to move fewer later is not worth it.
 const few = 1 << 13
 
-// reserve makes room for n more values, and half as many again for columns to come, or for
-// those that all columns have where they are few, but not for more. Under a bound there is room for
-// all that it allows, at once: what never moves is never there twice.
+// reserve makes room for n more values. Where it has to allocate, it adds at least half as much again
+// for later columns, but never more than all, the number of values that may be held. Under a bound
+// it allocates room for all at once: storage that never moves is never there twice.
 func (c *Columns) reserve(n, all int) {
 	floats, ints := c.undefined, kernels.Undefined[int32]
 	if c.bytes > 0 {
@@ -107,19 +107,19 @@ func (c *Columns) reserve(n, all int) {
 	}
 }
 
-// undefined returns room for n values.
+// undefined returns n values, their contents undefined.
 func (c *Columns) undefined(n int) []float64 {
 	return c.view.Arena().Undefined(c.view.Kernels(), n)
 }
 
-// moved copies v to the beginning of room.
+// moved copies v to the beginning of room, and returns that part.
 func moved[T any](x *sparse.View, room, v []T) []T {
 	team := x.Team()
 	team.Do(team.Cuts(farValue*float64(len(v))), &moving[T]{x, room, v})
 	return room[:len(v)]
 }
 
-// moving copies some of v to where it is in room, in pieces.
+// moving copies a range of v to room, in pieces.
 type moving[T any] struct {
 	x       *sparse.View
 	room, v []T
@@ -134,8 +134,8 @@ func (m *moving[T]) Part(k, of int) {
 	}
 }
 
-// lengthen adds n elements to v, undefined as yet. It doubles what it has to move, and
-// does not leave that to append, which takes smaller steps.
+// lengthen adds n undefined elements to v. Where v has to move, its capacity doubles;
+// append would take smaller steps.
 func lengthen[T float64 | int32](x *sparse.View, v []T, n int) []T {
 	if need := len(v) + n; need > cap(v) {
 		v = moved(x, kernels.Undefined[T](max(need, 2*cap(v))), v)
@@ -143,7 +143,7 @@ func lengthen[T float64 | int32](x *sparse.View, v []T, n int) []T {
 	return v[:len(v)+n]
 }
 
-// reserveSlots makes room for slots of the columns listed that have none.
+// reserveSlots makes room for the slots of those columns listed that have none.
 func (c *Columns) reserveSlots(columns []int32) {
 	missing := 0
 	for _, j := range columns {
@@ -155,7 +155,7 @@ func (c *Columns) reserveSlots(columns []int32) {
 	c.mean, c.square, c.start = slices.Grow(c.mean, missing), slices.Grow(c.square, missing), slices.Grow(c.start, missing)
 }
 
-// packCost is the cost of putting so many values into the store.
+// packCost returns the cost of putting that many values into the store.
 func (c *Columns) packCost(values int) float64 {
 	if c.dense {
 		return float64(farValue * float64(values))
@@ -170,7 +170,7 @@ func (c *Columns) fill(slot int) {
 	from, to := c.start[slot], c.start[slot+1]
 	packed := c.values[from:to]
 	_, values := c.view.Matrix().Column(j)
-	shift := 0.0 // that values lack yet
+	shift := 0.0 // still to be subtracted from the values
 	if !c.curved {
 		norm := c.view.Norm(j)
 		c.mean[slot], c.square[slot] = c.view.Mean(j), norm*norm
@@ -218,15 +218,15 @@ func (c *Columns) fill(slot int) {
 	}
 }
 
-// take copies the values of a column to where they are packed, unless they are there.
+// take copies the values of a column to packed, unless they are there already.
 func (c *Columns) take(values, packed []float64) {
 	if len(packed) > 0 && &packed[0] != &values[0] {
 		c.view.Kernels().Copy(packed, values)
 	}
 }
 
-// takeRoots multiplies the values of a column, in the rows of an index or where that is nil in all, by the roots
-// of the weights.
+// takeRoots multiplies the values of a column by the roots of the weights of their rows: those of the index, or
+// all rows where it is nil.
 func (c *Columns) takeRoots(index []int32, packed []float64) {
 	k := c.view.Kernels()
 	switch {
@@ -243,7 +243,7 @@ func (c *Columns) takeRoots(index []int32, packed []float64) {
 	}
 }
 
-// compact sets out to v less a number, in compact rows where some are left out.
+// compact sets out, by compact row, to v − less in the rows of the sample.
 func (c *Columns) compact(v []float64, less float64, out []float64) {
 	for from, to := range c.view.Kernels().Pieces(len(out)) {
 		out := out[from:to]
@@ -253,7 +253,7 @@ func (c *Columns) compact(v []float64, less float64, out []float64) {
 	}
 }
 
-// centres reports that columns have a mean to be taken away: without any curvature they have none, and all of X̃ is 0.
+// centres reports whether columns have a mean to subtract. Where all weights are 0 they have none, and all of X̂ is 0.
 func (c *Columns) centres() bool { return c.view.Centred() && c.total > 0 }
 
 // scaleSparse sets out[i] = √w·values[i] and returns x̄ and ‖X̃‖² under the
@@ -267,7 +267,7 @@ func (c *Columns) scaleSparse(index []int32, values, out []float64) (mean, squar
 	if centre := float64(float64(c.total*mean) * mean); centre <= square/2 {
 		return mean, square - centre
 	}
-	// Rounding would be seen in a difference of nearly the same numbers.
+	// square − centre would suffer from cancellation.
 	var seen float64
 	square = 0
 	pace := c.view.Kernels().Pace()

@@ -8,12 +8,12 @@ type byRow struct {
 	position []int32 // of each entry in the list
 	values   []float64
 
-	next  []int64 // row → its number of entries, then the caller's
-	count []int32 // length → rows
+	next  []int64 // row → its number of entries; after rank free for the caller
+	count []int32 // length → number of rows
 }
 
-// rank orders the rows that have entries by their number, longest at most, which is
-// in next, and makes room for the entries.
+// rank orders the rows that have entries by their number of entries, which next has and
+// which is at most longest, and makes room for the entries.
 func (r *byRow) rank(longest int) {
 	r.count = resize(r.count, longest+2)
 	clear(r.count)

@@ -6,13 +6,13 @@ import (
 	"github.com/seed-45b9a24c/pare/kernels"
 )
 
-// RowSystem solves the system A = X̃_Sᵀdiag(w)X̃_S/N + α₂I, α₂ > 0, of more columns than
+// RowSystem solves systems with A = X̃_Sᵀdiag(w)X̃_S/N + α₂I, α₂ > 0, for more columns than
 // there are rows:
 //
 //	A⁻¹ = (I − X̂ᵀ(I + X̂X̂ᵀ/Nα₂)⁻¹X̂/Nα₂)/α₂,  X̂ = diag(√w)X̃_S.
 //
-// The matrix of the rows is computed once, its factor for every α₂. What it solves is
-// to be refined: it cancels where α₂ is small. Not safe for concurrent use.
+// X̂X̂ᵀ is computed once, a factor for every α₂. Callers have to refine solutions, since the
+// formula cancels where α₂ is small. Not safe for concurrent use.
 type RowSystem struct {
 	columns *Columns
 	k       *kernels.Set
@@ -25,8 +25,8 @@ type RowSystem struct {
 	outer   Outer
 }
 
-// NewRowSystem computes the matrix of the rows for the columns listed (kept, not
-// copied), which the store must hold, now and in all calls.
+// NewRowSystem computes X̂X̂ᵀ for the columns listed (kept, not copied), which the store
+// must hold, now and in all calls.
 func NewRowSystem(columns *Columns, list []int32) *RowSystem {
 	size := columns.m
 	r := &RowSystem{
@@ -37,7 +37,7 @@ func NewRowSystem(columns *Columns, list []int32) *RowSystem {
 	return r
 }
 
-// Update computes the matrix of the rows anew, after the weights of the store have changed.
+// Update computes X̂X̂ᵀ anew, after the weights of the store have changed.
 func (r *RowSystem) Update() {
 	columns, list, size := r.columns, r.list, r.columns.m
 	columns.work += columns.RowSystemCost(list)
@@ -76,7 +76,7 @@ func (r *RowSystem) Update() {
 	}
 }
 
-// RowSystemCost is the cost of [NewRowSystem] for columns that the store holds.
+// RowSystemCost returns the cost of [NewRowSystem] for columns that the store holds.
 func (c *Columns) RowSystemCost(list []int32) float64 {
 	if c.dense {
 		return OuterCost(len(list), c.m)
@@ -97,8 +97,8 @@ func (c *Columns) rootOf(k int) float64 {
 	return c.root[k]
 }
 
-// Factorise prepares for a strength. It returns false where that is zero to working
-// precision.
+// Factorise computes the factor for α₂ = alpha. It returns false where alpha is zero to
+// working precision.
 func (r *RowSystem) Factorise(alpha float64) bool {
 	size := r.columns.m
 	r.columns.work += CholeskyCost(size)
@@ -117,7 +117,7 @@ func (r *RowSystem) Factorise(alpha float64) bool {
 func (r *RowSystem) Solve(b, x []float64) {
 	c := r.columns
 	c.work += c.ProductCost(r.list) + float64(2*DenseValue*float64(c.m)*float64(c.m))
-	// In units of the largest entry of b, so that no product leaves the range.
+	// In units of about the largest entry of b, so that no product overflows or underflows.
 	_, exponent := math.Frexp(r.k.MaxAbs(b))
 	for k, v := range b {
 		x[k] = math.Ldexp(v, -exponent)

@@ -6,9 +6,9 @@ import (
 	"github.com/seed-45b9a24c/pare/kernels"
 )
 
-// Semidefinite solves Mx = b for a symmetric M that is positive semidefinite, and b in its
-// range: by Cholesky's method, or where that breaks down by that of M + δI, whose solution is
-// refined until it is one of M too. The zero value with Kernels set is ready; it is not safe
+// Semidefinite solves Mx = b for a symmetric positive semidefinite M and b in its range. It
+// uses a Cholesky factor of M or, where that breaks down, of M + δI; it then refines the
+// solution until it solves Mx = b. The zero value with Kernels set is ready; it is not safe
 // for concurrent use.
 type Semidefinite struct {
 	Kernels *kernels.Set
@@ -19,14 +19,14 @@ type Semidefinite struct {
 }
 
 const (
-	semidefiniteShift = 1e-9 // of the mean of the diagonal
+	semidefiniteShift = 1e-9 // δ over the mean of the diagonal
 	semidefiniteSteps = 30
-	semidefiniteRest  = 1e-13 // residual, relative to b, that counts as none
-	semidefiniteMost  = 1e-8  // from which on b is not in the range
+	semidefiniteRest  = 1e-13 // relative residual up to which a solution needs no refinement
+	semidefiniteMost  = 1e-8  // relative residual beyond which b is not in the range
 )
 
-// Factorise takes the matrix over, of which the lower triangle of q is read: size rows of
-// size. It returns false where nothing helps, as for numbers that are not finite.
+// Factorise copies and factorises the size × size matrix whose lower triangle is that of q.
+// It returns false where that fails with the shift, too, as for numbers that are not finite.
 func (s *Semidefinite) Factorise(q []float64, size int) bool {
 	s.size, s.shifted = size, false
 	s.l = append(s.l[:0], q[:size*size]...)
@@ -47,13 +47,13 @@ func (s *Semidefinite) Factorise(q []float64, size int) bool {
 	return shift > 0 && Cholesky(s.Kernels, s.l, size) == size
 }
 
-// Singular reports that the matrix is singular to working precision.
+// Singular reports whether the matrix is singular to working precision.
 func (s *Semidefinite) Singular() bool { return s.shifted }
 
-// Factor returns the Cholesky factor of the matrix, or of the one shifted. Read only.
+// Factor returns the Cholesky factor of M, or of M + δI where M is singular. Read only.
 func (s *Semidefinite) Factor() []float64 { return s.l }
 
-// Solve turns b into a solution. It returns false where there is none.
+// Solve replaces b by a solution. It returns false where there is none.
 func (s *Semidefinite) Solve(b []float64) bool {
 	if !s.shifted {
 		CholeskySolve(s.Kernels, s.l, s.size, b)

@@ -18,11 +18,11 @@ func (t *collecting) Part(k, of int) {
 	a.k.DotSpans(a.from[from:to], a.to[from:to], a.columns.index, a.columns.values, t.u, t.out[from:to])
 }
 
-// updating is [System.spread] column by column: every part has some of the rows.
+// updating is [System.spread] column by column. Every part has some of the rows.
 type updating struct {
 	a    *System
 	v    []float64
-	cuts []int64 // row by row of parts: where in the store the columns of the list have got to
+	cuts []int64 // for each part, one after another: where in the store its entries of every listed column begin
 	of   int     // parts that cuts are for; 0: none
 }
 
@@ -34,7 +34,7 @@ func (t *updating) Part(k, of int) {
 	a.k.AxpySpans(t.v, t.cuts[k*s:][:s], t.cuts[(k+1)*s:][:s], a.columns.index, a.columns.values, a.u)
 }
 
-// cut divides the columns by rows.
+// cut divides the columns between parts, by rows.
 func (t *updating) cut(parts int) {
 	if t.of == parts {
 		return

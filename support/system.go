@@ -10,26 +10,26 @@ import (
 
 // System is the operator A = X̃_Sᵀdiag(w)X̃_S/N + α₂I on columns S that a store
 // holds (Bertrand et al., appendix A; with an intercept the columns are centred,
-// which eliminates its row). It is not safe for concurrent use.
+// which eliminates the intercept). It is not safe for concurrent use.
 //
-// A product is two passes over the entries of X̂_S: one of updates of u = X̃_S·v, one of dot
-// products with it. Once that pays, both go by bands of rows, in a copy of the entries that the
-// store keeps from one system to the next.
+// A product takes two passes over the entries of X̂_S: updates that form u = X̃_S·v, then dot
+// products with u. Where it pays, both passes use [bands], a copy of the entries in bands of rows
+// that the store keeps from one system to the next.
 type System struct {
 	columns *Columns
 	bands   *bands
 	k       *kernels.Set
 	list    []int32
 	ridge   float64
-	u       []float64 // compact rows: X̃_S·v, of the store, valid until another system multiplies
+	u       []float64 // X̃_S·v by compact row; memory of the store, valid until another system computes a product
 
-	// Of sparse columns, by position in the list, those eliminated left out:
-	from, to []int64   // in the store
-	means    []float64 // to carry
-	place    []int32   // in the bands, -1: not there
-	entries  int       // of dense columns, too
-	banded   bool      // products go by bands
-	waste    float64   // of one of the two passes, over one with bands of these very columns
+	// Of sparse columns; slices are by position in the list.
+	from, to []int64   // where the entries of the column are in the store
+	means    []float64 // [Columns.Mean]
+	place    []int32   // position in the bands, -1: not in them
+	entries  int       // of all columns; of dense ones, too
+	banded   bool      // products use the bands
+	waste    float64   // cost of a pass beyond that of one with bands of exactly these columns
 
 	block     block
 	following following
@@ -38,13 +38,13 @@ type System struct {
 	updating   updating
 }
 
-// Reset makes a the system of the columns listed (kept, not copied), which the
-// store must hold.
+// Reset makes a the system of the columns in list, which the store must hold.
+// The list is kept, not copied.
 func (a *System) Reset(columns *Columns, list []int32, ridge float64) {
 	a.reset(columns, &columns.bands, &columns.scratch[0], list, ridge)
 }
 
-// reset is Reset with a copy and a vector over the rows of its own.
+// reset is [System.Reset] with the given bands and the given vector over the rows.
 func (a *System) reset(columns *Columns, bands *bands, scratch *[]float64, list []int32, ridge float64) {
 	a.columns, a.bands, a.k, a.list, a.ridge = columns, bands, columns.view.Kernels(), list, ridge
 	if cap(*scratch) < columns.m {
@@ -60,7 +60,7 @@ func (a *System) reset(columns *Columns, bands *bands, scratch *[]float64, list 
 	}
 }
 
-// locate notes where the columns of the list are.
+// locate looks up the entries and the means of the listed columns in the store.
 func (a *System) locate() {
 	s := len(a.list)
 	a.from, a.to, a.means = resize(a.from, s), resize(a.to, s), resize(a.means, s)
@@ -72,7 +72,8 @@ func (a *System) locate() {
 	}
 }
 
-// ready decides whether a pass goes by bands, and returns what it costs.
+// ready makes the bands anew if that pays, decides whether a pass uses them, and returns the
+// cost of the pass.
 func (a *System) ready() (cost float64) {
 	cost = a.columns.valuesCost(a.entries, SparseValue)
 	b := a.bands
@@ -87,7 +88,7 @@ func (a *System) ready() (cost float64) {
 	return cost + a.waste
 }
 
-// consult looks for the columns in the bands.
+// consult looks the columns up in the bands and decides whether products use them.
 func (a *System) consult() {
 	b := a.bands
 	a.place = resize(a.place, len(a.list))
@@ -140,7 +141,7 @@ func (a *System) collect(u, out []float64) {
 	}
 }
 
-// collectCopied is collect of a store without a bound, but for N.
+// collectCopied is collect for sparse columns of a store without a bound, before the division by N.
 func (a *System) collectCopied(u, out []float64) {
 	c, b := a.columns, a.bands
 	cost := a.ready()
@@ -185,12 +186,12 @@ func (a *System) spread(v []float64) {
 	default:
 		a.spreadCopied(v)
 	}
-	if shift := a.k.Dot(a.means, v); shift != 0 { // what the columns have on average
+	if shift := a.k.Dot(a.means, v); shift != 0 { // centring
 		c.lower(a.u, shift)
 	}
 }
 
-// spreadCopied is spread of a store without a bound, but for what columns have on average.
+// spreadCopied is spread for sparse columns of a store without a bound, before the centring.
 func (a *System) spreadCopied(v []float64) {
 	c, b := a.columns, a.bands
 	cost := a.ready()

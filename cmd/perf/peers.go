@@ -59,8 +59,13 @@ func (c *peersCommand) options(env environment, m peers.Model) peers.Options {
 }
 
 func (c *peersCommand) run(ctx context.Context, env environment) error {
-	if c.File == "" && c.reading != (reading{}) {
+	switch of := (peersCommand{Model: "lasso", Ratio: 0.01}); { // their defaults
+	case c.File == "" && c.reading != of.reading:
 		return outcome.Errorf(outcome.Usage, "--target, --one-hot, --missing and --features say how FILE is read: name one")
+	case c.File == "" && (c.Model != of.Model || c.Ratio != of.Ratio):
+		return outcome.Errorf(outcome.Usage, "--model and --ratio are for a FILE: name one, or give the standing rows with --rows")
+	case c.File != "" && c.Rows != "":
+		return outcome.Errorf(outcome.Usage, "--rows chooses among the standing rows, and with %s none of these is run: leave one of the two out", c.File)
 	}
 	rows := peers.Choose(c.Rows)
 	file := func(r peers.Row) (string, error) { return r.File(c.Data) }

@@ -46,12 +46,20 @@ func TestPeersMeetOnATable(t *testing.T) {
 	}
 }
 
-// TestPeersNeedAFileToReadOtherwise: flags of FILE are not passed over where there is none.
+// TestPeersNeedAFileToReadOtherwise: flags of FILE are not passed over where there is none, nor those of the standing rows beside one.
 func TestPeersNeedAFileToReadOtherwise(t *testing.T) {
 	for _, flag := range []string{"--target=y", "--one-hot", "--missing=mean", "--features=3"} {
 		if _, errs := perf(t, 2, "peers", flag, "--quick", "--only", "nobody", "--data", t.TempDir()); !strings.Contains(errs, "say how FILE is read") {
 			t.Errorf("%s: %s", flag, errs)
 		}
+	}
+	for _, flag := range []string{"--model=logreg", "--ratio=0.2"} {
+		if _, errs := perf(t, 2, "peers", flag, "--quick", "--only", "nobody", "--data", t.TempDir()); !strings.Contains(errs, "are for a FILE") {
+			t.Errorf("%s: %s", flag, errs)
+		}
+	}
+	if _, errs := perf(t, 2, "peers", "../../docs/data/patients.csv", "--rows=lasso"); !strings.Contains(errs, "standing rows") {
+		t.Errorf("--rows: %s", errs)
 	}
 }
 

@@ -20,8 +20,8 @@ const (
 // however well its model is solved: the linear predictor of rows that are easy to classify
 // grows by about one unit per step. Where there are many rows per column, a sample of the rows
 // suffices for these steps. With fewer rows, the solution on a sample would be too different.
-// What counts is the total curvature of the loss: at most a quarter per row, and with an intercept
-// hardly more than the number of rows of the rarer class.
+// What counts is the total curvature of the loss: at most a quarter per row under the logistic loss,
+// and with an intercept hardly more than the number of rows of the rarer class.
 //
 // It reports whether there is a new point to certify. It samples only at a cold start, and not
 // where packed copies are bounded.

@@ -34,7 +34,7 @@ const (
 	subsampleMost    = 8   // a sample has at least one in this many rows
 	subsampleLeast   = 3   // a sample has at most one in this many rows
 	subsampleLow     = 500 // the least sample: a model of fewer rows is no cheaper
-	subsampleTall    = 12  // rows per column of X from which on the next two constants apply: with fewer, models of all rows are not dear enough
+	subsampleTall    = 12  // rows per column of X from which on the next two constants apply: with fewer, models of a sample save less
 	subsampleFew     = 4   // the sample may be smaller by this factor than perColumn asks; smaller still, and all rows are used
 	subsampleLargest = 800 // the most columns of a set: its Gram matrix is computed anew for every step
 	subsampleEntries = 16  // of a column in the sample; with fewer, its norm is that on all rows

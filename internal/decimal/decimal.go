@@ -8,14 +8,14 @@ import (
 	"strconv"
 )
 
-// MaxLength is the longest spelling of a number that is read, in bytes: the exact decimal
-// expansion of any float64 fits four times over.
+// MaxLength is the length in bytes of the longest spelling of a number that is read: more than three
+// times that of the longest exact decimal expansion of a float64.
 const MaxLength = 4096
 
 // Fault says what is wrong with a spelling; None is success.
 type Fault uint8
 
-// What may be wrong.
+// The faults of a spelling.
 const (
 	None Fault = iota
 	NotNumber
@@ -27,12 +27,12 @@ const (
 //
 //	[+|-] (digits [. [digits]] | . digits) [(e|E) [+|-] digits]
 //
-// and returns the nearest float64, ties to even, and the bytes looked at. The
-// spellings that strtod and strconv accept beyond this (nan, inf, hexadecimal,
-// underscores) are not numbers here. A magnitude that would become infinite,
-// or a nonzero one that would become 0, is out of range; subnormals are not.
+// and returns the nearest float64, ties to even, and the number of bytes read. Other
+// spellings that strtod and strconv accept (nan, inf, hexadecimal, underscores) are
+// not numbers here. A magnitude that would become infinite, or a nonzero one that
+// would become 0, is out of range; subnormals are not.
 //
-// More than MaxLength bytes are no number either.
+// A spelling of more than MaxLength bytes is too long, except where leading zeros pad a number of few digits.
 func Parse(b []byte) (v float64, length int, f Fault) {
 	if len(b) >= ShortReach {
 		if v, length = Short(b); length > 0 {
@@ -88,12 +88,12 @@ func Parse(b []byte) (v float64, length int, f Fault) {
 	return v, i, None
 }
 
-// ShortReach is how many bytes there have to be for Short.
+// ShortReach is the number of bytes that the argument of Short must have.
 const ShortReach = 1 + 8 + 1 + 8
 
-// Short is Parse for what most numbers of most files are, a minus or none and up to seven digits, perhaps with a
-// point and more digits behind it; the length is 0 where it is anything else. For up to seven
-// digits behind the point there are no branches on what differs from number to number.
+// Short is Parse for the most frequent spellings: an optional minus, one to seven digits, and optionally a point
+// followed by digits. The length is 0 for anything else. For up to seven digits after the point, no branch
+// depends on what differs from number to number.
 func Short(b []byte) (v float64, length int) {
 	sign := int((uint32(b[0]^'-') - 1) >> 31)
 	whole, n := Eight(b[sign:])
@@ -124,9 +124,9 @@ func Short(b []byte) (v float64, length int) {
 	return math.Float64frombits(math.Float64bits(v) | uint64(sign)<<63), i
 }
 
-// behind goes on with a number m, eight digits of which are behind the point, by those from
-// b[i] on, as long as there are no more than most behind the point; the length is 0 where
-// there are, or where b ends soon.
+// behind continues a number m, which has eight digits after the point, with the digits from b[i]
+// on. The length is 0 if there are more than most digits after the point, or if b ends within eight
+// bytes of the number.
 func behind(b []byte, i int, m uint64, most int) (v float64, length int) {
 	for places := 8; len(b)-i > 8; {
 		digits, n := Eight(b[i:])
@@ -147,8 +147,8 @@ func behind(b []byte, i int, m uint64, most int) (v float64, length int) {
 	return 0, 0
 }
 
-// digits goes on with a number m by the digits from b[i] on, and returns where they end;
-// fits is whether the number is below 2⁶⁴, without which it means nothing.
+// digits continues a number m with the digits from b[i] on, and returns where they end. fits
+// reports whether the number is below 2⁶⁴; if not, the number is meaningless.
 func digits(b []byte, i int, m uint64) (number uint64, end int, fits bool) {
 	fits = true
 	for len(b)-i >= 8 {
@@ -173,10 +173,10 @@ func digits(b []byte, i int, m uint64) (number uint64, end int, fits bool) {
 	return m, i, fits
 }
 
-// Eight returns the number spelled by the digits at the start of b, which has eight bytes or
-// more, up to eight of them, and how many they are; for none the number means nothing.
+// Eight returns the number spelled by the digits at the start of b, at most eight, and how many
+// they are; if there are none, the number is meaningless. b must have at least eight bytes.
 //
-// Their count needs no loop, which would mispredict its end on almost every number.
+// Counting the digits needs no loop, whose end would be mispredicted for almost every number.
 func Eight(b []byte) (value uint64, n int) {
 	x := binary.LittleEndian.Uint64(b) ^ 0x3030303030303030 // a digit becomes its value
 	other := (x + 0x7676767676767676 | x) & 0x8080808080808080
@@ -184,17 +184,17 @@ func Eight(b []byte) (value uint64, n int) {
 	return join(x, n), n
 }
 
-// join returns the number of the first n digits, a byte each.
+// join returns the number spelled by the first n digits, one per byte.
 func join(x uint64, n int) uint64 {
 	return joined(x << (uint(64-8*n) & 63)) // zeros move in before them
 }
 
-// BriefReach is how many bytes Brief may look at.
+// BriefReach is the number of bytes that the argument of Brief must have.
 const BriefReach = 1 + 8
 
-// Brief returns the number that the first n bytes of b spell if these are a minus or none and
-// up to eight bytes of digits, perhaps with a point; ok is whether they are. b has BriefReach
-// bytes or more.
+// Brief returns the number that the first n bytes of b spell if these are an optional minus and
+// up to eight bytes of digits, optionally with a point; ok reports whether they are. b must have at
+// least BriefReach bytes.
 func Brief(b []byte, n int) (v float64, ok bool) {
 	sign := int((uint32(b[0]^'-') - 1) >> 31)
 	if n -= sign; uint(n-1) > 7 {
@@ -206,7 +206,7 @@ func Brief(b []byte, n int) (v float64, ok bool) {
 	if whole >= n {
 		v = float64(int64(join(x, n)))
 	} else {
-		// The digits behind the point move to those before it.
+		// Removing the point joins the digits before and after it.
 		before := uint64(1)<<(8*whole&63) - 1
 		if n--; n == 0 || byte(x>>(8*whole&63)) != '.'^'0' || bits.TrailingZeros64(other&(other-1))/8 <= n {
 			return 0, false
@@ -216,14 +216,14 @@ func Brief(b []byte, n int) (v float64, ok bool) {
 	return math.Float64frombits(math.Float64bits(v) | uint64(sign)<<63), true
 }
 
-// LongReach is how many bytes before the end of a cell Long may look at.
+// LongReach is the number of bytes before the end of a cell that Long reads.
 const LongReach = 24
 
-// Long returns the number that text[at:end] spells if that is a minus or none, up to seven digits, a
-// point, and eight to 19 digits less those before the point; ok is whether it is. LongReach ≤ end, and
-// the text has eight bytes or more from at+1 on.
+// Long returns the number that text[at:end] spells if that is an optional minus, one to seven digits, a
+// point, and at least eight digits after it, with at most 19 digits in all; ok reports whether it is. end must be at
+// least LongReach, and text must have at least eight bytes from at+1 on.
 //
-// Where a number ends being known, its last 24 digits are read at once.
+// Since the end of the number is known, its last 24 bytes are read at once.
 func Long(text []byte, at, end int) (v float64, ok bool) {
 	head := text[at : at+9]
 	sign := int((uint32(head[0]^'-') - 1) >> 31)
@@ -250,15 +250,15 @@ func Long(text []byte, at, end int) (v float64, ok bool) {
 	return math.Float64frombits(math.Float64bits(v) | uint64(sign)<<63), true
 }
 
-// joined returns the number of eight digits, a byte each: neighbours join, 1, 2, 4 at a time.
+// joined returns the number spelled by eight digits, one per byte: it joins neighbouring groups of 1, 2 and 4 digits.
 func joined(x uint64) uint64 {
 	x = x*10 + x>>8
 	const low = 0x000000ff000000ff
 	return ((x&low)*(100+1000000<<32) + (x>>16&low)*(1+10000<<32)) >> 32
 }
 
-// lasting keeps, of eight digits that end 16 and eight places before the last, those that are among
-// so many; wide is ten to that power, below 2⁶⁴.
+// lasting[k] has masks for the two groups of eight digits that end 16 and eight places before the last digit,
+// which keep the digits among the last k. wide[k] is 10ᵏ, below 2⁶⁴.
 var lasting, wide = func() (masks [32][2]uint64, powers [32]uint64) {
 	power := uint64(1)
 	for places := range 20 {
@@ -272,30 +272,30 @@ var lasting, wide = func() (masks [32][2]uint64, powers [32]uint64) {
 }()
 
 // quotient returns the float64 nearest to m/10ᵏ, for 0 < m and k ≤ 27: m/5ᵏ times a power of two,
-// by the reciprocal of 5ᵏ where that decides how to round.
+// by the reciprocal of 5ᵏ where its precision suffices to round correctly.
 func quotient(m uint64, k int) float64 {
 	up := bits.LeadingZeros64(m)
 	m <<= up
 	five := &fives[k&31]
-	q, _ := bits.Mul64(m, five.reciprocal) // the quotient is at least that, and less than 2 above
+	q, _ := bits.Mul64(m, five.reciprocal) // the exact quotient is at least q and less than q + 2
 	if (q+2)&(1<<9-1) <= 2 {
-		return ratio(m, up, k) // a float64, or the middle of two, may be between
+		return ratio(m, up, k) // a float64, or the midpoint of two, may lie in between
 	}
 	return float64(int64(q>>1|1)) * math.Float64frombits(uint64(1023-62-up+five.shift-k)<<52)
 }
 
-// ratio is quotient by division, for an m that was moved up: both are where an integer division
-// leaves at least 62 bits and says whether more are to come.
+// ratio is quotient by division, for an m shifted up by up bits: the integer division of the shifted m by
+// the shifted 5ᵏ gives at least 62 bits and tells whether the quotient has more.
 func ratio(m uint64, up, k int) float64 {
 	q, rest := bits.Div64(m>>1, m<<63, fives[k].number)
-	q = q>>1 | q&1 // below 2⁶³; the last bit, far below the half, tells what is lost
+	q = q>>1 | q&1 // below 2⁶³; the last bit, far below half a unit of the result, records whether bits were lost
 	if rest != 0 {
 		q |= 1
 	}
 	return float64(int64(q)) * math.Float64frombits(uint64(1023-62-up+fives[k].shift-k)<<52)
 }
 
-// parseExponent reads [+|-] digits, n bytes of them, saturating; ok says
+// parseExponent reads [+|-] digits, n bytes in all, and saturates. ok reports
 // whether there are digits.
 func parseExponent(b []byte) (power, n int, ok bool) {
 	i := 0
@@ -314,8 +314,8 @@ func parseExponent(b []byte) (power, n int, ok bool) {
 	return power, i, i > start
 }
 
-// parseSlowly is Parse for a spelling that is known to be well formed
-// but is too long or too large for the exact routes.
+// parseSlowly is Parse for a spelling that is known to be well formed but is too
+// long or too large for the fast paths.
 func parseSlowly(b []byte) (v float64, length int, f Fault) {
 	v, err := strconv.ParseFloat(string(b), 64)
 	if err != nil || math.IsInf(v, 0) || (v == 0 && !spellsZero(b)) {
@@ -343,8 +343,8 @@ var pow10 = [...]float64{
 	1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 }
 
-// tens holds powers of ten as integers, and most the largest number that has room for so
-// many digits more below 2⁶⁴; more than eight at once do not occur.
+// tens[k] is 10ᵏ as an integer, and most[k] bounds the numbers to which k digits can be appended
+// below 2⁶⁴; k is at most eight.
 var (
 	tens = [16]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8}
 	most = [16]uint64{
@@ -353,7 +353,7 @@ var (
 	}
 )
 
-// fives holds 5ᵏ·2^shift, from 2⁶³ on, for k ≤ 27, and 2¹²⁷ over that, less up to 1.
+// fives holds, for k ≤ 27, number = 5ᵏ·2^shift ≥ 2⁶³ and reciprocal = 2¹²⁷/number less at most 1.
 var fives = func() (table [32]struct {
 	number, reciprocal uint64
 	shift              int

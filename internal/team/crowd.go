@@ -5,30 +5,30 @@ import (
 	"sync/atomic"
 )
 
-// crowd says how many helpers there are to be: one less where a thread has been without a processor, since loops end
-// when the last of their parts does, and threads that look for work are in the way of those that have some; and one
-// more again after a number of loops, twice as many every time.
+// crowd adapts the number of helpers to the processors available. It allows one helper less when a thread has been
+// without a processor, since a loop takes as long as its last part, and threads that look for work take processors from
+// threads that have some. It allows one more again after a number of loops, which doubles every time.
 type crowd struct {
 	noticed atomic.Bool  // a thread has been without a processor
-	helped  atomic.Int64 // helpers that there are to be at the moment
+	helped  atomic.Int64 // the number of helpers allowed at the moment
 
 	mu    sync.Mutex
 	most  int
-	wait  int // loops until there is to be one more
-	again int // how many they were the last time
-	calm  int // loops with all helpers since then
+	wait  int // loops until one more helper is allowed
+	again int // the value at which wait last started
+	calm  int // loops with all helpers since a thread was last without a processor
 }
 
-// fewLoops is for how many loops there is a helper less at first, mostLoops in the end.
+// fewLoops is for how many loops there is one helper less the first time, mostLoops the most that doubling leads to.
 const fewLoops, mostLoops = 16, 4096
 
-// begin begins with so many helpers.
+// begin sets the largest number of helpers, and allows them all.
 func (c *crowd) begin(most int) {
 	c.most = most
 	c.helped.Store(int64(most))
 }
 
-// adapt is called for every loop, and reports whether there are to be helpers.
+// adapt updates the number of helpers before a loop, and reports whether any are allowed.
 func (c *crowd) adapt() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

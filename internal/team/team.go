@@ -1,5 +1,5 @@
-// Package team has several threads work on inner problems: those that have none help with any. What they share are loops
-// whose parts write to places of their own, so that results do not depend on who does what:
+// Package team shares the loops of inner problems among several threads: threads without a problem help with any other.
+// The parts of a loop write to separate places, so results do not depend on which thread runs which part:
 // the bits are the same for any number of threads.
 package team
 
@@ -12,62 +12,62 @@ import (
 	"github.com/seed-45b9a24c/pare/kernels"
 )
 
-// Task is a loop in parts, which may be done at the same time and in any order.
+// Task is a loop in parts, which may run concurrently and in any order.
 type Task interface {
 	Part(k, of int)
 }
 
-// Team is one thread that has others help it, as many as are free at the moment. nil is a
-// team of one that notes nothing.
+// Team is one thread, the leader, with the help of other threads, as many as are free at the
+// moment. A nil Team is a single thread and notes nothing.
 type Team struct {
 	threads *Threads
 
-	lead   sync.Mutex // held by the one whose task it is
+	lead   sync.Mutex // held by the leader during a task
 	task   Task
 	round  uint64
-	slot   int                 // of its loops among those of the threads
-	called bool                // since it has rested
+	slot   int                 // index of its loop in Threads.loops
+	called bool                // helpers have been called since the last Rest
 	shared atomic.Int64        // see Shared
-	broken atomic.Pointer[any] // what a part panicked with
+	broken atomic.Pointer[any] // the value with which a part panicked
 
 	_     line
-	state atomic.Uint64 // round, next part, parts
+	state atomic.Uint64 // round, next part and number of parts, packed
 	_     line
 	left  atomic.Int64 // parts that are not done
 	_     line
 }
 
 const (
-	// Grain is the modelled cost of a part, in nanoseconds, below which it is not worth being one.
+	// Grain is the least modelled cost of a part, in nanoseconds, that is worth sharing.
 	Grain = 20_000
-	// each is how many parts there are for every thread at most: they are not equally large.
+	// each bounds the parts per thread. More than one even out differences between parts.
 	each = 4
-	// mostParts fit into the state.
+	// mostParts bounds the parts, whose number has to fit into state.
 	mostParts = 1 << 10
-	// briefly is for how long the one who leads looks for the end of parts that others do.
+	// briefly is how long the leader waits for the parts of helpers without sleeping.
 	briefly = time.Millisecond
-	// pause is how long it sleeps then: their threads have been taken from them.
+	// pause is how long the leader then sleeps at a time: helpers must have lost their processors.
 	pause = 20 * time.Microsecond
 )
 
-// Team returns a team with these threads. It has no end.
+// Team returns a team of these threads. It need not be closed.
 func (t *Threads) Team() *Team { return &Team{threads: t} }
 
-// Parts returns how many parts to make of a loop of a modelled cost: 1 where it had better
-// not be shared.
+// Parts returns into how many parts to divide a loop of the given modelled cost, 1 if the loop is
+// not worth sharing, and notes the cost.
 func (m *Team) Parts(cost float64) int {
 	m.Note(cost)
 	return m.Cuts(cost)
 }
 
-// Note adds a loop to [Team.Shared] that is worth sharing.
+// Note adds the cost of a loop to [Team.Shared] if the loop is worth sharing.
 func (m *Team) Note(cost float64) {
 	if m != nil && cost >= 2*Grain {
 		m.shared.Add(int64(cost))
 	}
 }
 
-// Cuts is [Team.Parts] for a loop that counted work leaves out, or that is noted by who counts it.
+// Cuts is [Team.Parts] without [Team.Note], for a loop that is not counted as work or is noted where it is counted.
 func (m *Team) Cuts(cost float64) int {
 	if m.Threads() == 1 || cost < 2*Grain {
 		return 1
@@ -75,12 +75,12 @@ func (m *Team) Cuts(cost float64) int {
 	return int(min(cost/Grain, float64(each*m.Threads()), mostParts))
 }
 
-// Few is [Team.Parts] for a loop in which every part begins with work of its own.
+// Few is [Team.Parts] for a loop in which every part has a fixed cost: it returns at most one part per thread.
 func (m *Team) Few(cost float64) int {
 	return min(m.Parts(cost), m.Threads())
 }
 
-// Threads returns how many threads there are at most.
+// Threads returns the largest number of threads that may work on a task.
 func (m *Team) Threads() int {
 	if m == nil {
 		return 1
@@ -88,8 +88,8 @@ func (m *Team) Threads() int {
 	return m.threads.most + 1
 }
 
-// Shared returns the modelled cost of all loops that were worth sharing so far, done by others or
-// not: the same for any number of threads. It is 0 without a team.
+// Shared returns the modelled cost of all loops so far that were worth sharing, whether they were
+// shared or not: the same for any number of threads. It is 0 without a team.
 func (m *Team) Shared() float64 {
 	if m == nil {
 		return 0
@@ -97,8 +97,8 @@ func (m *Team) Shared() float64 {
 	return float64(m.shared.Load())
 }
 
-// Do does all parts of a task, and returns when they are done. What a part panics with, Do panics
-// with.
+// Do runs all parts of a task and returns when they are done. If a part panics, Do panics with the
+// same value.
 func (m *Team) Do(parts int, task Task) {
 	if m.Threads() == 1 || parts <= 1 || !m.lead.TryLock() {
 		inTurn(parts, task)
@@ -124,7 +124,7 @@ func (m *Team) Do(parts int, task Task) {
 	if offered {
 		m.threads.loops[m.slot].Store(nil)
 	}
-	m.wait(began) // also for a helper that has had this team in sight since an earlier loop
+	m.wait(began) // even if not offered: a helper may still hold this team from an earlier loop
 	m.task = nil
 	if cause := m.broken.Swap(nil); cause != nil {
 		panic(*cause)
@@ -137,7 +137,7 @@ func inTurn(parts int, task Task) {
 	}
 }
 
-// wait returns when the parts that others do are done.
+// wait returns when the parts taken by helpers are done.
 func (m *Team) wait(began time.Time) {
 	worked := time.Since(began)
 	for looks := 1; m.left.Load() > 0; looks++ {
@@ -146,7 +146,7 @@ func (m *Team) wait(began time.Time) {
 			continue
 		}
 		since := time.Since(began) - worked
-		if since > worked+away { // no part is as long as all that were done meanwhile
+		if since > worked+away { // a part does not take longer than all parts of the leader
 			m.threads.crowd.noticed.Store(true)
 		}
 		if since <= briefly {
@@ -158,7 +158,7 @@ func (m *Team) wait(began time.Time) {
 	}
 }
 
-// work does the next part of the task, if there is one.
+// work runs the next part of the task, and reports whether there was one.
 func (m *Team) work() bool {
 	for {
 		s := m.state.Load()
@@ -173,11 +173,11 @@ func (m *Team) work() bool {
 	}
 }
 
-// part does a part. One that panics on a helper's goroutine would end the program.
+// part runs one part. It recovers a panic, which on a helper's goroutine would end the program.
 func (m *Team) part(k, of int) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			broken := cause // alone on the heap
+			broken := cause // only this copy escapes to the heap
 			m.broken.Store(&broken)
 		}
 		m.left.Add(-1)
@@ -185,8 +185,8 @@ func (m *Team) part(k, of int) {
 	m.task.Part(k, of)
 }
 
-// Rest is called when no more loops are to be expected for a while. It returns when helpers have left, unless
-// they help other teams.
+// Rest is called when no more loops are expected for a while. It returns when helpers have left, unless
+// other teams may use them.
 func (m *Team) Rest() {
 	if m == nil || !m.lead.TryLock() {
 		return

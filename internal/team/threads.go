@@ -9,25 +9,25 @@ import (
 	"github.com/seed-45b9a24c/pare/kernels"
 )
 
-// Turns has tasks wait for those of others. A task that has entered must leave.
+// Turns makes tasks wait for their turn among the tasks of several calls. A task that has entered must leave.
 type Turns interface {
-	Enter(ctx context.Context) error // the error is that of ctx where it ends before
-	TryEnter() bool                  // reports whether there was a turn to be had at once
+	Enter(ctx context.Context) error // waits for a turn; the error is that of ctx if it ends before
+	TryEnter() bool                  // enters if that needs no waiting, and reports whether it did
 	Wanted() bool                    // reports whether others wait for a turn
 	Leave()
 }
 
-// Threads are those that a call may have at work at once. Those that no task has may help
-// the teams of others, any of them. Safe for concurrent use.
+// Threads limits how many threads a call has at work at once. Threads without a task help any of
+// the teams that have one. It is safe for concurrent use.
 type Threads struct {
 	places  chan struct{}
-	turns   Turns        // besides; nil: none
-	waiting atomic.Int64 // tasks, for a place
+	turns   Turns        // needed in addition to a place; nil: none
+	waiting atomic.Int64 // tasks that wait for a place
 
-	most    int // helpers
-	help    func()
-	loops   []atomic.Pointer[Team] // those with parts to be done
-	teams   atomic.Int64           // that have had help and have not rested since
+	most    int                    // the largest number of helpers
+	help    func()                 // the method helping, as a value
+	loops   []atomic.Pointer[Team] // the teams that offer parts
+	teams   atomic.Int64           // the number of teams that have called helpers and not rested since
 	helpers atomic.Int64
 	crowd   crowd
 	_       line
@@ -35,22 +35,22 @@ type Threads struct {
 	_       line
 }
 
-// line keeps what changes often off the cache line of what is read often.
+// line separates fields that change often from the cache line of fields that are read often.
 type line [64]byte
 
 const (
-	// patience is for how long a helper looks for a part before it leaves: a sweep of the one who leads takes some
-	// milliseconds, and a thread that sleeps is woken as slowly as many a loop ends.
+	// patience is how long a helper looks for a part before it leaves: a sweep of the leader takes some milliseconds,
+	// and waking a sleeping thread takes as long as many a loop.
 	patience = 5 * time.Millisecond
-	// glance is how many looks there are from one glance at the clock to the next, when the thread gives way to other
-	// goroutines: some 50 µs. To give way takes a lock that all threads share.
+	// glance is the number of checks for a part between two looks at the clock, about 50 µs. The thread then also
+	// yields to other goroutines, which takes a lock that all threads share.
 	glance = 1024
-	// away is for how long a thread that looks for something has been without a processor where others share it.
+	// away is the time between two looks at the clock that shows that a waiting thread has been without a processor.
 	away = time.Millisecond
 )
 
-// NewThreads returns so many threads, 0 for all processors, which take turns with those of
-// others where turns is not nil.
+// NewThreads returns count threads, or one per processor if count is 0. If turns is not nil, they
+// take turns with the threads of other calls.
 func NewThreads(count int, turns Turns) *Threads {
 	count = Count(count)
 	atOnce := min(count, runtime.GOMAXPROCS(0))
@@ -60,7 +60,7 @@ func NewThreads(count int, turns Turns) *Threads {
 	return t
 }
 
-// Count returns how many threads are meant by a number of them: as many as processors by 0.
+// Count returns the number of threads that a setting stands for: the number of processors if it is not positive.
 func Count(threads int) int {
 	if threads <= 0 {
 		return runtime.GOMAXPROCS(0)
@@ -68,9 +68,9 @@ func Count(threads int) int {
 	return threads
 }
 
-// Enter waits for a thread, which has to be given back by Leave. The error is that of ctx.
+// Enter waits for a thread, which Leave must give back. The error is that of ctx.
 func (t *Threads) Enter(ctx context.Context) error {
-	t.waiting.Add(1) // a helper that has nothing to do leaves
+	t.waiting.Add(1) // makes idle helpers leave
 	select {
 	case t.places <- struct{}{}:
 		t.waiting.Add(-1)
@@ -100,7 +100,7 @@ func (t *Threads) Leave() {
 	<-t.places
 }
 
-// tryEnter takes a thread that is free.
+// tryEnter takes a thread if one is free, and reports whether it did.
 func (t *Threads) tryEnter() bool {
 	select {
 	case t.places <- struct{}{}:
@@ -114,7 +114,8 @@ func (t *Threads) tryEnter() bool {
 	return true
 }
 
-// offer has helpers find a loop, so many of them if threads are free. It reports whether they can.
+// offer makes the loop of m visible to helpers, and starts helpers until there are as many as wanted, if threads
+// are free. It reports whether there was a slot for the loop.
 func (t *Threads) offer(m *Team, wanted int) bool {
 	for range t.loops {
 		if t.loops[m.slot].CompareAndSwap(nil, m) {
@@ -130,12 +131,12 @@ func (t *Threads) offer(m *Team, wanted int) bool {
 	return false
 }
 
-// room is how many helpers there are to be beside those that there are.
+// room returns how many more helpers are allowed; it is negative if there are too many.
 func (t *Threads) room() int { return int(t.crowd.helped.Load() - t.helpers.Load()) }
 
-// helping does parts of loops until there has been none for a while, or others want the thread.
+// helping runs parts of loops until there has been none for a while, or a task waits for the thread.
 func (t *Threads) helping() {
-	at := int(t.helpers.Load()) // each begins with another loop
+	at := int(t.helpers.Load()) // helpers begin at different loops
 	last := time.Now()
 	busy := last
 	for looks := 1; t.teams.Load() > 0 && t.room() >= 0 && !t.wanted(); looks++ {
@@ -162,12 +163,13 @@ func (t *Threads) helping() {
 		}
 	}
 	t.idle.Add(-1)
-	t.part(&at) // of a loop that was offered before, counting on it
+	t.part(&at) // of a loop whose offer still counted this helper as idle
 	t.Leave()
 	t.helpers.Add(-1)
 }
 
-// part does a part of a loop, of the one that it did the last of if that has another.
+// part runs a part of a loop, beginning with the loop at index at, the one of the last part. It reports whether
+// there was a part.
 func (t *Threads) part(at *int) bool {
 	for range t.loops {
 		if *at >= len(t.loops) {
@@ -181,7 +183,7 @@ func (t *Threads) part(at *int) bool {
 	return false
 }
 
-// rested returns when there are no helpers, unless another team has them.
+// rested returns when no helpers are left, or at once if other teams may use them.
 func (t *Threads) rested() {
 	for t.teams.Add(-1); t.teams.Load() == 0 && t.helpers.Load() > 0; {
 		runtime.Gosched()

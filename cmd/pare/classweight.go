@@ -8,13 +8,13 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// classFlags weigh the rows by their class.
+// classFlags are the flags for row weights by class.
 type classFlags struct {
 	ClassWeight string `placeholder:"balanced|CLASS:W,..." help:"Weights of the classes: balanced gives all classes the same total weight; CLASS:W gives some classes a weight, 1 for the others (models of classes)." group:"Problem"`
 	WeighIn     string `name:"class-weight-in" default:"both" placeholder:"both|fit" help:"Where --class-weight applies: both, in the fit and the criterion, or fit, with balanced computed from the rows that each fold trains on (default: both)." group:"Problem"`
 }
 
-// weighClasses multiplies the weights of the rows by those of their classes.
+// weighClasses multiplies the row weights by the weights of the rows' classes.
 func (f classFlags) weighClasses(d *dataset) error {
 	if err := oneOf("class-weight-in", f.WeighIn, "both", "fit"); err != nil || f.ClassWeight == "" {
 		if err == nil && f.WeighIn != "both" {
@@ -69,7 +69,7 @@ func (f classFlags) weighClasses(d *dataset) error {
 	return nil
 }
 
-// named reads weights given by the names of classes.
+// named reads weights given by class name.
 func (f classFlags) named(classes []string, byClass []float64) error {
 	given := make([]bool, len(byClass))
 	for field := range strings.SplitSeq(f.ClassWeight, ",") {

@@ -7,13 +7,13 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// columnFacts are the groups of columns of a dataset.
+// columnFacts are the column groups of a dataset.
 type columnFacts struct {
 	columnGroups []int     // by prepared column; nil: none
-	groupWeights []float64 // by group; nil: the usual
+	groupWeights []float64 // by group; nil: the default, √size
 }
 
-// sizePrefix begins a statement of groups by their size.
+// sizePrefix begins a value that gives the size of the groups.
 const sizePrefix = "size:"
 
 func (f columnFlags) checkGroups() error {
@@ -33,13 +33,13 @@ func (f columnFlags) checkGroups() error {
 	return present("group-weights", f.GroupWeights)
 }
 
-// repeatGroups gives the flags again as they were given.
+// repeatGroups adds these flags as they were given.
 func (f columnFlags) repeatGroups(add func(set bool, flag string)) {
 	add(f.ColumnGroups != "", "--column-groups="+quote(f.ColumnGroups))
 	add(f.GroupWeights != "", "--group-weights="+quote(f.GroupWeights))
 }
 
-// group reads the groups of columns and their weights.
+// group reads the column groups and their weights into d.
 func (f columnFlags) group(d *dataset) (err error) {
 	if f.ColumnGroups == "" {
 		return nil
@@ -48,7 +48,7 @@ func (f columnFlags) group(d *dataset) (err error) {
 	text, sized := strings.CutPrefix(f.ColumnGroups, sizePrefix)
 	switch {
 	case sized:
-		size, _ := strconv.Atoi(text) // checked
+		size, _ := strconv.Atoi(text) // checkGroups has checked it
 		for j := range d.prepared.Columns {
 			all = append(all, j/size)
 		}
@@ -75,7 +75,7 @@ func (f columnFlags) group(d *dataset) (err error) {
 	return err
 }
 
-// prefixGroups numbers columns by their names up to =, which --one-hot writes, or else up to the
+// prefixGroups groups columns by the part of their names before =, which --one-hot writes, or else before the
 // last _ or dot.
 func prefixGroups(names []string) (groups []int) {
 	number := map[string]int{}

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// columnFlags say what differs from column to column.
+// columnFlags are the flags for what differs from column to column.
 type columnFlags struct {
 	ColumnGroups   string `name:"column-groups" placeholder:"FILE|size:K|prefix" help:"The groups of columns for group, group_enet and sparse_group: a file with one integer per column; size:K for groups of K neighbouring columns; or prefix for columns with the same name up to = or the last _ or ., such as --one-hot makes." group:"Problem"`
 	GroupWeights   string `name:"group-weights" placeholder:"FILE" help:"Factors of the strengths of the groups, one per line in the order of their first columns (default: the square roots of their sizes)." group:"Problem"`
@@ -25,7 +25,7 @@ func (f columnFlags) check() error {
 	}
 	for _, one := range []struct{ flag, text string }{{"penalty-factors", f.PenaltyFactors}, {"lower", f.Lower}, {"upper", f.Upper}} {
 		if strings.Contains(one.text, "=") {
-			continue // columns, whatever their names
+			continue // it lists columns, whatever their names
 		}
 		if err := present(one.flag, one.text); err != nil {
 			return err
@@ -34,7 +34,7 @@ func (f columnFlags) check() error {
 	return nil
 }
 
-// differ reads what differs from column to column.
+// differ reads penalty factors and bounds into d.
 func (f columnFlags) differ(d *dataset) (err error) {
 	if d.factors, err = d.perColumn("penalty-factors", f.PenaltyFactors, 1); err != nil {
 		return err
@@ -48,7 +48,7 @@ func (f columnFlags) differ(d *dataset) (err error) {
 	return f.group(d)
 }
 
-// bounds reads the bounds of one side: a number stands for all columns that are penalised.
+// bounds reads lower or upper bounds; a single number applies to all penalised columns.
 func (d *dataset) bounds(flag, text string, none float64) ([]float64, error) {
 	all, err := parseNumber(text)
 	if err != nil {
@@ -63,9 +63,9 @@ func (d *dataset) bounds(flag, text string, none float64) ([]float64, error) {
 	return out, nil
 }
 
-// perColumn reads one number for each column of the prepared matrix: from a file of one for
-// each column of the data, or from a list of columns, by name or by number from 1, with the
-// usual number for the others. nil without a text.
+// perColumn reads one number per column of the prepared matrix: from a file with one number per column of the
+// data, or from a list of columns, by name or by number from 1; columns not listed get the usual number. It
+// returns nil for an empty text.
 func (d *dataset) perColumn(flag, text string, usual float64) ([]float64, error) {
 	if text == "" {
 		return nil, nil
@@ -113,7 +113,7 @@ func (d *dataset) columnValue(field string) (column int, value float64, err erro
 	if value, err = parseNumber(strings.TrimSpace(field[at+1:])); err != nil {
 		return 0, 0, fmt.Errorf("%q of %q is %w", field[at+1:], name, err)
 	}
-	for _, known := range []string{name, "column " + name} { // as it is called, or by its number
+	for _, known := range []string{name, "column " + name} { // by its name, or by its number
 		if column = slices.Index(d.Names, known); column >= 0 {
 			return column, value, nil
 		}
@@ -124,7 +124,7 @@ func (d *dataset) columnValue(field string) (column int, value float64, err erro
 	case d.Names == nil && 1 <= number && number <= d.prepared.Columns:
 		return number - 1, value, nil
 	case d.Names != nil:
-		if number < 0 { // from the last
+		if number < 0 { // counted from the last column
 			number += d.Schema.Width + 1
 		}
 		return d.numbered(number, name, value)
@@ -132,7 +132,7 @@ func (d *dataset) columnValue(field string) (column int, value float64, err erro
 	return 0, 0, fmt.Errorf("there is no column %q", name)
 }
 
-// numbered is the value of a column given by its number in the file, from 1.
+// numbered returns the column and the value for a column given by its number in the file, from 1.
 func (d *dataset) numbered(number int, name string, value float64) (int, float64, error) {
 	column := 0
 	for _, in := range d.Schema.Inputs {

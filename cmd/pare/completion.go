@@ -14,7 +14,7 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// completionCommand prints the script by which a shell completes command lines.
+// completionCommand prints the script with which a shell completes command lines.
 type completionCommand struct {
 	Shell string `arg:"" help:"bash, zsh or fish."`
 }
@@ -34,13 +34,13 @@ func (c *completionCommand) run(context.Context, environment) (result, error) {
 	return verbatim(write(parser.Model)), nil
 }
 
-// verbatim is a result that is text.
+// verbatim is a result that is printed as it is.
 type verbatim string
 
 func (v verbatim) trusted() bool { return true }
 func (v verbatim) text(p *page)  { p.out.WriteString(string(v)) }
 
-// values are what a flag takes, where that is a list; nil otherwise.
+// values returns the values that a flag accepts, if they are a list; nil otherwise.
 func values(flag string) []string {
 	switch flag {
 	case "model":
@@ -72,7 +72,7 @@ func spelt[S ~string](all []S) []string {
 	return out
 }
 
-// spellings are the ways to write a flag.
+// spellings returns the ways to write a flag.
 func spellings(f *kong.Flag) []string {
 	out := []string{"--" + f.Name}
 	if f.Tag.Negatable != "" {
@@ -84,7 +84,7 @@ func spellings(f *kong.Flag) []string {
 	return out
 }
 
-// brief is the first sentence of a help text.
+// brief returns the first sentence of a help text.
 func brief(help string) string {
 	help, _, _ = strings.Cut(help, ". ")
 	help, _, _ = strings.Cut(help, " (default")
@@ -92,7 +92,7 @@ func brief(help string) string {
 	return strings.TrimSuffix(help, ".")
 }
 
-// first are the words that may follow pare.
+// first returns the words that may follow pare.
 func first(app *kong.Application) []string {
 	words := make([]string, 1, 1+len(app.Children))
 	words[0] = "help"

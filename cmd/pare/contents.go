@@ -13,15 +13,15 @@ import (
 	"github.com/seed-45b9a24c/pare/table/parquet"
 )
 
-// contentsResult is what pare info prints of a table that is no matrix of numbers as it stands.
+// contentsResult is what pare info prints for a table that cannot be read as a matrix without further flags.
 type contentsResult struct {
 	N        int             `json:"n"`
 	Format   string          `json:"format"`
 	Columns  []contentColumn `json:"columns"`
-	Warnings []warning       `json:"warnings"` // what a fit needs
+	Warnings []warning       `json:"warnings"` // what must change before a fit
 
 	name string
-	next string // a command that reads the file; "": none does
+	next string // a command that reads the file; "": there is none
 }
 
 // contentColumn is a column of the file.
@@ -35,7 +35,8 @@ type contentColumn struct {
 
 func (r *contentsResult) trusted() bool { return true }
 
-// contents describes the table that could not be read for a reason that is in its cells or names; nil where there is no such.
+// contents describes a table that could not be read because of its cells or column names. It returns nil if the
+// cause is another.
 func (c *infoCommand) contents(ctx context.Context, cause error) *contentsResult {
 	e, ok := errors.AsType[*outcome.Error](cause)
 	if !ok || c.File == "" || c.File == "-" || e.Kind != outcome.Parse && (e.Kind != outcome.Usage || e.Flag != "drop") {
@@ -58,7 +59,7 @@ func (c *infoCommand) contents(ctx context.Context, cause error) *contentsResult
 	return r
 }
 
-// kindOf says in a word what a column holds.
+// kindOf returns one word for what a column holds.
 func kindOf(c table.Content) string {
 	switch {
 	case c.Numbers > 0 && c.Texts > 0:
@@ -74,7 +75,7 @@ func kindOf(c table.Content) string {
 	}
 }
 
-// needs lists what keeps a fit from the table, and what helps.
+// needs lists what prevents a fit of the table, and what to do about it.
 func (c *infoCommand) needs(held *table.Contents, r *contentsResult) {
 	next := asked{c.commonFlags, &dataset{}}
 	var texts, times, mixed, missing, leave, faults []string
@@ -134,7 +135,7 @@ func (c *infoCommand) needs(held *table.Contents, r *contentsResult) {
 	r.next = next.command("info")
 }
 
-// some lists names, of many the first.
+// some joins names; of many, it gives the first.
 func some(names []string) string {
 	const most = 8
 	if len(names) > most {
@@ -143,7 +144,7 @@ func some(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// shortened is a list of texts that may be long.
+// shortened shortens every text of a list.
 func shortened(texts []string) []string {
 	short := make([]string, len(texts))
 	for k, text := range texts {

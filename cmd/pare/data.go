@@ -23,12 +23,12 @@ import (
 	"github.com/seed-45b9a24c/pare/table/parquet"
 )
 
-// dataFlags name the data and its preparation.
+// dataFlags are the flags for the data and their preparation.
 type dataFlags struct {
 	File string `arg:"" optional:"" help:"svmlight text, CSV, TSV, .npy, .npz, Matrix Market or Parquet, text also compressed; - is standard input (\"pare help formats\"). Without it: the diabetes data that pare carries."`
 	tableFlags
 	limitFlags
-	readers     int    // parts of a text that are parsed at once; 0: as many as there are processors
+	readers     int    // parts of a text that are parsed at once; 0: the number of processors
 	Features    int    `placeholder:"P" help:"Number of columns of svmlight text, if the largest index in the file is not that of the last column." group:"Data"`
 	MinNNZ      int    `name:"min-nnz" placeholder:"K" help:"Drop columns with fewer than K nonzeros." group:"Data"`
 	UnitRows    bool   `help:"Scale rows to unit l2 norm." group:"Data"`
@@ -37,7 +37,7 @@ type dataFlags struct {
 	Offset      string `placeholder:"COLUMN|FILE" help:"One number per row that is added to its score, in the fit and the criterion; with a logarithmic link it is the logarithm of the exposure (not multiclass, svm)." group:"Data"`
 }
 
-// tableFlags say what the columns of a table are.
+// tableFlags are the flags for the columns of a table.
 type tableFlags struct {
 	Target     string        `placeholder:"COLUMN|FILE" help:"The target: a column, by name or number (1 is the first, -1 the last), or a file with one value per row." group:"Data"`
 	Columns    []string      `placeholder:"COLUMN" help:"The feature columns, by name or number (default: all that no other flag names)." group:"Data"`
@@ -81,26 +81,26 @@ func (f dataFlags) check() error {
 
 // dataset is a prepared design matrix with its target.
 type dataset struct {
-	*table.Data                  // of the file; X and Y as they were there
+	*table.Data                  // of the file, with X and Y before preparation
 	name         string          // for messages
-	x            sparse.Matrix   // prepared
-	prepared     sparse.Prepared // how x came from the file
-	y            []float64       // as the model takes it
-	classes      []string        // names of the classes of y; nil: numbers
+	x            sparse.Matrix   // the prepared matrix
+	prepared     sparse.Prepared // how x was made from X
+	y            []float64       // the target as the model takes it
+	classes      []string        // names of the classes of y; nil: y has numbers
 	weights      []float64       // nil: all 1
-	classWeights []float64       // of the fit alone; nil: all 1
-	balanced     bool            // classes count alike in the fit alone
+	classWeights []float64       // weights in the fit alone; nil: all 1
+	balanced     bool            // classes have equal total weight, in the fit alone
 	offset       []float64       // nil: 0
-	factors      []float64       // of the penalty; nil: all 1
+	factors      []float64       // penalty factors; nil: all 1
 	lower        []float64       // bounds of coefficients; nil: none
 	upper        []float64
 	columnFacts
 	nnz         int64
-	room        int64 // in bytes, for the work on the data; 0: there is no limit
+	room        int64 // memory for the work on the data, in bytes; 0: no limit
 	loadSeconds float64
 }
 
-// load reads the data and prepares it for the model.
+// load reads the data and prepares them for the model.
 func (f commonFlags) load(ctx context.Context, env environment) (*dataset, error) {
 	f.readers = f.Threads
 	d, err := f.dataFlags.load(ctx, env, false, f.Groups, f.FoldIDs)
@@ -112,7 +112,7 @@ func (f commonFlags) load(ctx context.Context, env environment) (*dataset, error
 	}
 	d.y, d.classes, err = pare.Config{Model: f.Model, Loss: f.stated.loss}.Target(d.Y, d.Labels)
 	if err != nil && d.Labels == nil {
-		d.y, err = d.Y, nil // said, with the row, once all else about the problem is in order
+		d.y, err = d.Y, nil // reported with its row later, after other errors of the problem
 	}
 	if err == nil {
 		err = f.weighClasses(d)
@@ -126,8 +126,8 @@ func (f commonFlags) load(ctx context.Context, env environment) (*dataset, error
 	return d, err
 }
 
-// load reads the data and prepares it. A file without a target will do where that is said.
-// The columns listed stand aside.
+// load reads the data and prepares them. noTarget accepts a file without a target; aside lists columns that are
+// not features.
 func (f dataFlags) load(ctx context.Context, env environment, noTarget bool, aside ...string) (*dataset, error) {
 	began := time.Now()
 	d := &dataset{name: f.name()}
@@ -189,7 +189,7 @@ func (f dataFlags) read(ctx context.Context, stdin io.Reader, o table.Options) (
 	}
 }
 
-// fingerprint tells data apart: a checksum of every entry and target.
+// fingerprint identifies the data by a checksum of every entry and of the target.
 func (d *dataset) fingerprint() string {
 	sum := sha256.New()
 	var buffer bytes.Buffer
@@ -215,7 +215,7 @@ func (d *dataset) fingerprint() string {
 	return hex.EncodeToString(sum.Sum(nil)[:8])
 }
 
-// columns translates columns of x to the file's numbering, from 0.
+// columns translates columns of x into the numbering of the file, from 0.
 func (d *dataset) columns(of []int32) []int32 {
 	out := make([]int32, len(of))
 	for i, j := range of {
@@ -224,7 +224,7 @@ func (d *dataset) columns(of []int32) []int32 {
 	return out
 }
 
-// label is what a column, in the file's numbering from 0, is called.
+// label returns the name of a column, given by its number in the file, from 0.
 func (d *dataset) label(j int32) string {
 	if d.Names == nil {
 		return strconv.Itoa(int(j) + 1)
@@ -232,7 +232,7 @@ func (d *dataset) label(j int32) string {
 	return d.Names[j]
 }
 
-// listing heads a list of columns with their coefficients.
+// listing returns the heading of a list of columns with their coefficients.
 func (d *dataset) listing() string {
 	if d.Names == nil {
 		return "column of the file (from 1) and coefficient"
@@ -240,7 +240,7 @@ func (d *dataset) listing() string {
 	return "column and coefficient"
 }
 
-// numbering says what columns are called, where that needs saying.
+// numbering explains the column numbers, where columns have no names.
 func (d *dataset) numbering() string {
 	if d.Names == nil {
 		return ", by column of the file (from 1)"
@@ -248,7 +248,7 @@ func (d *dataset) numbering() string {
 	return ""
 }
 
-// labels are the names of columns; nil where they have none.
+// labels returns the names of columns; nil where they have none.
 func (d *dataset) labels(of []int32) []string {
 	if d.Names == nil {
 		return nil
@@ -260,11 +260,11 @@ func (d *dataset) labels(of []int32) []string {
 	return names
 }
 
-// class is what a class is called: a number where it is one.
+// class returns the name of a class, which may be a number.
 func (d *dataset) class(k int) string { return d.classes[k] }
 
-// blame names the data in an error that concerns neither a flag nor another file, and the
-// column in one of a column that has a name.
+// blame adds the name of the data to an error that concerns neither a flag nor another file, and the column's
+// name if the error concerns a column that has a name.
 func (d *dataset) blame(err error) error {
 	var e *outcome.Error
 	if errors.As(err, &e) && e.File == "" && e.Flag == "" {
@@ -281,8 +281,8 @@ func (d *dataset) blame(err error) error {
 	return err
 }
 
-// nameClass calls the class of an error, which the library knows by its number, by its name, and
-// returns how many rows it has.
+// nameClass replaces the number of the class in an error, which is how the library refers to it, by the class's
+// name. It returns the number of rows in that class.
 func (d *dataset) nameClass(e *outcome.Error) (rows int) {
 	for _, y := range d.y {
 		if y == e.Class {
@@ -298,7 +298,7 @@ func (d *dataset) nameClass(e *outcome.Error) (rows int) {
 	return rows
 }
 
-// String describes the data in a line.
+// String describes the data in one line.
 func (d *dataset) String() string {
 	n, p := d.x.Dims()
 	s := fmt.Sprintf("%s: %s, %s, %s", d.name, plural(n, "row"), plural(p, "column"), plural(int(d.nnz), "nonzero"))
@@ -311,12 +311,12 @@ func (d *dataset) String() string {
 	return s
 }
 
-// distinguishes reports whether classes have names of their own.
+// distinguishes reports whether the two classes of a binary model have names other than −1 and 1.
 func (d *dataset) distinguishes(m pare.Model) bool {
 	return !m.Traits().Classes && d.classes != nil && !slices.Equal(d.classes, []string{"-1", "1"})
 }
 
-// repeat gives the flags again as they were given.
+// repeat adds these flags as they were given.
 func (f tableFlags) repeat(add func(set bool, flag string)) {
 	add(f.Target != "", "--target="+quote(f.Target))
 	add(f.Columns != nil, "--columns="+quote(strings.Join(f.Columns, ",")))

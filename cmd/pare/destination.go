@@ -9,8 +9,8 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// destination is where lines go: standard output, or a file that takes its name once it is
-// whole.
+// destination is where predictions are written: standard output, or a draft that replaces a file once it is
+// complete.
 type destination struct {
 	w     *bufio.Writer
 	line  []byte
@@ -19,7 +19,7 @@ type destination struct {
 	path  string
 }
 
-// open begins to write predictions: one by one where their rows come from a pipe.
+// open prepares the output of predictions. Lines are flushed one by one if the rows come from standard input.
 func (c *predictCommand) open(env environment) (*destination, error) {
 	out := &destination{flush: c.File == "-", path: c.Output}
 	to := env.stdout
@@ -40,10 +40,11 @@ func (c *predictCommand) open(env environment) (*destination, error) {
 	return out, nil
 }
 
-// outputs are the files that a command writes, each by its flag, "" where it is not given.
+// outputs are the files that a command writes, as pairs of flag and name; the name is "" if the flag is not
+// given.
 type outputs [][2]string
 
-// check refuses one file for two of them, which would leave the last alone.
+// check refuses the same file for two outputs, since only the last would remain.
 func (o outputs) check() error {
 	for k, one := range o {
 		for _, other := range o[:k] {
@@ -55,7 +56,7 @@ func (o outputs) check() error {
 	return nil
 }
 
-// apart refuses to write over a file that is read.
+// apart refuses to overwrite a file that is read.
 func apart(flag, out string, read ...string) error {
 	to, err := os.Stat(out)
 	if err != nil {
@@ -69,7 +70,7 @@ func apart(flag, out string, read ...string) error {
 	return nil
 }
 
-// write writes the line.
+// write writes out.line.
 func (out *destination) write() error {
 	_, err := out.w.Write(out.line)
 	if err == nil && out.flush {
@@ -81,7 +82,7 @@ func (out *destination) write() error {
 	return nil
 }
 
-// keep ends the writing.
+// keep completes the output; a draft replaces its file.
 func (out *destination) keep() error {
 	err := out.w.Flush()
 	if out.draft == nil {
@@ -98,7 +99,7 @@ func (out *destination) keep() error {
 	return nil
 }
 
-// abandon leaves nothing behind of a file that has not been kept; what was printed stays.
+// abandon discards a draft; what went to standard output stays.
 func (out *destination) abandon() {
 	if out.draft != nil {
 		_ = out.draft.Abandon()

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// fail reports an error in the form asked for and returns the exit status.
+// fail reports an error, as JSON or as text, and returns the exit status.
 func fail(err error, asJSON bool, stdout, stderr io.Writer) int {
 	e := classify(err)
 	if asJSON {
@@ -36,7 +36,7 @@ func fail(err error, asJSON bool, stdout, stderr io.Writer) int {
 	return exitFailed
 }
 
-// classify returns err as a typed error in the command line's own words.
+// classify returns err as a typed error, with messages of the command line for errors that have no type.
 func classify(err error) *outcome.Error {
 	var e *outcome.Error
 	switch {
@@ -49,7 +49,7 @@ func classify(err error) *outcome.Error {
 	}
 }
 
-// message is what is wrong, without where.
+// message returns what is wrong, without the place.
 func message(e *outcome.Error) string {
 	if e.Kind == outcome.Internal {
 		return e.Message
@@ -57,11 +57,11 @@ func message(e *outcome.Error) string {
 	return e.Reason()
 }
 
-// explain is an error and what to do about it, for people.
+// explain returns the text of an error and what to do about it.
 func explain(e *outcome.Error, advice string) string {
 	own := *e
 	if own.Kind == outcome.Parse && slices.Contains([]string{"one-hot", "missing", "categories", "drop", "decimal-comma", "zero-based"}, own.Flag) {
-		own.Flag = "" // what would help, not what is wrong
+		own.Flag = "" // the flag would help; it is not what is wrong
 	}
 	if own.Flag != "" {
 		own.Flag = "--" + own.Flag
@@ -78,7 +78,7 @@ func explain(e *outcome.Error, advice string) string {
 	return own.Error() + ". " + advice
 }
 
-// advised is an error with what to do about it, from where that is known.
+// advised is an error with advice from the place that returns it.
 type advised struct {
 	error
 	advice string
@@ -86,8 +86,8 @@ type advised struct {
 
 func (a advised) Unwrap() error { return a.error }
 
-// advice is what to do about an error, "" where that goes without saying. Errors that
-// are not advised are of the data or of the command line.
+// advice returns what to do about an error, "" if that is obvious. Errors that are not advised concern the data
+// or the command line.
 func advice(err error, e *outcome.Error) string {
 	if a, ok := errors.AsType[advised](err); ok {
 		return a.advice

@@ -120,7 +120,7 @@ func newFitResult(f *pare.Fitted, a asked) *fitResult {
 	return r
 }
 
-// supportSize is the size of the generalised support: for the SVM, samples.
+// supportSize returns the size of the generalised support; for the SVM, its elements are samples.
 func (a asked) supportSize(f *pare.Fitted) int {
 	if a.stated.traits.Samples {
 		return f.Free
@@ -128,7 +128,7 @@ func (a asked) supportSize(f *pare.Fitted) int {
 	return len(f.Support)
 }
 
-// coefficients are the coefficients of a solution, where they were asked for.
+// coefficients returns the coefficients of a solution if --coef asks for them, else nil.
 func (a asked) coefficients(f *pare.Fitted) *sparseVector {
 	if !a.Coef {
 		return nil

@@ -12,8 +12,8 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// commonFlags are the flags of every command, so that one set of them states a
-// problem to all. A command takes from them what concerns it.
+// commonFlags are the flags of all commands, so that the same flags state the same problem to each of them. A
+// command uses those that concern it.
 type commonFlags struct {
 	dataFlags
 	problemFlags
@@ -31,7 +31,7 @@ func (f commonFlags) check() error {
 	return checks(f.dataFlags, f.problemFlags, f.columnFlags, f.validationFlags, f.engineFlags)
 }
 
-// config is the problem and the engine in the library's terms.
+// config returns the problem and the engine as a library configuration.
 func (f commonFlags) config(d *dataset) pare.Config {
 	return pare.Config{
 		Model:        f.Model,
@@ -60,7 +60,7 @@ func (f commonFlags) config(d *dataset) pare.Config {
 	}
 }
 
-// outputFlags say what is printed.
+// outputFlags are the flags for what is printed.
 type outputFlags struct {
 	Coef     bool `help:"Print all coefficients, in the text or the JSON (fit, select, path)." group:"Output"`
 	JSON     bool `name:"json" help:"Print one JSON object on standard output." group:"Output"`
@@ -70,7 +70,7 @@ type outputFlags struct {
 
 func (f outputFlags) output() outputFlags { return f }
 
-// engineFlags say how the work is done.
+// engineFlags are the flags for how the computation is done.
 type engineFlags struct {
 	Method  string `default:"implicit" placeholder:"METHOD" help:"How hypergradients are computed (grad, select): implicit, or forward or backward along the iterates of --solver (default: implicit)." group:"Engine"`
 	Solver  string `placeholder:"SOLVER" help:"cd: coordinate descent; pgd: proximal gradient descent, for forward and backward only (default: cd; pgd for forward and backward)." group:"Engine"`
@@ -79,12 +79,12 @@ type engineFlags struct {
 	Certify *bool  `negatable:"" help:"Try to prove the support and uniqueness (fit, grad, select; default: on small data, where that costs little)." group:"Engine"`
 }
 
-// certified is how many multiplications proofs may take unless they are asked for.
+// certified is the number of multiplications that a proof may take unless --certify asks for it.
 const certified = 2e7
 
-// certifies reports whether to look for proofs: where asked to, or where it could not
-// cost more than moments. It takes a Gram matrix of columns and its factor, for a
-// logistic loss a triangular solve for each row.
+// certifies reports whether to attempt proofs: if asked to, or if they could not take more than moments. A
+// proof takes a Gram matrix of columns and its Cholesky factor, and for a logistic loss a triangular solve per
+// row.
 func (f commonFlags) certifies(d *dataset) bool {
 	if f.Certify != nil {
 		return *f.Certify
@@ -113,7 +113,7 @@ func (f engineFlags) check() error {
 	return oneOf("solver", f.Solver, "cd", "pgd")
 }
 
-// solution checks the flags of a command that makes no hypergradients.
+// solution checks the flags of a command that computes no hypergradients.
 func (f engineFlags) solution(command string) error {
 	if f.Method != "implicit" {
 		return outcome.At(outcome.Usage, "method", "%s makes no hypergradient, and solves by cd; grad and select have forward and backward", command)
@@ -135,7 +135,7 @@ func (f engineFlags) threads() int {
 	return f.Threads
 }
 
-// problemFlags state the inner problem.
+// problemFlags are the flags for the inner problem.
 type problemFlags struct {
 	Model       pare.Model `default:"lasso" placeholder:"MODEL" help:"lasso, enet, wlasso, ridge, logreg, poisson, gamma, tweedie, huber, squared_hinge, multiclass, svm, svr, simplex_svr or another; \"pare help models\" describes all (default: lasso)." group:"Problem"`
 	Loss        string     `placeholder:"LOSS" help:"In place of --model: squared, logistic, poisson, gamma, tweedie, huber, squared_hinge, smoothed_hinge, or multinomial (softmax), with --penalty; or svm, svr, simplex_svr." group:"Problem"`
@@ -160,7 +160,7 @@ func (f problemFlags) check() error {
 	if f.Power != nil && !(*f.Power > 1 && *f.Power < 2) {
 		return outcome.At(outcome.BadParameter, "power", "must be above 1 (the poisson loss) and below 2 (the gamma loss), got %g", *f.Power)
 	}
-	if !(f.Tol > 0 && f.Tol < 1) { // the library takes 0 for its default
+	if !(f.Tol > 0 && f.Tol < 1) { // 0 would select the library's default
 		return outcome.At(outcome.BadParameter, "tol", "the relative gap to reach must be positive, and below 1, that of the null model; got %g", f.Tol)
 	}
 	return nil
@@ -171,7 +171,7 @@ func (f problemFlags) centred() bool {
 	return given(f.Intercept, !f.stated.traits.Bare)
 }
 
-// validationFlags say which rows judge a λ, and how.
+// validationFlags are the flags for the criterion and for the rows that are held out.
 type validationFlags struct {
 	Criterion      pare.Criterion `default:"cv" placeholder:"CRITERION" help:"cv, holdout: the model's loss on held-out rows; sure, aic, bic: the squared loss on all rows and the degrees of freedom, estimated along a random direction that --seed draws; alo, gcv: approximate leave-one-out and generalised cross-validation, from one fit (default: cv)." group:"Validation (select, grad, path)"`
 	ValidationLoss string         `name:"validation-loss" placeholder:"LOSS" help:"The loss on held-out rows: mse, mae, logistic, hinge (smoothed), squared_hinge, poisson_deviance, gamma_deviance or tweedie_deviance; with --search grid, halton, random or tpe also misclassification, or auc for one minus the area (default: the model's)." group:"Validation (select, grad, path)"`
@@ -188,7 +188,7 @@ func (f validationFlags) check() error {
 	if err := oneOf("criterion", f.Criterion, pare.Criteria()...); err != nil {
 		return err
 	}
-	if f.Folds != nil && *f.Folds < 2 { // the library takes 0 for its default
+	if f.Folds != nil && *f.Folds < 2 { // 0 would select the library's default
 		return outcome.At(outcome.BadParameter, "folds", "need at least 2 folds, got %d", *f.Folds)
 	}
 	if f.Sigma != nil && !(*f.Sigma > 0 && !math.IsInf(*f.Sigma, 1)) {
@@ -217,7 +217,7 @@ func (f validationFlags) check() error {
 	return present("fold-ids", f.FoldIDs)
 }
 
-// apart is a flag that says which rows are kept apart, or how they are judged, "" without one.
+// apart returns the first flag given that concerns held-out rows, "" if none is.
 func (f validationFlags) apart() string {
 	switch {
 	case f.ValidationLoss != "":
@@ -237,12 +237,12 @@ func (f validationFlags) apart() string {
 	}
 }
 
-// informed reports whether the criterion is one on all rows.
+// informed reports whether the criterion is computed on all rows.
 func (f validationFlags) informed() bool {
 	return f.Criterion != pare.CV && f.Criterion != pare.HoldOut
 }
 
-// validation reads the fold ids and groups, where there are any.
+// validation reads the fold ids and groups, if they are given.
 func (f commonFlags) validation(d *dataset) (pare.Validation, error) {
 	v := pare.Validation{Criterion: f.Criterion, Sigma: given(f.Sigma, 0), Seed: f.Seed}
 	if f.informed() {
@@ -259,17 +259,18 @@ func (f commonFlags) validation(d *dataset) (pare.Validation, error) {
 	return v, err
 }
 
-// shuffles reports whether rows are shuffled: unless it is said, those that are dealt out.
+// shuffles reports whether rows are shuffled. By default they are, unless the split has runs of neighbouring
+// rows or fold ids are given.
 func (f validationFlags) shuffles() bool {
 	return given(f.Shuffle, f.FoldIDs == "" && f.Split != pare.Blocks && f.Split != pare.Forward)
 }
 
-// judged describes the criterion for people: the loss, and the rows that tell it.
+// judged describes the criterion: its loss, and the rows on which it is computed.
 func (a asked) judged(sigma float64) string {
 	switch {
 	case !a.informed():
 		judged := cmp.Or(a.ValidationLoss, a.stated.traits.Judged)
-		if judged == "auc" { // a loss falls where predictions are better
+		if judged == "auc" { // a loss must fall as predictions improve
 			judged = "1 − auc"
 		}
 		return judged + "; " + a.split()
@@ -287,7 +288,7 @@ func (a asked) judged(sigma float64) string {
 	}
 }
 
-// lanes are the inner problems of an evaluation.
+// lanes names the inner problems of an evaluation.
 func (f validationFlags) lanes() string {
 	switch {
 	case f.Criterion == pare.ALO, f.Criterion == pare.GCV:
@@ -298,7 +299,7 @@ func (f validationFlags) lanes() string {
 	return "the folds"
 }
 
-// split describes the folds.
+// split describes how rows are split into folds.
 func (f validationFlags) split() string {
 	text := fmt.Sprintf("%d folds", given(f.Folds, 5))
 	switch {
@@ -329,7 +330,7 @@ func (f validationFlags) split() string {
 	return text + ", rows in file order"
 }
 
-// criterion is what the criterion is called in text.
+// criterion returns the name of the criterion in text.
 func (f validationFlags) criterion() string {
 	switch f.Criterion {
 	case pare.HoldOut:
@@ -341,13 +342,13 @@ func (f validationFlags) criterion() string {
 	}
 }
 
-// gridFlags describe a geometric grid.
+// gridFlags are the flags for a geometric grid.
 type gridFlags struct {
 	Points   *int     `placeholder:"N" help:"Points of the grid (default: 100)." group:"Grid"`
 	MinRatio *float64 `placeholder:"R" help:"The grid runs from αmax down to R·αmax (default: 0.001)." group:"Grid"`
 }
 
-// mostPoints is what a grid may have: all of them are held.
+// mostPoints is the largest number of points of a grid: all of them are held in memory.
 const mostPoints = 1_000_000
 
 func (f gridFlags) check() error {
@@ -364,7 +365,7 @@ func (f gridFlags) points() int { return given(f.Points, 100) }
 
 func (f gridFlags) minRatio() float64 { return given(f.MinRatio, 0.001) }
 
-// given is the value of a flag, or what holds otherwise.
+// given returns the value of a flag, or otherwise if the flag is not given.
 func given[T any](flag *T, otherwise T) T {
 	if flag == nil {
 		return otherwise
@@ -372,7 +373,7 @@ func given[T any](flag *T, otherwise T) T {
 	return *flag
 }
 
-// oneOf checks the value of a flag against those there are.
+// oneOf returns an error if the value of a flag is not among those that exist.
 func oneOf[S ~string](flag string, value S, there ...S) error {
 	names := make([]string, len(there))
 	for i, s := range there {
@@ -388,7 +389,7 @@ func oneOf[S ~string](flag string, value S, there ...S) error {
 	return outcome.At(outcome.Usage, flag, "no %s %q%s; %s %s", flag, value, perhaps(string(value), names, ""), verb, strings.Join(names, ", "))
 }
 
-// checks returns the first error.
+// checks returns the first error of several checks.
 func checks(all ...interface{ check() error }) error {
 	for _, c := range all {
 		if err := c.check(); err != nil {

@@ -49,7 +49,7 @@ func (c *gradCommand) run(ctx context.Context, env environment) (result, error) 
 	return c.newResult(h, d, top, elapsed), nil
 }
 
-// newResult copies a hypergradient, made in so many seconds; top is ln αmax.
+// newResult copies a hypergradient, which took elapsed seconds; top is ln αmax.
 func (c *gradCommand) newResult(h *pare.Hypergradient, d *dataset, top []float64, elapsed float64) *gradResult {
 	share := 0.0
 	if total := h.SecondsSolve + h.SecondsGradient; total > 0 {
@@ -91,7 +91,8 @@ func (c *gradCommand) newResult(h *pare.Hypergradient, d *dataset, top []float64
 	return r
 }
 
-// shapeJSON is the derivative by the parameter of a penalty that is not convex, nil of others.
+// shapeJSON returns the derivative in the shape parameter of a penalty that is not convex; nil for a convex
+// one.
 func shapeJSON(traits pare.Traits, slope float64) *number {
 	if traits.Convex {
 		return nil
@@ -99,7 +100,7 @@ func shapeJSON(traits pare.Traits, slope float64) *number {
 	return new(number(slope))
 }
 
-// gradientJSON is dense, but for the weighted Lasso, where most entries are 0.
+// gradientJSON returns a dense vector, except for the weighted Lasso, where most entries are 0.
 func gradientJSON(g []float64, d *dataset, sparse bool) any {
 	if !sparse {
 		return numbers(g)
@@ -143,7 +144,7 @@ func (r *gradResult) text(p *page) {
 	}
 	if r.Method == "implicit" {
 		margin := fmt.Sprintf("; injectivity margin %.2g", float64(r.InjectivityMargin))
-		if math.IsNaN(float64(r.InjectivityMargin)) { // slopes are differences
+		if math.IsNaN(float64(r.InjectivityMargin)) { // slopes are finite differences
 			margin = ""
 		}
 		p.row("error bound", "%.2g on an entry of the gradient, %s%s", float64(r.ErrorBound), r.Bound, margin)
@@ -175,7 +176,7 @@ func (r *gradResult) text(p *page) {
 	p.next(r.asked.command("select"))
 }
 
-// slopes are one-sided: the entries of a short gradient, else its norm.
+// slopes formats a one-sided gradient: its entries if there are few, else its norm.
 func slopes(g []float64) string {
 	if len(g) > mostClasses {
 		return fmt.Sprintf("a norm of %.6g", norm(g))
@@ -183,7 +184,7 @@ func slopes(g []float64) string {
 	return list(g, "%.8g")
 }
 
-// downhill says which way the criterion falls.
+// downhill says in which direction the criterion falls.
 func (r *gradResult) downhill(g []float64) string {
 	largest, strength := 0.0, "α"
 	if r.asked.stated.traits.Samples {
@@ -206,7 +207,7 @@ func (r *gradResult) downhill(g []float64) string {
 	}
 }
 
-// unless returns the text where the condition does not hold.
+// unless returns the text if the condition is false.
 func unless(condition bool, text string) string {
 	if condition {
 		return ""

@@ -14,10 +14,10 @@ import (
 //go:embed topics/*.txt
 var topicTexts embed.FS
 
-// topics are their names, in the order in which they are listed.
+// topics are the names of these pages, in the order in which they are listed.
 var topics = []string{"formats", "models", "strengths", "folds", "statuses", "exit"}
 
-// explainTopic prints the page of a topic, and reports whether there is one.
+// explainTopic prints the page of a topic, and reports whether it exists.
 func explainTopic(w io.Writer, topic string) bool {
 	text, err := topicTexts.ReadFile("topics/" + topic + ".txt")
 	if err != nil {
@@ -27,7 +27,7 @@ func explainTopic(w io.Writer, topic string) bool {
 	return true
 }
 
-// modelLines is the table of models, a line each.
+// modelLines is the table of models, one line each.
 func modelLines() string {
 	var b strings.Builder
 	width := 0
@@ -40,7 +40,7 @@ func modelLines() string {
 	return b.String()
 }
 
-// help prints what "pare help" and its topics say, and reports whether that was asked for.
+// help handles "pare help" and "pare help TOPIC"; it reports whether args are one of them.
 func help(w io.Writer, args []string) bool {
 	switch {
 	case args[0] != "help":

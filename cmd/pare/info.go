@@ -56,7 +56,7 @@ func (c *infoCommand) run(ctx context.Context, env environment) (result, error) 
 	return r, nil
 }
 
-// alphaMaxOf finds αmax of a model, where it has one and the target suits it.
+// alphaMaxOf computes αmax of a model, if the model has one and the target suits it.
 func (c *infoCommand) alphaMaxOf(model pare.Model, d *dataset, r *infoResult) error {
 	r.LogLambdaMax[model] = nil
 	config := c.config(d)
@@ -68,7 +68,7 @@ func (c *infoCommand) alphaMaxOf(model pare.Model, d *dataset, r *infoResult) er
 		return err
 	}
 	if d.y == nil || traits.Samples || traits.Classes && r.Labels.Classes == nil || traits.Grouped && d.columnGroups == nil {
-		return nil // support vectors have no αmax, a target of real numbers no classes, and columns no groups but those stated
+		return nil // support vectors have no αmax, real numbers are no classes, and groups must be stated
 	}
 	y, _, err := config.Target(d.y, d.Labels)
 	if err != nil {
@@ -84,7 +84,7 @@ func (c *infoCommand) alphaMaxOf(model pare.Model, d *dataset, r *infoResult) er
 	}
 	r.tops[model] = top
 	switch {
-	case len(top) == 0: // no rows, or a target of another kind; all else still holds
+	case len(top) == 0: // no rows, or a target of another kind; the rest still holds
 	case traits.Strengths == pare.EachClass:
 		r.LogLambdaMax[model] = numbers(top)
 	default:
@@ -93,7 +93,7 @@ func (c *infoCommand) alphaMaxOf(model pare.Model, d *dataset, r *infoResult) er
 	return nil
 }
 
-// newLabels describes a target whose values have the names given, nil for numbers.
+// newLabels describes a target. names are the names of its values, nil for numbers.
 func newLabels(l sparse.Labels, names []string) labels {
 	r := labels{Kind: l.Kind, Distinct: l.Distinct, Min: number(l.Min), Max: number(l.Max)}
 	for _, k := range l.Classes {
@@ -106,7 +106,7 @@ func newLabels(l sparse.Labels, names []string) labels {
 	}
 	if names != nil {
 		r.Min, r.Max = number(math.NaN()), number(math.NaN())
-		if l.Kind == sparse.RealLabels { // many texts are kinds still
+		if l.Kind == sparse.RealLabels { // many distinct texts are still classes
 			r.Kind = sparse.Classes
 		}
 	}
@@ -130,7 +130,7 @@ func (r *infoResult) text(p *page) {
 	p.warnings(r.Warnings)
 	if r.asked.data.y == nil {
 		next := r.asked
-		if next.Target = "COLUMN"; r.asked.data.Schema.Width == 0 { // a matrix alone
+		if next.Target = "COLUMN"; r.asked.data.Schema.Width == 0 { // a matrix without a table
 			next.Target = "FILE"
 		}
 		p.next(next.command("select"))
@@ -141,8 +141,8 @@ func (r *infoResult) text(p *page) {
 	}
 }
 
-// alphaMax prints αmax of the model asked for, and of logreg beside the lasso where it suits the target. It reports whether
-// there is a λ to choose.
+// alphaMax prints αmax of the model asked for, and besides the lasso also that of logreg where it suits the
+// target. It reports whether there is a λ to choose.
 func (r *infoResult) alphaMax(p *page) bool {
 	model, label := r.asked.Model, "αmax"
 	numeric, logistic := r.tops[model], r.tops[pare.Logistic]
@@ -158,7 +158,7 @@ func (r *infoResult) alphaMax(p *page) bool {
 	case r.N == 0:
 		p.row(label, "none: there is no row")
 		return false
-	case r.unknown: // a warning says why
+	case r.unknown: // a warning gives the reason
 		return false
 	case model != pare.Models()[0]:
 		p.row(label, "none: the target does not suit %s", model)
@@ -170,7 +170,7 @@ func (r *infoResult) alphaMax(p *page) bool {
 	return true
 }
 
-// alphaMax says what ln αmax is of the strengths of a model.
+// alphaMax describes ln αmax of the strengths of a model.
 func alphaMax(a asked, top []float64) string {
 	of := fmt.Sprintf("%s %s", a.problem(), a.intercept())
 	low, high := slices.Min(top), slices.Max(top)
@@ -185,7 +185,7 @@ func alphaMax(a asked, top []float64) string {
 	}
 }
 
-// suited is the request with the model that suits the target, where another was not asked for.
+// suited returns the request with the model that suits the target, unless another model was asked for.
 func (r *infoResult) suited() asked {
 	a := r.asked
 	if a.Model != pare.Models()[0] || a.stated.loss != nil {
@@ -200,7 +200,7 @@ func (r *infoResult) suited() asked {
 	return a
 }
 
-// String describes a target in a line.
+// String describes a target in one line.
 func (l labels) String() string {
 	switch l.Kind {
 	case sparse.NoLabels:

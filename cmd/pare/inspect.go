@@ -59,7 +59,7 @@ func (c *inspectCommand) run(context.Context, environment) (result, error) {
 	return r, nil
 }
 
-// inspectResult is what a model file holds. Columns count from 0.
+// inspectResult describes a model file. Columns count from 0.
 type inspectResult struct {
 	Model        pare.Model       `json:"model"`
 	Loss         string           `json:"loss"`
@@ -80,9 +80,9 @@ type inspectResult struct {
 	from  string
 }
 
-// inspectedScore is what a score is made of.
+// inspectedScore holds the intercept and the coefficients of a score.
 type inspectedScore struct {
-	Label     any          `json:"label,omitempty"` // of the class, where there are several scores
+	Label     any          `json:"label,omitempty"` // the class, where there are several scores
 	Intercept number       `json:"intercept"`
 	Coef      sparseVector `json:"coef"`
 }
@@ -139,7 +139,7 @@ func exponentials(values []float64) []float64 {
 	return out
 }
 
-// listed are the largest coefficients, or all in the order of their columns.
+// listed returns the largest coefficients, or all of them in the order of their columns.
 func (s inspectedScore) listed(all bool) []string {
 	order := make([]int, len(s.Coef.Index))
 	for i := range order {
@@ -163,7 +163,7 @@ func (s inspectedScore) listed(all bool) []string {
 	return texts
 }
 
-// described says how a file becomes the columns of the model.
+// described says how a file is made into the columns of the model.
 func described(s *table.Schema) string {
 	categories, filled := 0, 0
 	for _, in := range s.Inputs {

@@ -5,23 +5,23 @@ import (
 	"sync"
 )
 
-// interrupt is what the first signal does: it ends a search, of which the best so far is
-// then refitted, and whatever else is done at once.
+// interrupt is the effect of the first signal: it ends a search, whose best point is then refitted; anything
+// else is cancelled at once.
 type interrupt struct {
 	cancel context.CancelFunc
-	stop   chan struct{} // closed by a signal during a search
+	stop   chan struct{} // closed by the first signal during a search
 
 	mu        sync.Mutex
 	searching bool
 	heard     bool
-	notice    func() // tells people, where set
+	notice    func() // reports the signal to the user; may be nil
 }
 
 func newInterrupt(cancel context.CancelFunc) *interrupt {
 	return &interrupt{cancel: cancel, stop: make(chan struct{})}
 }
 
-// search says that a search begins, and returns what ends it.
+// search marks the beginning of a search, and returns a channel that is closed to end it.
 func (i *interrupt) search() <-chan struct{} {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -29,14 +29,14 @@ func (i *interrupt) search() <-chan struct{} {
 	return i.stop
 }
 
-// announce has f called when a signal has come.
+// announce registers f to be called after the first signal.
 func (i *interrupt) announce(f func()) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.notice = f
 }
 
-// hear is called once, at the first signal.
+// hear handles the first signal; later calls do nothing.
 func (i *interrupt) hear() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -49,7 +49,7 @@ func (i *interrupt) hear() {
 	} else {
 		i.cancel()
 	}
-	if i.notice != nil { // last: nobody may be reading it
+	if i.notice != nil { // last, since writing may block
 		i.notice()
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// lambdaFlags state one λ.
+// lambdaFlags are the flags that state one λ.
 type lambdaFlags struct {
 	LogLambda string `placeholder:"λ,..." help:"λ = ln α: one value for all, one per hyperparameter, or @FILE with one per line." group:"Strength (one of these)"`
 	Ratio     string `placeholder:"R,..." help:"α/αmax, given in the same way; 0.01 is a hundredth of the strength that makes every coefficient zero." group:"Strength (one of these)"`
@@ -25,7 +25,7 @@ type strengths struct {
 	values []float64
 }
 
-// stated are the flags that were given, and their values.
+// stated returns the flags that were given, and their values.
 func (f lambdaFlags) stated() (flags, texts []string) {
 	for _, one := range []struct{ flag, text string }{{"log-lambda", f.LogLambda}, {"ratio", f.Ratio}, {"alpha", f.Alpha}, {"C", f.C}} {
 		if one.text != "" {
@@ -35,7 +35,7 @@ func (f lambdaFlags) stated() (flags, texts []string) {
 	return flags, texts
 }
 
-// strengths reads the values, before any data is.
+// strengths parses the values, before any data are read.
 func (f lambdaFlags) strengths(command string) (strengths, error) {
 	flags, texts := f.stated()
 	switch len(flags) {
@@ -61,7 +61,7 @@ func (f lambdaFlags) strengths(command string) (strengths, error) {
 	return strengths{flags[0], values}, nil
 }
 
-// logLambda returns λ for a problem on data.
+// logLambda returns λ for a problem on the data.
 func (s strengths) logLambda(common commonFlags, d *dataset) ([]float64, error) {
 	values, err := s.spread(common.problemFlags, d, common.Model.Hyperparameters(d.x, d.y))
 	if err != nil || s.flag == "log-lambda" {
@@ -86,7 +86,7 @@ func (s strengths) logLambda(common commonFlags, d *dataset) ([]float64, error) 
 	return values, nil
 }
 
-// stated names the flag that stated the strengths in an error of one of them.
+// stated replaces the flag log-lambda in an error by the flag that was given.
 func (s strengths) stated(err error) error {
 	if e, ok := errors.AsType[*outcome.Error](err); ok && e.Flag == "log-lambda" {
 		own := *e
@@ -96,7 +96,7 @@ func (s strengths) stated(err error) error {
 	return err
 }
 
-// logarithms turns values of --alpha and --C into λ's.
+// logarithms converts values of --alpha and --C into λ.
 func (s strengths) logarithms(common commonFlags, d *dataset, values []float64) ([]float64, error) {
 	classifier := common.stated.traits.Link == loss.Logit
 	switch {
@@ -116,14 +116,14 @@ func (s strengths) logarithms(common commonFlags, d *dataset, values []float64) 
 	}
 	for i, v := range values {
 		if values[i] = kernels.Log(v); s.flag == "C" && classifier {
-			values[i] = -kernels.Log(v * rows) // C times a sum is 1/n of it with α = 1/(nC)
+			values[i] = -kernels.Log(v * rows) // C times a sum is 1/n times the sum with α = 1/(nC)
 		}
 	}
 	return values, nil
 }
 
-// alphaMax returns ln αmax for every hyperparameter. Where that is ln 0 it refuses, for
-// the consequence given.
+// alphaMax returns ln αmax for every hyperparameter. If one is ln 0, it returns an error that names the
+// consequence.
 func (f commonFlags) alphaMax(d *dataset, consequence string) ([]float64, error) {
 	top, err := pare.LogLambdaMax(d.x, d.y, f.config(d))
 	if err != nil || len(top) > 0 && !slices.Contains(top, math.Inf(-1)) {
@@ -136,8 +136,8 @@ func (f commonFlags) alphaMax(d *dataset, consequence string) ([]float64, error)
 	return nil, outcome.Errorf(outcome.BadParameter, "αmax is 0, since %s: %s", why, consequence)
 }
 
-// spread returns one value per hyperparameter. For the weighted Lasso a list may
-// have one value per column of the file, or per column that preparation left.
+// spread returns one value per hyperparameter. For the weighted Lasso a list may have one value per column of
+// the file, or per column that preparation left.
 func (s strengths) spread(problem problemFlags, d *dataset, r int) ([]float64, error) {
 	out := make([]float64, r)
 	switch n := len(s.values); {

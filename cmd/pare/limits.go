@@ -15,7 +15,7 @@ import (
 	"github.com/seed-45b9a24c/pare/table"
 )
 
-// limitFlags bound what reading data takes, and all that the program does.
+// limitFlags are the flags that bound the memory for reading data, and for the whole program.
 type limitFlags struct {
 	MaxRows   int      `placeholder:"N" env:"PARE_MAX_ROWS" help:"Refuse data with more rows." group:"Data"`
 	MaxBytes  byteSize `placeholder:"SIZE" env:"PARE_MAX_BYTES" help:"Refuse data that need more memory to read, such as 500M or 2G (default: most of the memory that is free)." group:"Data"`
@@ -32,10 +32,10 @@ func (f limitFlags) check() error {
 	return nil
 }
 
-// share of the memory that is left which reading may take: the problem is to be solved, too.
+// share is the fraction of the free memory that reading may take; solving the problem needs the rest.
 const share = 0.7
 
-// limits is what reading may take.
+// limits returns the limits for reading.
 func (f limitFlags) limits() sparse.Limits {
 	r := sparse.Limits{Rows: f.MaxRows, Bytes: int64(f.MaxBytes)}
 	if left, known := memoryLeft(); known && r.Bytes == 0 {
@@ -47,17 +47,17 @@ func (f limitFlags) limits() sparse.Limits {
 	return r
 }
 
-// vectors is how many numbers for each row the work on data takes, at least.
+// vectors is the least number of float64 values per row that the work on the data takes.
 const vectors = 8
 
-// workable reports an error of kind Limit where data have left no room for any work on them.
+// workable returns an error of kind Limit if the data have left no memory for any work on them.
 func workable(d *table.Data) error {
 	rows, _ := d.X.Dims()
 	least := int64(8 * vectors * rows)
 	if left, known := memoryLeft(); !known || least <= left {
 		return nil
 	}
-	debug.FreeOSMemory() // what reading has left behind is room, too
+	debug.FreeOSMemory() // memory that reading no longer uses counts as free, too
 	free := []metrics.Sample{{Name: "/memory/classes/heap/free:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	metrics.Read(free)
 	left, _ := memoryLeft()
@@ -67,16 +67,16 @@ func workable(d *table.Data) error {
 	return nil
 }
 
-// byteSize is a number of bytes, as 1000000, 1000K, 1M or 0.5G: powers of 1000.
+// byteSize is a number of bytes, such as 1000000, 1000K, 1M or 0.5G; units are powers of 1000.
 type byteSize int64
 
-// UnmarshalText reads one.
+// UnmarshalText parses a size.
 func (b *byteSize) UnmarshalText(text []byte) error {
 	number, unit := strings.ToUpper(strings.TrimSuffix(strings.ToUpper(string(text)), "B")), 1.0
 	for k, suffix := range []string{"K", "M", "G", "T"} {
 		if cut, ok := strings.CutSuffix(number, suffix); ok {
 			number, unit = cut, math.Pow10(3*(k+1))
-			break // there is one
+			break // only one unit
 		}
 	}
 	v, err := strconv.ParseFloat(number, 64)
@@ -87,10 +87,10 @@ func (b *byteSize) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// opened is how much memory reading a file of ours takes, for each of its bytes.
+// opened is the memory that reading a model or checkpoint file takes, in bytes per byte of the file.
 const opened = 6
 
-// fits reports an error of kind Limit where there is no room to read a file of ours.
+// fits returns an error of kind Limit if memory does not suffice to read a model or checkpoint file.
 func fits(path string) error {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {
@@ -102,7 +102,7 @@ func fits(path string) error {
 	return nil
 }
 
-// loadModel loads a saved model, if there is room for it.
+// loadModel loads a saved model, if memory suffices for it.
 func loadModel(path string) (*pare.Predictor, error) {
 	if err := fits(path); err != nil {
 		return nil, err
@@ -110,8 +110,8 @@ func loadModel(path string) (*pare.Predictor, error) {
 	return pare.Load(path)
 }
 
-// collectInTime has the garbage collector work as hard as need be before the memory that is left
-// runs out, unless GOMEMLIMIT says how much that is.
+// collectInTime sets the garbage collector's memory limit from the free memory, so that it works harder before
+// memory runs out, unless GOMEMLIMIT sets a limit.
 func collectInTime() {
 	if left, known := memoryLeft(); known && os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(inUse() + int64(share*float64(left)))

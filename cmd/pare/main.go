@@ -32,7 +32,7 @@ func main() {
 	signal.Notify(signals, ending...)
 	go func() {
 		<-signals
-		signal.Stop(signals) // the second kills
+		signal.Stop(signals) // the second signal kills
 		asked.hear()
 	}()
 	os.Exit(run(ctx, asked, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))

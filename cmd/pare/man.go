@@ -9,7 +9,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// manCommand prints the manual page, made from what --help says.
+// manCommand prints the manual page, which is made from the texts of --help.
 type manCommand struct{}
 
 func (c *manCommand) output() outputFlags { return outputFlags{Quiet: true} }
@@ -22,7 +22,7 @@ func (c *manCommand) run(context.Context, environment) (result, error) {
 	return verbatim(manual(parser.Model)), nil
 }
 
-// roff is text as the manual's format wants it.
+// roff escapes text for the manual's format.
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text)
 	lines := strings.Split(text, "\n")
@@ -34,7 +34,7 @@ func roff(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// manual is the page pare(1).
+// manual returns the page pare(1).
 func manual(app *kong.Application) string {
 	var b bytes.Buffer
 	b.WriteString(".TH PARE 1\n.SH NAME\npare \\- fit sparse linear models and choose their regularisation\n.SH SYNOPSIS\n")
@@ -63,7 +63,7 @@ func manual(app *kong.Application) string {
 	for _, topic := range topics {
 		text, err := topicTexts.ReadFile("topics/" + topic + ".txt")
 		if err != nil {
-			panic(err) // it is part of the program
+			panic(err) // the page is part of the program
 		}
 		fmt.Fprintf(&b, ".SH %s\n.nf\n%s.fi\n", strings.ToUpper(topic), roff(string(text)))
 	}

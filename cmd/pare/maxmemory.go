@@ -14,10 +14,10 @@ import (
 
 // The memory of the whole program, as --max-memory bounds it.
 
-// baseline is what the program takes before it has read anything, and keeps free.
+// baseline is the memory that the program takes before it reads anything and that it keeps free, in bytes.
 const baseline = 16 << 20
 
-// room is what a limit leaves for the work on data that have been read; 0: there is no limit.
+// room returns what a limit leaves for the work on data that have been read; 0: there is no limit.
 func (f limitFlags) room(d *dataset) (int64, error) {
 	if f.MaxMemory == 0 {
 		return 0, nil
@@ -33,14 +33,15 @@ func (f limitFlags) room(d *dataset) (int64, error) {
 	return left, nil
 }
 
-// pool is a pool of what a limit leaves each of so many calls at once; nil without one.
+// pool returns a pool with an equal share of d.room for each of the given number of concurrent calls; nil if
+// there is no limit.
 func (d *dataset) pool(threads, calls int) *pare.Pool {
 	if d.room == 0 {
 		return nil
 	}
 	p, err := pare.NewPool(pare.PoolOptions{MaxBytes: max(1, d.room/int64(calls)), Threads: threads})
 	if err != nil {
-		panic(err) // of numbers that are negative
+		panic(err) // only for negative numbers
 	}
 	return p
 }
@@ -50,11 +51,10 @@ type memoryLimited interface {
 	within(ctx context.Context, work func(context.Context) (result, error)) (result, error)
 }
 
-// within runs work that ends with an error of kind Limit where it takes more memory than it
-// may. The garbage collector is told to keep to the limit, and what is in use is looked at
-// twenty times a second.
+// within runs work, and makes it end with an error of kind Limit if it exceeds the memory limit. The garbage
+// collector is told to keep to the limit, and the memory in use is checked twenty times a second.
 func (f limitFlags) within(ctx context.Context, work func(context.Context) (result, error)) (result, error) {
-	if f.MaxMemory <= baseline { // none, or one that work refuses
+	if f.MaxMemory <= baseline { // there is no limit, or work itself refuses it
 		return work(ctx)
 	}
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(int64(f.MaxMemory)))
@@ -95,7 +95,7 @@ func (f limitFlags) watch(stop <-chan struct{}, end context.CancelCauseFunc) {
 		}
 		bytes := inUse()
 		for look := 0; look < 2 && bytes > int64(f.MaxMemory); look++ {
-			debug.FreeOSMemory() // what is garbage does not count; what became so meanwhile, the second time
+			debug.FreeOSMemory() // garbage does not count; the second time frees what became garbage meanwhile
 			bytes = inUse()
 		}
 		if bytes > int64(f.MaxMemory) {
@@ -105,7 +105,7 @@ func (f limitFlags) watch(stop <-chan struct{}, end context.CancelCauseFunc) {
 	}
 }
 
-// inUse is the memory that the Go runtime has from the system; mapped files are not in it.
+// inUse is the memory that the Go runtime has from the system; mapped files do not count.
 func inUse() int64 {
 	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	metrics.Read(samples)

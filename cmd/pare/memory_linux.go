@@ -8,13 +8,12 @@ import (
 	"syscall"
 )
 
-// arena is what the heap of a 64-bit program grows by in address space, with what is kept of it: a
-// rest that is less is of no use.
+// arena is the step by which the heap of a 64-bit program grows in address space, including bookkeeping: a
+// smaller remainder is of no use.
 const arena = 66 << 20
 
-// memoryLeft returns how many bytes this process may take still: by its own limit of address
-// space, by that of the control group it is in, and by what the machine has. known is false
-// where the system says nothing.
+// memoryLeft returns how many more bytes this process may take: by its limit of address space, by the limit of
+// its control group, and by the memory of the machine. known is false if the system reports none of these.
 func memoryLeft() (bytes int64, known bool) {
 	least := func(v int64) {
 		if !known || v < bytes {
@@ -46,7 +45,7 @@ func memoryLeft() (bytes int64, known bool) {
 	return bytes, known
 }
 
-// controlGroup is the folder of the group of processes that this one is in, version 2.
+// controlGroup returns the folder of the control group (version 2) of this process.
 func controlGroup() (string, bool) {
 	text, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
@@ -60,7 +59,7 @@ func controlGroup() (string, bool) {
 	return "", false
 }
 
-// firstNumber is the number that a file begins with.
+// firstNumber returns the number at the beginning of a file.
 func firstNumber(path string) (int64, bool) {
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -2,5 +2,5 @@
 
 package main
 
-// memoryLeft knows nothing of other systems.
+// memoryLeft is not implemented on other systems.
 func memoryLeft() (bytes int64, known bool) { return 0, false }

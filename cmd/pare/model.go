@@ -14,17 +14,17 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// statedModel is what the flags say of the inner problem, resolved.
+// statedModel is the inner problem that the flags state.
 type statedModel struct {
 	loss   loss.Loss // nil: the model's own
 	traits pare.Traits
 	wrong  error
 }
 
-// multinomial is the name of the loss of all classes together, which is none of a row's score.
+// multinomial is the name of the loss of all classes together, which is not a loss of a single score.
 const multinomial = "multinomial"
 
-// penalties are the models that --penalty stands for, with a loss of a single score, or of all
+// penalties returns the models that the values of --penalty stand for, with a loss of a single score or of all
 // classes.
 func penalties(loss string) map[string]pare.Model {
 	if loss == multinomial {
@@ -39,8 +39,8 @@ func penalties(loss string) map[string]pare.Model {
 	}
 }
 
-// AfterApply is called by the parser once flags are set: it makes one model of --model,
-// --loss and --penalty. What is wrong with them is said by check.
+// AfterApply is called by the parser once flags are set. It resolves --model, --loss and --penalty into one
+// model; check reports its error.
 func (f *problemFlags) AfterApply() error { //nolint:unparam // the parser asks for an error, and would wrap it
 	f.stated.wrong = f.resolve()
 	return nil
@@ -77,7 +77,7 @@ func (f *problemFlags) resolve() error {
 	return err
 }
 
-// chooseLoss sets the loss that --loss says, or that of --model, with --delta or --power.
+// chooseLoss sets the loss that --loss names, or that of --model, with --delta or --power.
 func (f *problemFlags) chooseLoss() error {
 	name := f.Loss
 	if name == multinomial || f.Model.Traits().Samples {
@@ -124,7 +124,7 @@ func (f *problemFlags) chooseLoss() error {
 	return err
 }
 
-// parseDelta reads NUMBER, or MULTIPLE*mad, where a multiple may be a product.
+// parseDelta parses NUMBER or MULTIPLE*mad; MULTIPLE may be a product.
 func parseDelta(text string) (delta float64, relative bool, err error) {
 	factors := strings.Split(text, "*")
 	if last := len(factors) - 1; factors[last] == "mad" {
@@ -143,8 +143,8 @@ func parseDelta(text string) (delta float64, relative bool, err error) {
 	return delta, relative, nil
 }
 
-// judge returns the criterion that --validation-loss names, of the parameters of the loss
-// minimised where it is its deviance; nil for the model's own.
+// judge returns the criterion that --validation-loss names; nil for the model's own. If it is the deviance of
+// the loss minimised, it takes that loss's parameters.
 func (f commonFlags) judge(name string) criterion.Criterion {
 	if l := f.stated.loss; l != nil {
 		if own := criterion.Deviance(l); own.Name() == name {
@@ -154,10 +154,10 @@ func (f commonFlags) judge(name string) criterion.Criterion {
 	return criterion.Named(name)
 }
 
-// on reports that the λ's are logarithms of strengths of a kind.
+// on reports whether the λ are logarithms of strengths of the given kind.
 func (f problemFlags) on(kind pare.Strengths) bool { return f.stated.traits.Strengths == kind }
 
-// lossBeside names the loss where the model's name does not say it.
+// lossBeside names the loss if the model's name does not imply it.
 func (f problemFlags) lossBeside() string {
 	own, err := pare.Config{Model: f.Model}.Traits()
 	if err != nil || own.Loss == f.stated.traits.Loss {
@@ -166,7 +166,7 @@ func (f problemFlags) lossBeside() string {
 	return f.stated.traits.Loss
 }
 
-// problem names the model, and the loss where that does not say it.
+// problem names the model, and the loss if the model's name does not imply it.
 func (f problemFlags) problem() string {
 	if l := f.lossBeside(); l != "" {
 		return string(f.Model) + " of the " + l + " loss"

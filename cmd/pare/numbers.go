@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// count formats an integer with thousands separated.
+// count formats an integer with thousands separators.
 func count[T int | int64](n T) string {
 	digits := strconv.FormatInt(int64(n), 10)
 	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
@@ -37,7 +37,7 @@ func percent(share float64) string { return fmt.Sprintf("%.3g %%", 100*share) }
 
 func short(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// listAll formats numbers to the last digit, separated by commas.
+// listAll formats numbers with all their digits, separated by commas.
 func listAll(values []float64) string {
 	fields := make([]string, len(values))
 	for i, v := range values {
@@ -57,8 +57,8 @@ func bytesize(n int64) string {
 	return fmt.Sprintf("%.3g %s", v, unit)
 }
 
-// spread formats numbers in the width of a column: where they are many, as what they
-// range over, in brief.
+// spread formats numbers for a table column: one or two as a list, more as the range that they cover, in the
+// brief format.
 func spread(values []float64, format, brief string) string {
 	if len(values) <= 2 {
 		return list(values, format)

@@ -14,8 +14,8 @@ import (
 // The JSON of every command. Its names are part of the interface. Indices count
 // from 0, in the numbering of the file.
 
-// number is a float64 that JSON can hold: what is not finite becomes null.
-// ln αmax of a target that no column correlates with is −Inf, and null.
+// number is a float64 for JSON: values that are not finite become null. For example, ln αmax of a target that
+// correlates with no column is −Inf, and null.
 type number float64
 
 // MarshalJSON implements [json.Marshaler].
@@ -26,7 +26,7 @@ func (v number) MarshalJSON() ([]byte, error) {
 	return json.Marshal(float64(v))
 }
 
-// labelled is a class by its name: a number where the name is one.
+// labelled returns the name of a class for JSON: as a number if it is one.
 func labelled(name string) any {
 	if v, err := parseNumber(name); err == nil && short(v) == name {
 		return number(v)
@@ -57,7 +57,7 @@ func numbers(values []float64) []number {
 type sparseVector struct {
 	Index []int32  `json:"index"`
 	Value []number `json:"value"`
-	Name  []string `json:"name,omitempty"` // of the columns, where the file names them
+	Name  []string `json:"name,omitempty"` // names of the columns, if the file has names
 }
 
 // dimensions are the dimensions of the prepared design matrix.
@@ -72,8 +72,8 @@ func (d *dataset) dimensions() dimensions {
 	return dimensions{N: n, P: p, NNZ: d.nnz}
 }
 
-// A solution's certificate, [outcome.Certificate], in as much of it as a result has: the
-// relative gap, with the optimality conditions, and all of it.
+// A solution's certificate, [outcome.Certificate], in three extents: the relative gap, with the optimality
+// conditions, and all of it.
 type (
 	relativeGap struct {
 		GapRelative number `json:"gap_relative"`
@@ -94,16 +94,16 @@ func newCertificate(c outcome.Certificate) certificate {
 
 type fitResult struct {
 	Model pare.Model `json:"model"`
-	Loss  string     `json:"loss,omitempty"` // where the model does not say it
+	Loss  string     `json:"loss,omitempty"` // if the model's name does not imply it
 	dimensions
 	LogLambda    []number `json:"log_lambda"`
 	LogLambdaMax []number `json:"log_lambda_max"`
 	Objective    number   `json:"objective"`
 	certificate
 	Support    int            `json:"support"`            // svm: samples on the margin
-	AtBound    *int           `json:"at_bound,omitempty"` // svm: samples within it; with bounds: coefficients at one
+	AtBound    *int           `json:"at_bound,omitempty"` // svm: samples within the margin; with bounds: coefficients at a bound
 	Unique     *bool          `json:"unique"`             // null: not known
-	Certified  *bool          `json:"support_certified"`  // null: not looked for, as for the margin
+	Certified  *bool          `json:"support_certified"`  // null: not attempted; so for the margin
 	DualMargin number         `json:"dual_margin"`
 	Epochs     int            `json:"epochs"`
 	Passes     int            `json:"passes"`
@@ -114,9 +114,9 @@ type fitResult struct {
 	Seconds    fitSeconds     `json:"seconds"`
 	Warnings   []warning      `json:"warnings,omitempty"`
 	Coef       *sparseVector  `json:"coef,omitempty"`    // with --coef
-	Classes    []classResult  `json:"classes,omitempty"` // multiclass; then Intercept and Coef are in here
+	Classes    []classResult  `json:"classes,omitempty"` // multiclass; then Intercept and Coef are here
 	Relaxed    *relaxedResult `json:"relaxed,omitempty"`
-	Labels     []any          `json:"labels,omitempty"` // of −1 and 1, where they have other names
+	Labels     []any          `json:"labels,omitempty"` // names of −1 and 1, if they have others
 
 	fitted *pare.Fitted
 	asked  asked
@@ -139,7 +139,7 @@ type classResult struct {
 type fitSeconds struct {
 	Load    float64 `json:"load"`
 	Solve   float64 `json:"solve"`
-	Certify float64 `json:"certify,omitempty"` // fit: of the proofs, apart from solving
+	Certify float64 `json:"certify,omitempty"` // fit: time of the proofs, apart from solving
 }
 
 type gradResult struct {
@@ -154,11 +154,11 @@ type gradResult struct {
 	optimality
 	Support           int            `json:"support"`
 	Method            string         `json:"method"`
-	OneSided          *oneSided      `json:"one_sided,omitempty"` // where a column is about to enter or to leave
+	OneSided          *oneSided      `json:"one_sided,omitempty"` // if a column is about to enter or to leave
 	ErrorBound        number         `json:"error_bound"`
 	Bound             pare.Bound     `json:"bound"`
 	InjectivityMargin number         `json:"injectivity_margin"` // null for forward and backward
-	SupportCertified  *bool          `json:"support_certified"`  // null: not looked for
+	SupportCertified  *bool          `json:"support_certified"`  // null: not attempted
 	CGIterations      int            `json:"cg_iterations"`
 	Sigma             number         `json:"sigma,omitempty"` // sure, aic, bic
 	Shape             *number        `json:"shape,omitempty"` // mcp, scad
@@ -173,13 +173,13 @@ type gradResult struct {
 	asked asked
 }
 
-// oneSided are the gradients of all λ's a little smaller and a little larger.
+// oneSided are the gradients just below and just above λ.
 type oneSided struct {
 	Below any `json:"below"` // as gradient
 	Above any `json:"above"`
 }
 
-// gradSeconds divides the wall time of an evaluation between its two halves.
+// gradSeconds splits the wall time of an evaluation into its parts.
 type gradSeconds struct {
 	Load     float64 `json:"load"`
 	Solve    float64 `json:"solve"`
@@ -187,18 +187,18 @@ type gradSeconds struct {
 }
 
 type selectResult struct {
-	LogLambda    []number          `json:"log_lambda"` // null where no evaluation was done
+	LogLambda    []number          `json:"log_lambda"` // null if there was no evaluation
 	Value        number            `json:"value"`
 	GradientNorm number            `json:"gradient_norm"` // null for a grid
 	NullValue    number            `json:"null_value"`
 	Sigma        number            `json:"sigma,omitempty"` // sure, aic, bic
 	Evaluations  []evaluation      `json:"evaluations"`
 	Measures     map[string]number `json:"measures,omitempty"` // of held-out rows, by name
-	Test         *number           `json:"test,omitempty"`     // the criterion on the rows kept for testing
-	Common       *choice           `json:"common,omitempty"`   // wlasso, --per-class: the best with one share of αmax for all
+	Test         *number           `json:"test,omitempty"`     // the criterion on the test rows
+	Common       *choice           `json:"common,omitempty"`   // wlasso, --per-class: the best of the choices with one share of αmax for all
 	OneSE        *choice           `json:"one_se,omitempty"`   // cv, one λ or one share of αmax
-	Least        *choice           `json:"least,omitempty"`    // --one-se: the minimum, of which it is the choice
-	// StandardError is that of the value; Seen is the range that auto has looked at.
+	Least        *choice           `json:"least,omitempty"`    // --one-se: the minimum, where the choice is OneSE
+	// StandardError is that of Value; Seen is the range that auto has explored.
 	StandardError *number        `json:"standard_error,omitempty"`
 	Seen          *seenResult    `json:"seen,omitempty"`
 	Status        outcome.Status `json:"status"`
@@ -239,9 +239,9 @@ type evaluation struct {
 	Support       int            `json:"support"`
 	StandardError *number        `json:"standard_error,omitempty"`
 	Seconds       float64        `json:"seconds"`
-	Test          *number        `json:"test,omitempty"`    // on the rows kept for testing
-	Trusted       *bool          `json:"trusted,omitempty"` // present where false
-	Status        outcome.Status `json:"status,omitempty"`  // why not
+	Test          *number        `json:"test,omitempty"`    // on the test rows
+	Trusted       *bool          `json:"trusted,omitempty"` // present if false
+	Status        outcome.Status `json:"status,omitempty"`  // the reason
 }
 
 type selectSeconds struct {
@@ -253,7 +253,7 @@ type selectSeconds struct {
 
 type pathResult struct {
 	Points   []pathPoint    `json:"points"`
-	Status   outcome.Status `json:"status"` // not converged where any point is not
+	Status   outcome.Status `json:"status"` // not converged if any point is not
 	Warnings []warning      `json:"warnings,omitempty"`
 	Seconds  fitSeconds     `json:"seconds"`
 
@@ -273,18 +273,18 @@ type pathPoint struct {
 	Epochs  int     `json:"epochs"`
 	Seconds float64 `json:"seconds"`
 	Value   number  `json:"value"`
-	// With --coef: the coefficients other than 0, and what goes with them.
+	// With --coef: the nonzero coefficients and the intercept.
 	Intercept *number       `json:"intercept,omitempty"`
 	Coef      *sparseVector `json:"coef,omitempty"`
-	Classes   []classResult `json:"classes,omitempty"` // multiclass; then Intercept and Coef are in here
+	Classes   []classResult `json:"classes,omitempty"` // multiclass; then Intercept and Coef are here
 
-	entered []int32 // columns with a coefficient other than 0 for the first time, by the file's numbering
+	entered []int32 // columns that enter at this point for the first time, in the numbering of the file
 }
 
 type infoResult struct {
 	dimensions
 	Format           string             `json:"format"`
-	Names            []string           `json:"names,omitempty"` // of the columns, where the file names them
+	Names            []string           `json:"names,omitempty"` // names of the columns, if the file has names
 	Density          number             `json:"density"`
 	EmptyColumns     int                `json:"empty_columns"`
 	DuplicateColumns int                `json:"duplicate_columns"`
@@ -295,7 +295,7 @@ type infoResult struct {
 
 	emptyRows int
 	tops      map[pare.Model][]float64 // ln αmax, of each strength
-	unknown   bool                     // there is none for the model asked for, and a warning says why
+	unknown   bool                     // the model asked for has no αmax, and a warning gives the reason
 	asked     asked
 }
 
@@ -314,7 +314,7 @@ type class struct {
 	Count int `json:"count"`
 }
 
-// failure is what a command prints that has no result.
+// failure is what a command prints if it has no result.
 type failure struct {
 	Error errorReport `json:"error"`
 }
@@ -361,7 +361,7 @@ func (r *selectResult) best() evaluation {
 	return evaluation{}
 }
 
-// norm returns the l2 norm of a gradient, NaN of none.
+// norm returns the l2 norm of a gradient, NaN if there is none.
 func norm(gradient []float64) float64 {
 	if gradient == nil {
 		return math.NaN()
@@ -373,7 +373,7 @@ func norm(gradient []float64) float64 {
 	return math.Sqrt(sum)
 }
 
-// ratios returns α/αmax for λ; α where there is no αmax.
+// ratios returns α/αmax for λ, or α if there is no αmax.
 func ratios(logLambda, top []float64) []float64 {
 	out := make([]float64, len(logLambda))
 	for i, l := range logLambda {

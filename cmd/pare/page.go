@@ -17,13 +17,13 @@ import (
 	"github.com/seed-45b9a24c/pare/report"
 )
 
-// page lays out text: a title, then rows of a label and what it says, none of them
-// wider than the screen unless a word is.
+// page lays out text: a title, then rows of a label and a text. Lines are no wider than the screen unless a
+// word is.
 type page struct {
 	out   *bytes.Buffer
 	width int
-	facts []report.Fact // what rows say, for a report
-	// terminal says that people look at it as it is printed.
+	facts []report.Fact // the texts of the rows, for a report
+	// terminal says that the page is printed on a terminal.
 	terminal bool
 }
 
@@ -31,11 +31,10 @@ const (
 	usualWidth = 80
 	leastWidth = 40
 	mostWidth  = 120 // beyond it lines are hard to read
-	margin     = 17  // of what a row says: its label stands there
+	margin     = 17  // indentation of the texts; labels are in it
 )
 
-// screen is how many columns there are to write on: those that COLUMNS says, those of
-// the terminal, or 80.
+// screen returns the width to write in, in columns: that of COLUMNS, else that of the terminal, else 80.
 func screen(w io.Writer) int {
 	columns, err := strconv.Atoi(os.Getenv("COLUMNS"))
 	if err != nil || columns <= 0 {
@@ -50,15 +49,15 @@ func screen(w io.Writer) int {
 }
 
 func (p *page) line(format string, args ...any) {
-	text := strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", "␊") // of a name
+	text := strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", "␊") // a name may contain one
 	p.out.WriteString(strings.TrimRight(visible(text), " "))
 	p.out.WriteByte('\n')
 }
 
-// visible is a text with characters in the place of those that command a terminal, such as escape
-// sequences in the names of columns; line feeds stay.
+// visible replaces the control characters in a text, such as those of escape sequences in column names, by
+// visible ones; line feeds stay.
 func visible(text string) string {
-	const pictures = '␀' // of the 32 control characters, in their order
+	const pictures = '␀' // symbols for the 32 control characters, in their order
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n' || !unicode.IsControl(r):
@@ -71,7 +70,7 @@ func visible(text string) string {
 	}, text)
 }
 
-// row prints a label and, beside it, what it says.
+// row prints a label and a text beside it.
 func (p *page) row(label, format string, args ...any) {
 	said := fmt.Sprintf(format, args...)
 	p.note(label, said)
@@ -81,7 +80,7 @@ func (p *page) row(label, format string, args ...any) {
 	}
 }
 
-// note keeps what a row says, beside what its label says already.
+// note keeps the text of a row for a report.
 func (p *page) note(label, said string) {
 	said = strings.Join(strings.Fields(said), " ")
 	last := len(p.facts) - 1
@@ -107,8 +106,7 @@ func (p *page) title(command string, a asked) {
 	p.heading(command+", "+a.problem()+" "+a.intercept(), a.data)
 }
 
-// next suggests commands; what does not fit on a line goes on behind a backslash, as in
-// a shell.
+// next suggests commands. A command that does not fit on a line is continued after a backslash, as in a shell.
 func (p *page) next(commands ...string) {
 	label := "next"
 	for _, c := range commands {
@@ -129,7 +127,7 @@ func (p *page) next(commands ...string) {
 	}
 }
 
-// items prints short texts side by side, as many to a line as fit.
+// items prints short texts side by side, as many per line as fit.
 func (p *page) items(texts []string) {
 	p.note("", strings.Join(texts, ", "))
 	line := ""
@@ -150,15 +148,15 @@ func (p *page) items(texts []string) {
 	}
 }
 
-// column is one of a table. Where the screen is narrow, columns of the largest spare
-// go first; those of 0 stay.
+// column is a column of a table. Where the screen is narrow, columns with the largest spare are left out first;
+// those with 0 always stay.
 type column struct {
 	head  string
 	left  bool // aligned to the left
 	spare int
 }
 
-// table prints rows under the heads of their columns.
+// table prints rows under column heads.
 func (p *page) table(indent int, columns []column, rows [][]string) {
 	widths := make([]int, len(columns))
 	for j, c := range columns {
@@ -203,7 +201,7 @@ func (p *page) table(indent int, columns []column, rows [][]string) {
 	}
 }
 
-// pad fills a text up to a width.
+// pad pads a text to a width.
 func pad(text string, width int) string {
 	return text + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(text)))
 }
@@ -220,9 +218,9 @@ func wrap(text string, width int) []string {
 	return append(lines, string(rest))
 }
 
-// breakAt is where a line ends: at a blank behind a comma, semicolon or colon in its
-// right half, else at the last blank that fits and is not between quotes, else at the last
-// that fits, else at the first of all.
+// breakAt returns where a line ends: at a blank after a comma, semicolon or colon in its right half; else at
+// the last blank that fits and is not between quotes; else at the last blank that fits; else at the first blank
+// of all.
 func breakAt(text []rune, width int) int {
 	quoted := false
 	for _, r := range text[:width] {
@@ -250,7 +248,7 @@ func breakAt(text []rune, width int) int {
 	return len(text)
 }
 
-// fill breaks a command into lines between its words, full ones first.
+// fill breaks a command into lines between words, each as full as possible.
 func fill(text string, width int) []string {
 	var lines []string
 	for _, word := range shellWords(text) {
@@ -264,7 +262,7 @@ func fill(text string, width int) []string {
 	return lines
 }
 
-// shellWords are the words of a command; blanks between quotes belong to a word.
+// shellWords splits a command into words; blanks between quotes belong to a word.
 func shellWords(text string) []string {
 	quoted := false
 	return strings.FieldsFunc(text, func(r rune) bool {

@@ -85,7 +85,7 @@ func (c *pathCommand) report(ctx context.Context, env environment, d *dataset, r
 	return c.writeReport(ctx, env, c.Report, "pare path", r, d, material{final: fitted, null: math.NaN()})
 }
 
-// best is the point of the least criterion.
+// best returns the index of the point with the least criterion.
 func (r *pathResult) best() int {
 	best := 0
 	for i, point := range r.Points {
@@ -96,11 +96,11 @@ func (r *pathResult) best() int {
 	return best
 }
 
-// walk solves and validates the points in turn; when ctx ends, those done stay.
+// walk solves and validates the points in turn. If ctx ends, the points done so far are kept.
 func (c *pathCommand) walk(ctx context.Context, env environment, d *dataset, v pare.Validation, r *pathResult) error {
 	grid := c.grid(r.top)
 	config := c.config(d)
-	config.Certify = false // a row has no room for proofs
+	config.Certify = false // a row of the table has no place for proofs
 	config.Solved = env.progress.inner(r.top)
 	env.progress.expect(len(grid), 0)
 	folds := config
@@ -155,8 +155,8 @@ func (c *pathCommand) walk(ctx context.Context, env environment, d *dataset, v p
 	return nil
 }
 
-// grid returns the geometric grid down from αmax, all hyperparameters together:
-// for the elastic net α₂ = α₁.
+// grid returns the geometric grid from αmax down, with all hyperparameters moving together; for the elastic net
+// α₂ = α₁.
 func (c *pathCommand) grid(top []float64) [][]float64 {
 	points := make([][]float64, c.points())
 	for _, l := range top {
@@ -167,8 +167,7 @@ func (c *pathCommand) grid(top []float64) [][]float64 {
 	return points
 }
 
-// strengths returns the λ of a point as the command line takes it: once where it is
-// one for all.
+// strengths returns the λ of a point in the form of the command line: once if all are equal.
 func (p pathPoint) strengths() string {
 	values := make([]float64, len(p.LogLambda))
 	for i, l := range p.LogLambda {
@@ -229,13 +228,13 @@ func (r *pathResult) text(p *page) {
 	p.next(r.asked.command("fit", "--log-lambda="+r.Points[best].strengths(), "--coef"), r.asked.command("select"))
 }
 
-// What the names of columns that enter may take of a line.
+// Widths for the names of columns that enter, in characters.
 const (
 	leastNames  = 12
-	besideNames = 59 // the columns of the table that stay with them
+	besideNames = 59 // width of the other columns of the table
 )
 
-// decimals are as many as write a value to eight digits.
+// decimals returns the number of decimals with which a value has eight digits.
 func decimals(value float64) int {
 	const digits = 8
 	if !(math.Abs(value) >= 1) || math.IsInf(value, 0) {
@@ -244,8 +243,8 @@ func decimals(value float64) int {
 	return max(0, digits-1-int(math.Log10(math.Abs(value))))
 }
 
-// rows are the points as the table has them; the best is marked, and columns that enter take
-// so many characters.
+// rows returns the rows of the table; the best is marked. Names of columns that enter take no more than most
+// characters.
 func (r *pathResult) rows(best, most int) [][]string {
 	rows := make([][]string, 0, len(r.Points))
 	places := decimals(float64(r.Points[0].Value))
@@ -255,7 +254,7 @@ func (r *pathResult) rows(best, most int) [][]string {
 		if i == best {
 			mark = "*"
 		}
-		gap := "-" // none is known
+		gap := "-" // not known
 		if g := float64(point.GapRelative); !math.IsNaN(g) {
 			gap = fmt.Sprintf("%.1e", g)
 		}

@@ -16,8 +16,8 @@ func (p *pathPoint) coefficients(f *pare.Fitted, a asked) {
 	}
 }
 
-// coefficients prints the coefficients of every point, by column, and the λ at which a column
-// enters first.
+// coefficients prints the coefficients of every point, by column, and marks the λ at which each column first
+// enters.
 func (r *pathResult) coefficients(p *page) {
 	type entry struct {
 		class  string
@@ -53,10 +53,10 @@ func (r *pathResult) coefficients(p *page) {
 	p.line("")
 }
 
-// entries are the columns that have had a coefficient other than 0.
+// entries are the columns that have had a nonzero coefficient.
 type entries map[int32]bool
 
-// enter returns the columns that a solution has before all others, by the file's numbering.
+// enter adds the support of a solution and returns the columns that are new, in the numbering of the file.
 func (e entries) enter(f *pare.Fitted, d *dataset) (fresh []int32) {
 	of := f.PerClass
 	if of == nil {
@@ -74,7 +74,7 @@ func (e entries) enter(f *pare.Fitted, d *dataset) (fresh []int32) {
 	return fresh
 }
 
-// some names as many columns as so many characters hold, and counts the others.
+// some names as many columns as fit into most characters, and counts the rest.
 func (d *dataset) some(columns []int32, most int) string {
 	text, rest := "", ""
 	for k, j := range columns {

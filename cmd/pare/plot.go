@@ -22,7 +22,7 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// plotFlags ask for the curve of the criterion.
+// plotFlags are the flags for the curve of the criterion.
 type plotFlags struct {
 	Plot drawing `placeholder:"OUT.svg" help:"Draw the criterion against the strength, in the text or, with --plot=OUT.svg or OUT.png, to a file (default: in the text on a terminal, if that costs nothing)." group:"Output"`
 }
@@ -37,10 +37,10 @@ func (f plotFlags) check() error {
 	return replaceable("plot", f.Plot.file, "cannot write the chart")
 }
 
-// pictures write a chart, by how the name of its file ends.
+// pictures are the functions that write a chart, by the extension of the file's name.
 var pictures = map[string]func(w io.Writer, r report.Result) error{".svg": report.WriteCurve, ".png": report.WriteCurvePNG}
 
-// drawing is --plot: alone, or with a file behind an equals sign.
+// drawing is the value of --plot: given alone, or with a file after an equals sign.
 type drawing struct {
 	asked bool
 	file  string
@@ -58,13 +58,13 @@ func (d *drawing) Decode(c *kong.DecodeContext) error { //nolint:unparam // the 
 	return nil
 }
 
-// onTerminal reports whether a page is read on a terminal.
+// onTerminal reports whether w is a terminal.
 func onTerminal(w io.Writer) bool {
 	file, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
-// curve is the criterion along the strengths, and the points on it that matter.
+// curve is the criterion along the strengths, with the points to be marked.
 type curve struct {
 	points []search.Evaluation
 	best   []float64
@@ -75,11 +75,11 @@ type curve struct {
 
 const (
 	plotHeight = 20 // lines
-	fewest     = 5  // points that make a curve
+	fewest     = 5  // least number of points of a curve
 )
 
-// place is where a λ is on the axis: the decimal logarithm of the first strength, as a
-// share of αmax where there is one.
+// place returns the position of a λ on the axis: the decimal logarithm of the first strength, relative to αmax
+// if there is one.
 func (c *curve) place(logLambda []float64) float64 {
 	l := logLambda[0]
 	if c.shares() {
@@ -91,13 +91,13 @@ func (c *curve) place(logLambda []float64) float64 {
 // shares reports whether strengths have an αmax.
 func (c *curve) shares() bool { return !math.IsNaN(c.top[0]) && !math.IsInf(c.top[0], 0) }
 
-// drawn is a curve in the making: characters in rows and columns.
+// drawn is a curve as characters in rows and columns, with the ranges of the axes.
 type drawn struct {
 	cells                    [][]rune
 	left, right, most, least float64
 }
 
-// column and row are where a place and a value stand.
+// column and row return the cell of a position and of a value.
 func (d *drawn) column(x float64) int {
 	last := len(d.cells[0]) - 1
 	return min(max(int(math.Round((x-d.left)/(d.right-d.left)*float64(last))), 0), last)
@@ -108,7 +108,7 @@ func (d *drawn) row(v float64) int {
 	return min(max(int(math.Round((d.most-v)/(d.most-d.least)*float64(last))), 0), last)
 }
 
-// sorted are the points with values, strong penalties first as in a report.
+// sorted returns the points with finite values, the strongest penalty first, as in a report.
 func (c *curve) sorted() []search.Evaluation {
 	points := slices.DeleteFunc(slices.Clone(c.points), func(e search.Evaluation) bool {
 		return math.IsNaN(e.Value) || math.IsInf(e.Value, 0)
@@ -122,7 +122,7 @@ func (c *curve) sorted() []search.Evaluation {
 	return points
 }
 
-// draw returns the curve in so many rows and columns; nil where it has no extent.
+// draw draws the curve in the given number of rows and columns; nil if it has no extent.
 func (c *curve) draw(rows, columns int) *drawn {
 	points := c.sorted()
 	if len(points) < 2 {
@@ -164,7 +164,7 @@ func (c *curve) draw(rows, columns int) *drawn {
 
 // plot prints a curve.
 func (p *page) plot(c *curve) {
-	const gutter = 11 // of the numbers on the left
+	const gutter = 11 // width of the numbers on the left
 	rows := plotHeight - 4
 	d := c.draw(rows, p.width-gutter-1)
 	if d == nil {
@@ -187,7 +187,7 @@ func (p *page) plot(c *curve) {
 	p.line("")
 }
 
-// ruler draws the axis of the strengths, with the powers of ten that have room.
+// ruler draws the axis of the strengths, with as many powers of ten as fit.
 func (p *page) ruler(gutter int, d *drawn, shares bool) {
 	columns := len(d.cells[0])
 	axis, marks := []rune(strings.Repeat("-", columns)), []rune(strings.Repeat(" ", columns))

@@ -21,13 +21,13 @@ import (
 	"github.com/seed-45b9a24c/pare/table/parquet"
 )
 
-// saveFlags keep the model for pare predict.
+// saveFlags are the flags that save the model for pare predict.
 type saveFlags struct {
 	Save       string `placeholder:"MODEL" help:"Save the model to this file, for pare predict, if it has converged." group:"Output"`
 	SaveAnyway bool   `help:"With --save: save the model even if it has not converged." group:"Output"`
 }
 
-// keeping checks the flag beside the preparation of the data.
+// keeping checks these flags together with the preparation of the data.
 func (f saveFlags) keeping(d dataFlags) interface{ check() error } { return savedFlags{f, d} }
 
 type savedFlags struct {
@@ -55,8 +55,7 @@ func (f savedFlags) check() error {
 	return nil
 }
 
-// holdsOther reports whether a file holds something that is no saved model: it may be the
-// data.
+// holdsOther reports whether a file exists and is not a saved model: it may be the data.
 func holdsOther(path string) bool {
 	file, err := os.Open(path)
 	if err != nil {
@@ -69,7 +68,7 @@ func holdsOther(path string) bool {
 	return n > 0 && string(head[:n]) != mark
 }
 
-// replaceable refuses work that could not be kept in the file of a flag, or of an argument.
+// replaceable returns an error if the file of a flag or argument cannot be written, before the work is done.
 func replaceable(flag, path, message string) error {
 	if path == "-" {
 		return outcome.At(outcome.Usage, flag, "- is no file to write, and standard output has the result; give a name")
@@ -88,8 +87,8 @@ func unsaved(flag string, err error) error {
 	return advised{err, give + " a file in a directory that can be written and has room."}
 }
 
-// keeps reports whether a model goes into the file, if there is one: a certified model does,
-// and another one where it is asked for. Otherwise the warning says so.
+// keeps reports whether a model is to be saved: a converged one is, any other only with --save-anyway. If not,
+// the warning says so.
 func (f saveFlags) keeps(fitted *pare.Fitted) (bool, []warning) {
 	if f.Save == "" {
 		return false, nil
@@ -100,7 +99,7 @@ func (f saveFlags) keeps(fitted *pare.Fitted) (bool, []warning) {
 	return false, []warning{{"not_saved", f.Save + " is left as it was: there is no converged model to save"}}
 }
 
-// save keeps the model for data as they are in the file.
+// save saves the model in terms of the original data, before preparation.
 func (f saveFlags) save(fitted *pare.Fitted, a asked) error {
 	d := a.data
 	p, err := fitted.Predictor().Unprepared(d.prepared)
@@ -119,7 +118,7 @@ func (f saveFlags) save(fitted *pare.Fitted, a asked) error {
 	return nil
 }
 
-// predictCommandLine is how to use a saved model, none where there is none.
+// predictCommandLine returns the command that uses a saved model, "" if there is none.
 func predictCommandLine(model string) string {
 	if model == "" {
 		return ""
@@ -178,7 +177,7 @@ func (c *predictCommand) run(ctx context.Context, env environment) (result, erro
 	return r, nil
 }
 
-// scored says what a score is that stands for two classes, "" where none is printed.
+// scored explains a single score for two classes, "" if no such score is printed.
 func (c *predictCommand) scored(p *pare.Predictor) string {
 	classes := p.Classes()
 	if !c.Scores || len(classes) < 2 || p.Scores() > 1 {
@@ -191,7 +190,7 @@ func (c *predictCommand) scored(p *pare.Predictor) string {
 	return "; " + kind + p.Label(len(classes)-1)
 }
 
-// explain puts errors about the data in terms of the model.
+// explain rewords errors about the data in terms of the model.
 func (c *predictCommand) explain(err error, p *pare.Predictor) error {
 	e, ok := errors.AsType[*outcome.Error](err)
 	if !ok {
@@ -209,10 +208,10 @@ func (c *predictCommand) explain(err error, p *pare.Predictor) error {
 	}
 }
 
-// name is what the data are called.
+// name returns the name of the data.
 func (c *predictCommand) name() string { return dataFlags{File: c.File}.name() }
 
-// rows are those of the data, each as it is read.
+// rows yields the rows of the data as they are read.
 func (c *predictCommand) rows(ctx context.Context, env environment, p *pare.Predictor) iter.Seq2[table.Row, error] {
 	o := table.Options{Name: c.name(), Target: c.Target, DecimalComma: c.Decimal, Header: c.Header, ZeroBased: c.ZeroBased, Formats: []table.Format{parquet.Format()}, Aside: []string{c.Offset}}
 	schema := p.Provenance().Schema
@@ -250,7 +249,7 @@ func (c *predictCommand) each(ctx context.Context, env environment, p *pare.Pred
 	return nil
 }
 
-// one predicts a row, by its scores.
+// one predicts one row from its scores.
 func (c *predictCommand) one(p *pare.Predictor, row table.Row, offset float64, scores []float64, r *predictResult, out *destination) error {
 	r.N++
 	r.unknown += row.Unknown
@@ -273,7 +272,7 @@ func (c *predictCommand) one(p *pare.Predictor, row table.Row, offset float64, s
 	return r.add(c, out, &prediction, scores)
 }
 
-// offsets are those of --offset, of one row after the other: in a column of the data, or else in a file.
+// offsets are the values of --offset, one per row: from a column of the data, or else from a file.
 type offsets struct {
 	flag, data string
 	file       []float64 // nil: not read
@@ -309,7 +308,7 @@ func (o *offsets) of(row table.Row) (float64, error) {
 	return o.file[i], nil
 }
 
-// end refuses a file with offsets beyond the last row.
+// end refuses a file with more offsets than rows.
 func (o *offsets) end() error {
 	if o.next < len(o.file) {
 		return badFile("offset", o.flag, outcome.Errorf(outcome.Shape, "%d values for %d rows; there must be one a row", len(o.file), o.next))
@@ -317,26 +316,26 @@ func (o *offsets) end() error {
 	return nil
 }
 
-// predictResult is what pare predict prints: as text, a line for each row.
+// predictResult is what pare predict prints; as text, one line per row.
 type predictResult struct {
 	Model       pare.Model `json:"model"`
-	Loss        string     `json:"loss,omitempty"` // where the model does not say it
+	Loss        string     `json:"loss,omitempty"` // if the model's name does not imply it
 	N           int        `json:"n"`
 	P           int        `json:"p"`
 	Predictions []any      `json:"predictions"`        // numbers, or names of classes; null for a row with missing cells
 	Scores      [][]number `json:"scores,omitempty"`   // with --scores, of each row
-	Labels      []any      `json:"labels,omitempty"`   // with --scores, those there are
+	Labels      []any      `json:"labels,omitempty"`   // with --scores, their names if there are any
 	Accuracy    *number    `json:"accuracy,omitempty"` // share of the file's labels predicted
 	Error       *number    `json:"mean_squared_error,omitempty"`
 	Warnings    []warning  `json:"warnings,omitempty"`
 	Seconds     fitSeconds `json:"seconds"`
 
 	classes             bool
-	judged, right       int // rows with a target, and those whose class was predicted
+	judged, right       int // rows with a target, and rows whose class was predicted correctly
 	squares             float64
-	known               []string // labels of the model, once one of the file differs from a prediction
-	strange             []string // labels of the file that the model does not have, the first of them
-	strangers           int      // rows that have one
+	known               []string // labels of the model, set once a label of the file differs from its prediction
+	strange             []string // the first labels of the file that the model does not have
+	strangers           int      // rows with such a label
 	unknown, incomplete int
 }
 
@@ -368,7 +367,7 @@ func (r *predictResult) judge(p *pare.Predictor, row table.Row, scores []float64
 	return short(target)
 }
 
-// meet notes a label of the file that may be none of the model's classes, or is no number.
+// meet records a label of the file that is not one of the model's classes, or that is not a number.
 func (r *predictResult) meet(p *pare.Predictor, label string) {
 	if r.known == nil {
 		for k := range p.Classes() {
@@ -384,10 +383,10 @@ func (r *predictResult) meet(p *pare.Predictor, label string) {
 	}
 }
 
-// mostStrange is how many labels a warning lists.
+// mostStrange is the largest number of labels that a warning lists.
 const mostStrange = 4
 
-// add prints a prediction, or keeps it for the JSON; nil: there is none.
+// add prints a prediction, or keeps it for the JSON; nil: the row has none.
 func (r *predictResult) add(c *predictCommand, out *destination, prediction *string, scores []float64) error {
 	if c.JSON {
 		var value any
@@ -419,7 +418,7 @@ func (r *predictResult) add(c *predictCommand, out *destination, prediction *str
 	return out.write()
 }
 
-// finish sums up.
+// finish computes the summary.
 func (r *predictResult) finish() {
 	if r.judged > 0 && r.classes {
 		share := number(float64(r.right) / float64(r.judged))
@@ -462,5 +461,5 @@ func (r *predictResult) quality() string {
 
 func (r *predictResult) trusted() bool { return true }
 
-// text prints nothing: the predictions have been, each as its row was read.
+// text prints nothing: each prediction was printed when its row was read.
 func (r *predictResult) text(*page) {}

@@ -15,33 +15,33 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// progress tells people what is being done: in one line of a terminal, rewritten in
-// place; with --progress and no terminal, in a line for each evaluation; else not at all.
+// progress shows what is being done: on a terminal in one line, rewritten in place; with --progress and no
+// terminal, in one line per evaluation; otherwise not at all.
 type progress struct {
 	w     io.Writer // nil: silent
 	plain bool
-	notes io.Writer // of what is told without being asked for, where there is no terminal
+	notes io.Writer // for unsolicited notes, if there is no terminal
 	width int
 	began time.Time
 
 	mu     sync.Mutex
 	doing  string // what is being done
-	of     string // how far that is
+	of     string // how far it is
 	best   string // the best evaluation so far
 	value  float64
 	count  int     // evaluations
-	budget int     // of them; 0: not known
-	limit  float64 // of the search, in seconds; 0: none
+	budget int     // largest number of evaluations; 0: not known
+	limit  float64 // time limit of the search, in seconds; 0: none
 	ended  chan struct{}
 	last   sync.WaitGroup
 }
 
 const (
-	patience = 200 * time.Millisecond // what ends sooner needs no progress
+	patience = 200 * time.Millisecond // shorter work shows no progress
 	renewed  = 100 * time.Millisecond
 )
 
-// newProgress writes to standard error, where that is a terminal or lines are asked for.
+// newProgress shows progress on standard error, if that is a terminal or lines are asked for.
 func newProgress(stderr io.Writer, out outputFlags) *progress {
 	p := &progress{began: time.Now(), value: math.Inf(1), doing: "starting", notes: io.Discard}
 	file, ok := stderr.(*os.File)
@@ -59,7 +59,7 @@ func newProgress(stderr io.Writer, out outputFlags) *progress {
 	return p
 }
 
-// renew rewrites the line until stop.
+// renew rewrites the line until stop is called.
 func (p *progress) renew() {
 	wait := time.NewTimer(patience)
 	defer wait.Stop()
@@ -75,7 +75,7 @@ func (p *progress) renew() {
 	}
 }
 
-// stop ends the progress; nothing of a line is left on a terminal.
+// stop ends the progress and clears its line on a terminal.
 func (p *progress) stop() {
 	if p.ended != nil {
 		close(p.ended)
@@ -84,7 +84,7 @@ func (p *progress) stop() {
 	}
 }
 
-// line is what is being done, how far it is, the best so far, and since when.
+// line shows what is being done, how far it is, the best value so far, and the time elapsed.
 func (p *progress) line() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -100,22 +100,21 @@ func (p *progress) line() string {
 	return string(runes) + elapsed
 }
 
-// begin says what is being done from now on.
+// begin sets what is being done from now on.
 func (p *progress) begin(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.doing, p.of, p.limit = fmt.Sprintf(format, args...), "", 0
 }
 
-// stopping says that a signal has come: what is under way may take a while to end.
+// stopping says that a signal has come, since the work may take a while to end.
 func (p *progress) stopping() {
 	const text = "stopping, once more kills"
 	p.begin(text)
 	fmt.Fprintln(p.notes, "pare:", text)
 }
 
-// expect says how many evaluations there will be at most, and for how many seconds; 0
-// stands for what is not known.
+// expect sets the largest number of evaluations, and the time limit in seconds; 0 means unknown or none.
 func (p *progress) expect(budget int, seconds float64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -134,7 +133,7 @@ func (p *progress) inner(top []float64) func(done, of int, logLambda []float64) 
 	}
 }
 
-// strengthIn is a λ in few characters.
+// strengthIn formats a λ in few characters.
 func strengthIn(logLambda, top []float64) string {
 	name := "α/αmax"
 	if len(top) == 0 || math.IsNaN(top[0]) {

@@ -7,8 +7,7 @@ import (
 	"github.com/seed-45b9a24c/pare"
 )
 
-// command returns a command line on the same data and problem, none where the
-// command does not serve the model.
+// command returns a command line for the same data and problem, "" if the command does not serve the model.
 func (a asked) command(name string, flags ...string) string {
 	if name == "path" && a.stated.traits.Samples {
 		return ""
@@ -33,7 +32,7 @@ func (a asked) command(name string, flags ...string) string {
 		add(a.Solver != "", "--solver="+a.Solver)
 	}
 	judges := name != "fit"
-	apart := func(column string) bool { // whoever fits leaves it out, too
+	apart := func(column string) bool { // a fit leaves such a column out, too
 		_, is := a.data.Aside[column]
 		return is && column != ""
 	}
@@ -68,7 +67,7 @@ func (a asked) command(name string, flags ...string) string {
 	return strings.Join(args, " ")
 }
 
-// quote makes a file name safe to paste into a shell.
+// quote quotes a file name so that it can be pasted into a shell.
 func quote(s string) string {
 	if strings.ContainsFunc(s, func(r rune) bool {
 		return !strings.ContainsRune("+-./:=@_", r) && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// relaxedFlags ask for a refit without penalty.
+// relaxedFlags are the flags for a refit without penalty.
 type relaxedFlags struct {
 	Relaxed bool `help:"Also refit without penalty on the columns chosen; --save then saves that model (not ridge, svm, multiclass)." group:"Output"`
 }
@@ -25,8 +25,8 @@ type relaxedResult struct {
 	fitted *pare.Fitted
 }
 
-// relaxed states a refit and what the folds' refits are worth, NaN where that is not known; nil
-// without a refit.
+// relaxed returns a refit without penalty, with the criterion of the folds' refits, NaN if that is not known.
+// It returns nil if there is no refit.
 func (a asked) relaxed(f *pare.Fitted, value float64) *relaxedResult {
 	if f == nil {
 		return nil
@@ -41,7 +41,7 @@ func (a asked) relaxed(f *pare.Fitted, value float64) *relaxedResult {
 	return r
 }
 
-// kept is the model that --save keeps.
+// kept returns the model that --save saves.
 func (r *relaxedResult) kept(final *pare.Fitted) *pare.Fitted {
 	if r == nil {
 		return final

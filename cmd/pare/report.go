@@ -17,13 +17,13 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// reportFlags ask for a page to look at.
+// reportFlags are the flags for an HTML page.
 type reportFlags struct {
 	Report   string `placeholder:"OUT" help:"Write an HTML page to this file, with the result in words and charts of the criterion, the path, the coefficients and the predictions of held-out rows." group:"Output"`
-	byOutput bool   // --output named it
+	byOutput bool   // named by --output
 }
 
-// page returns the flag that names the page, and the file.
+// page returns the flag that names the page's file, and the file.
 func (f reportFlags) page() [2]string {
 	if f.byOutput {
 		return [2]string{"output", f.Report}
@@ -58,14 +58,14 @@ func (c *reportCommand) run(ctx context.Context, env environment) (result, error
 }
 
 const (
-	pathPoints    = 50   // of the curve and the path in a report
-	classesPoints = 15   // the same where there are problems of every class
-	deepest       = 1e-3 // of αmax: where the path ends, if the choice is not below
-	levelPoints   = 13   // of each strength on the grid of an elastic net
-	wayDown       = 3.0  // in λ: how far beyond the choice
+	pathPoints    = 50   // points of the curve and of the path in a report
+	classesPoints = 15   // the same if each class has a problem of its own
+	deepest       = 1e-3 // fraction of αmax at which the path ends, unless the choice is below
+	levelPoints   = 13   // points per strength on the grid of an elastic net
+	wayDown       = 3.0  // distance in λ beyond the choice
 )
 
-// material is what a page shows beside the result in words.
+// material is what a page shows besides the result in words.
 type material struct {
 	final *pare.Fitted
 	best  *search.Evaluation
@@ -75,8 +75,8 @@ type material struct {
 	null  float64
 }
 
-// writeReport makes what a page shows, and writes it. Where ctx ends before all is made,
-// the page has the rest.
+// writeReport computes what a page shows, and writes the page. If ctx ends first, the page has what was
+// computed.
 func (c commonFlags) writeReport(ctx context.Context, env environment, file, command string, res result, d *dataset, m material) error {
 	out := report.Result{
 		Title: command + ", " + string(c.Model) + " " + c.intercept(), Data: d.String(), Version: version(),
@@ -87,7 +87,7 @@ func (c commonFlags) writeReport(ctx context.Context, env environment, file, com
 	res.text(&words)
 	for _, fact := range words.facts {
 		if fact.Label != "next" && fact.Label != "report" {
-			fact.Text, _, _ = strings.Cut(fact.Text, "; by class:") // the page has a section of them
+			fact.Text, _, _ = strings.Cut(fact.Text, "; by class:") // the page has a section for the classes
 			out.Facts = append(out.Facts, fact)
 		}
 	}
@@ -109,7 +109,7 @@ func (c commonFlags) writeReport(ctx context.Context, env environment, file, com
 	return nil
 }
 
-// illustrate makes the path, the curve, the level sets and the predictions out of fold.
+// illustrate computes the path, the curve, the level sets and the out-of-fold predictions.
 func (c commonFlags) illustrate(ctx context.Context, env environment, d *dataset, out *report.Result) error {
 	validation, err := c.validation(d)
 	if err != nil {
@@ -165,8 +165,8 @@ func (c commonFlags) illustrate(ctx context.Context, env environment, d *dataset
 	return nil
 }
 
-// along returns λ's from strong to weak through the choice: all its strengths move
-// alike, but of an elastic net the first that is not nothing.
+// along returns λ from strong to weak, through the choice. All strengths move together, except for an elastic
+// net: there only the first nonzero strength moves.
 func (c commonFlags) along(f *pare.Fitted) [][]float64 {
 	points, moving := pathPoints, f.LogLambda
 	top := f.LogLambdaMax
@@ -181,7 +181,7 @@ func (c commonFlags) along(f *pare.Fitted) [][]float64 {
 		points = classesPoints
 	}
 	from, to := wayDown, -wayDown
-	if c.stated.traits.Samples { // a small C is a strong penalty
+	if c.stated.traits.Samples { // for a small C the penalty is strong
 		from, to = -wayDown, wayDown
 	} else if !slices.ContainsFunc(top, func(l float64) bool { return math.IsInf(l, 0) || math.IsNaN(l) }) {
 		from = 0
@@ -217,7 +217,7 @@ func levelGrid(f *pare.Fitted, visits []search.Evaluation) [][]float64 {
 	}
 	for _, e := range append(slices.Clip(visits), search.Evaluation{LogLambda: f.LogLambda}) {
 		for i, l := range e.LogLambda {
-			if !math.IsInf(l, 0) { // a strength of nothing
+			if !math.IsInf(l, 0) { // a strength of 0
 				lo[i], hi[i] = min(lo[i], l), max(hi[i], l)
 			}
 		}
@@ -225,7 +225,7 @@ func levelGrid(f *pare.Fitted, visits []search.Evaluation) [][]float64 {
 	var axes [2][]float64
 	for i := range axes {
 		from := min(hi[i]+2, f.LogLambdaMax[i])
-		to := max(lo[i]-1, f.LogLambdaMax[i]+math.Log(1e-7)) // below, a strength has no effect
+		to := max(lo[i]-1, f.LogLambdaMax[i]+math.Log(1e-7)) // below this a strength has no effect
 		for k := range levelPoints {
 			axes[i] = append(axes[i], from+(to-from)*float64(k)/float64(levelPoints-1))
 		}
@@ -233,7 +233,7 @@ func levelGrid(f *pare.Fitted, visits []search.Evaluation) [][]float64 {
 	grid := make([][]float64, 0, levelPoints*levelPoints)
 	for j, b := range axes[1] {
 		for i := range axes[0] {
-			if j%2 == 1 { // to and fro, so that each point starts from a neighbour
+			if j%2 == 1 { // back and forth, so that each point starts from a neighbour
 				i = levelPoints - 1 - i
 			}
 			grid = append(grid, []float64{axes[0][i], b})
@@ -242,7 +242,7 @@ func levelGrid(f *pare.Fitted, visits []search.Evaluation) [][]float64 {
 	return grid
 }
 
-// at is the evaluation at a λ, nil where there is none.
+// at returns the evaluation at a λ, nil if there is none.
 func at(curve []search.Evaluation, logLambda []float64) *search.Evaluation {
 	for i, e := range curve {
 		if slices.Equal(e.LogLambda, logLambda) {
@@ -252,7 +252,7 @@ func at(curve []search.Evaluation, logLambda []float64) *search.Evaluation {
 	return nil
 }
 
-// column is the name of a column of x.
+// column returns the name of column j of x.
 func (d *dataset) column(j int) string {
 	name := d.label(d.prepared.Kept[j])
 	if d.Names == nil {
@@ -261,7 +261,7 @@ func (d *dataset) column(j int) string {
 	return name
 }
 
-// scale returns the standard deviation of a column of x, made when it is asked for.
+// scale returns a function for the standard deviation of column j of x, which is computed when first needed.
 func (d *dataset) scale() func(j int) float64 {
 	n, p := d.x.Dims()
 	made := make([]float64, p)
@@ -284,7 +284,7 @@ func (d *dataset) scale() func(j int) float64 {
 	}
 }
 
-// reported says where the page is.
+// reported prints where the page is.
 func (f reportFlags) reported(p *page) {
 	if f.Report == "" {
 		return

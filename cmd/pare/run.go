@@ -25,7 +25,7 @@ const (
 	exitUntrusted = 3 // there is a result, but it is not converged or not trusted
 )
 
-// grammar is the command line.
+// grammar is the grammar of command lines.
 type grammar struct {
 	Select  selectCommand  `cmd:"" help:"Choose λ, refit, print the choice."`
 	Fit     fitCommand     `cmd:"" help:"Solve at one λ."`
@@ -41,7 +41,7 @@ type grammar struct {
 	Man        manCommand        `cmd:"" help:"Print the manual page."`
 }
 
-// newParser returns the parser of command lines; exit is called where --help has printed.
+// newParser returns the parser of command lines. It calls exit after --help has printed.
 func newParser(stdout, stderr io.Writer, exit func(int)) (*kong.Kong, error) {
 	return kong.New(new(grammar),
 		kong.Name("pare"),
@@ -58,24 +58,24 @@ type command interface {
 	output() outputFlags
 }
 
-// environment is what a command has beside its flags.
+// environment is what a command has besides its flags.
 type environment struct {
 	stdin    io.Reader
-	stdout   io.Writer // of results that are printed while they are made
+	stdout   io.Writer // for results that are printed as they are computed
 	progress *progress
-	args     []string  // the command line, to be repeated
-	notes    io.Writer // what is said beside a result, for people
+	args     []string  // the command line, for reports
+	notes    io.Writer // for remarks besides the result
 
 	interrupt *interrupt
 }
 
-// result is what a command prints: itself as JSON, or a page of text.
+// result is what a command prints: as JSON, or as a page of text.
 type result interface {
 	trusted() bool
 	text(*page)
 }
 
-// run is the whole program but for the process around it.
+// run is the program without its process.
 func run(ctx context.Context, asked *interrupt, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if len(args) == 0 {
 		fmt.Fprint(stdout, welcome)
@@ -122,7 +122,7 @@ func run(ctx context.Context, asked *interrupt, args []string, stdin io.Reader, 
 	return exitOK
 }
 
-// quoted is a command line that can be pasted into a shell.
+// quoted returns a command line that can be pasted into a shell.
 func quoted(args []string) []string {
 	line := make([]string, 1, 1+len(args))
 	line[0] = "pare"
@@ -132,8 +132,7 @@ func quoted(args []string) []string {
 	return line
 }
 
-// parse returns the command that args choose, nil where they ask for help and
-// have got it.
+// parse returns the command that args select; nil if they asked for help, which is then printed.
 func parse(args []string, stdout, stderr io.Writer) (command, error) {
 	if args[0] == "help" {
 		args = append(args[1:len(args):len(args)], "--help")
@@ -156,8 +155,8 @@ func parse(args []string, stdout, stderr io.Writer) (command, error) {
 	return parsed.Selected().Target.Addr().Interface().(command), nil
 }
 
-// unset refuses empty arguments. They are variables of a script that hold nothing, and
-// what would come of them is the result of other data, or a model that is not kept.
+// unset refuses empty arguments. They come from unset variables of a script, and would give the result of other
+// data, or a model that is not saved.
 func unset(args []string) error {
 	for i, arg := range args {
 		flag, isFlag := strings.CutPrefix(arg, "--")
@@ -171,11 +170,11 @@ func unset(args []string) error {
 	return nil
 }
 
-// negative is a number that looks like a flag.
+// negative matches a number that looks like a flag.
 var negative = regexp.MustCompile(`^-([0-9.]|[iI]nf)`)
 
-// joinNegative turns --flag -1 into --flag=-1. The parser can be told to take any
-// value that begins with a hyphen, but then takes a flag for one, too.
+// joinNegative turns --flag -1 into --flag=-1. The parser's own option accepts any value that begins with a
+// hyphen, and so would take a flag for a value.
 func joinNegative(args []string) []string {
 	var joined []string
 	for _, arg := range args {
@@ -189,8 +188,8 @@ func joinNegative(args []string) []string {
 	return joined
 }
 
-// joinPictures turns --plot OUT.svg into --plot=OUT.svg: what follows a flag that needs
-// no value is the data otherwise.
+// joinPictures turns --plot OUT.svg into --plot=OUT.svg. Otherwise the word after a flag without a value would
+// be the data.
 func joinPictures(args []string) []string {
 	var joined []string
 	for _, arg := range args {
@@ -204,7 +203,7 @@ func joinPictures(args []string) []string {
 	return joined
 }
 
-// wantsJSON looks for --json in a command line that may not parse.
+// wantsJSON looks for --json in a command line that may be invalid.
 func wantsJSON(args []string) bool {
 	for _, arg := range args {
 		if arg == "--json" || arg == "--json=true" {
@@ -214,7 +213,7 @@ func wantsJSON(args []string) bool {
 	return false
 }
 
-// version is what a report of a defect should say: the program, and what it runs on.
+// version returns what a bug report should state: the program's version, and the platform.
 func version() string {
 	program := "of unknown version"
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
@@ -235,7 +234,7 @@ func write(w io.Writer, res result, asJSON bool) error {
 	} else {
 		res.text(&page{out: &out, width: screen(w), terminal: onTerminal(w)})
 	}
-	if out.Len() == 0 { // it has been printed
+	if out.Len() == 0 { // the result has been printed already
 		return nil
 	}
 	if _, err := w.Write(out.Bytes()); err != nil {

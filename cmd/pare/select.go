@@ -22,10 +22,10 @@ type selectCommand struct {
 	reportFlags
 	plotFlags
 
-	called string // report, where that is the command
+	called string // report, if that is the command
 }
 
-// searchFlags say how λ is looked for.
+// searchFlags are the flags for the search of λ.
 type searchFlags struct {
 	Search      pare.Search     `default:"auto" placeholder:"SEARCH" help:"How λ is searched for. auto: from αmax down, then at the minimum of a model of all values and slopes seen. By gradients: gradient, linesearch, lbfgs, adam. By values alone: grid, halton, random, tpe, the last two drawn by --seed (default: auto)." group:"Search"`
 	TolSchedule search.Schedule `default:"auto" placeholder:"SCHEDULE" help:"How the tolerance of a search decreases to --tol: auto; exact, that is, --tol throughout; or approx, geometrically from 1e-2 (default: auto)." group:"Search"`
@@ -106,7 +106,7 @@ func (c *selectCommand) run(ctx context.Context, env environment) (result, error
 	return r, nil
 }
 
-// watch has progress told of a search, where it is shown.
+// watch connects a search to the progress, if progress is shown.
 func (c *selectCommand) watch(to *progress, d *dataset, o *pare.SelectOptions, config *pare.Config) error {
 	if to.w == nil {
 		return nil
@@ -147,7 +147,7 @@ func (c *selectCommand) keep(ctx context.Context, env environment, d *dataset, r
 	return nil
 }
 
-// plotted checks --plot beside the model.
+// plotted checks --plot together with the model.
 func (c *selectCommand) plotted() interface{ check() error } {
 	return plotsFor{c.plotFlags, c.problemFlags}
 }
@@ -171,9 +171,9 @@ func (c *selectCommand) draw(ctx context.Context, env environment, d *dataset, r
 	if r.curve, err = c.validated(ctx, env, d, s.Final); err != nil || len(r.curve) == 0 {
 		return err
 	}
-	best := cmp.Or(chosen(s), at(r.curve, s.Final.LogLambda)) // the null model may be no point of the search
+	best := cmp.Or(chosen(s), at(r.curve, s.Final.LogLambda)) // the null model may not be a point of the search
 	if best == nil {
-		return nil // interrupted before the curve came to the choice
+		return nil // interrupted before the curve reached the choice
 	}
 	return c.writePlot(report.Result{
 		Model: c.Model, Loss: c.criterion(), Final: s.Final, Best: best, Visit: s.Evaluations,
@@ -181,8 +181,8 @@ func (c *selectCommand) draw(ctx context.Context, env environment, d *dataset, r
 	})
 }
 
-// plotted is the curve to be printed: what --plot has made, or on a terminal what a
-// search by values has seen; nil where neither.
+// plotted returns the curve to be printed: that of --plot or, on a terminal, the points of a search by values;
+// nil if there is neither.
 func (r *selectResult) plotted(p *page) *curve {
 	s := r.selection
 	c := &curve{points: r.curve, best: s.LogLambda, oneSE: s.OneSE, top: s.LogLambdaMax, name: r.asked.criterion()}
@@ -205,7 +205,7 @@ func (c *selectCommand) log(d *dataset) (*search.Log, error) {
 	log, err := search.OpenLog(c.Checkpoint, key)
 	if e, ok := errors.AsType[*outcome.Error](err); ok {
 		if e.Flag = "checkpoint"; e.Kind == outcome.BadParameter {
-			e.Kind, e.Message = outcome.Usage, "is that of another search or other data" // another try would not change it
+			e.Kind, e.Message = outcome.Usage, "is that of another search or other data" // another try would not help
 		}
 		return nil, advised{e, "Remove the file to begin anew, or give another to --checkpoint."}
 	}

@@ -10,9 +10,9 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// chosen is the evaluation of the choice.
+// chosen returns the evaluation of the choice.
 func chosen(s *pare.Selection) *search.Evaluation {
-	if s.Least != nil { // the one-standard-error choice was taken
+	if s.Least != nil { // the choice follows the one-standard-error rule
 		return s.OneSE
 	}
 	for i, e := range s.Evaluations {
@@ -82,7 +82,7 @@ func (c *selectCommand) newResult(s *pare.Selection, d *dataset) *selectResult {
 	return r
 }
 
-// doubt warns of a choice that is not to be trusted, and of a search that was broken off.
+// doubt adds warnings about a choice that cannot be trusted, and about a search that failed.
 func (r *selectResult) doubt() {
 	if best := r.best(); best.Trusted != nil {
 		r.Warnings = append(r.Warnings, warning{"untrusted", "the criterion or its slope at the choice is not to be trusted: " + untrusted(best.Status)})
@@ -92,8 +92,8 @@ func (r *selectResult) doubt() {
 	}
 }
 
-// unkept is the error of a file that cannot be written when the search is done, with the
-// command that fits the choice without another search.
+// unkept returns the error of a file that cannot be written after the search. It adds the command that fits the
+// choice without another search.
 func (r *selectResult) unkept(err error) error {
 	a, isAdvised := errors.AsType[advised](err)
 	if l := r.selection.LogLambda; isAdvised && len(l) <= mostTyped {
@@ -103,7 +103,7 @@ func (r *selectResult) unkept(err error) error {
 	return err
 }
 
-// untrusted says what is wrong with an evaluation of a status, and what to do about it.
+// untrusted says what is wrong with an evaluation of the given status, and what to do about it.
 func untrusted(s outcome.Status) string {
 	const byValues = "--search halton goes by values alone"
 	switch s {
@@ -118,7 +118,7 @@ func untrusted(s outcome.Status) string {
 	}
 }
 
-// evaluation copies an evaluation.
+// evaluation converts an evaluation for the JSON.
 func (f problemFlags) evaluation(e search.Evaluation) evaluation {
 	entry := evaluation{
 		Value:        number(e.Value),
@@ -142,7 +142,7 @@ func (f problemFlags) evaluation(e search.Evaluation) evaluation {
 	return entry
 }
 
-// many reports whether there is a λ for each column: too many to list.
+// many reports whether there is one λ per column: too many to list.
 func (f problemFlags) many() bool { return f.on(pare.EachColumn) }
 
 func pointer(v float64) *number {

@@ -65,12 +65,12 @@ func (r *selectResult) text(p *page) {
 	p.next(r.following()...)
 }
 
-// measures prints what held-out predictions are like by others than the criterion.
+// measures prints measures of the held-out predictions other than the criterion.
 func (p *page) measures(s *pare.Selection, a asked) {
 	var out []string
 	for i, m := range s.Measures {
 		if m.Name == a.ValidationLoss || i == 0 && a.ValidationLoss == "" {
-			continue // the criterion
+			continue // it is the criterion
 		}
 		out = append(out, fmt.Sprintf("%s %.4g", m.Name, m.Value))
 	}
@@ -79,7 +79,7 @@ func (p *page) measures(s *pare.Selection, a asked) {
 	}
 }
 
-// following are the commands that may come next.
+// following returns the commands that may come next.
 func (r *selectResult) following() []string {
 	s, fit := r.selection, ""
 	if len(s.LogLambda) <= mostTyped {
@@ -96,10 +96,10 @@ func (r *selectResult) following() []string {
 	return []string{predictCommandLine(r.saved), fit, simpler, r.asked.command("path")}
 }
 
-// mostTyped is how many λ's a command line repeats.
+// mostTyped is the largest number of λ that a command line repeats.
 const mostTyped = 3
 
-// simpler is the model that an elastic net is where one of its strengths is nothing.
+// simpler returns the model to which an elastic net reduces if one of its strengths is 0.
 func (r *selectResult) simpler() pare.Model {
 	switch l := r.selection.LogLambda; {
 	case !r.asked.on(pare.L1AndRidge) || r.asked.stated.loss != nil || len(l) != 2:
@@ -125,7 +125,7 @@ func explained(value, null float64) string {
 	return percent(share) + " of that explained"
 }
 
-// why says in words how the search ended.
+// why says how the search ended.
 func (r *selectResult) why() string {
 	switch r.Status {
 	case outcome.Converged:

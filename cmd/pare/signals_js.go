@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// ending are the signals that ask the program to end; here no terminal hangs up.
+// ending are the signals that ask the program to end; on this system there is no hangup signal.
 var ending = []os.Signal{os.Interrupt, syscall.SIGTERM}

@@ -6,8 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// elsewhere are flags and arguments of other programs, in the words of those who come from
-// there: what they are called here, or what does the same.
+// elsewhere maps flags and arguments of other programs to their names here, or to what has the same effect.
 var elsewhere = map[string]string{
 	// Strengths.
 	"lambda":     "give λ = ln α by --log-lambda, α/αmax by --ratio, or α, which is the lambda of glmnet, by --alpha",
@@ -117,7 +116,7 @@ var elsewhere = map[string]string{
 	"coefficients":  "--coef",
 	"beta":          "--coef",
 	"version":       "pare --version, without a command",
-	// Letters, as liblinear and svmlight have them.
+	// Letters, as in liblinear and svmlight.
 	"b": "--intercept, which is not penalised, or --scores of predict",
 	"c": "--C, of fit with --model logreg or svm",
 	"e": "--tol",
@@ -132,7 +131,7 @@ var elsewhere = map[string]string{
 	"w": "--class-weight CLASS:W",
 }
 
-// names of models, losses and penalties elsewhere, and here.
+// otherNames maps names of models, losses and penalties in other programs to their names here.
 var otherNames = map[string]string{
 	"elastic-net": "enet", "elasticnet": "enet", "elastic": "enet",
 	"gaussian": "lasso", "linear": "lasso", "squared-error": "squared", "mse": "squared", "l2": "ridge",
@@ -143,12 +142,12 @@ var otherNames = map[string]string{
 	"bayesian": "tpe", "optuna": "tpe", "bfgs": "lbfgs", "gd": "gradient",
 }
 
-// plain is a name without regard to case, and to how its words are joined in Python and R.
+// plain returns a name in lower case, with its words joined by hyphens rather than as in Python and R.
 func plain(name string) string {
 	return strings.ToLower(strings.NewReplacer("_", "-", ".", "-").Replace(name))
 }
 
-// instead says what is meant by a flag that none of those there is called.
+// instead suggests a flag for one that does not exist.
 func instead(flag string, there []string) string {
 	if s := equivalent(flag); s != "" {
 		return s
@@ -156,7 +155,7 @@ func instead(flag string, there []string) string {
 	return perhaps(flag, there, "--")
 }
 
-// equivalent says what does here what a flag does elsewhere, "" where that is not known.
+// equivalent returns what has the effect of another program's flag, "" if that is not known.
 func equivalent(flag string) string {
 	switch s := elsewhere[plain(flag)]; {
 	case s == "":
@@ -168,7 +167,7 @@ func equivalent(flag string) string {
 	}
 }
 
-// perhaps names what of there is nearly what was written, "" where nothing is.
+// perhaps suggests the name of there that is nearest to what was written, "" if none is near.
 func perhaps(written string, there []string, prefix string) string {
 	if name := nearest(written, there); name != "" {
 		return ", perhaps " + prefix + name
@@ -176,8 +175,8 @@ func perhaps(written string, there []string, prefix string) string {
 	return ""
 }
 
-// nearest is the name that was meant: what others call so, the only one that begins so, or the one with
-// the fewest letters to change.
+// nearest returns the name that was probably meant: the one that other programs call so, the only one with this
+// beginning, or the one with the fewest letters to change.
 func nearest(written string, there []string) string {
 	word := plain(written)
 	if name := otherNames[word]; slices.Contains(there, name) {
@@ -198,7 +197,7 @@ func nearest(written string, there []string) string {
 	return best
 }
 
-// changes is how many letters have to be put in, left out or changed to make b of a (Levenshtein's distance).
+// changes returns the Levenshtein distance of a and b: the number of letters to insert, delete or replace.
 func changes(a, b string) int {
 	to := []rune(b)
 	row := make([]int, len(to)+1)

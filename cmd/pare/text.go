@@ -13,7 +13,7 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// asked is what a result was asked for, which its text repeats.
+// asked is the request for a result, which the text of the result repeats.
 type asked struct {
 	commonFlags
 	data *dataset
@@ -26,7 +26,7 @@ func (f problemFlags) intercept() string {
 	return "without intercept"
 }
 
-// share is α/αmax in words, and the λ where there is one.
+// share describes α/αmax, and λ if there is only one.
 func (a asked) share(logLambda, top []float64) string {
 	text := fmt.Sprintf("α/αmax = %.4g", kernels.Exp(logLambda[0]-top[0]))
 	if len(logLambda) > 1 {
@@ -35,8 +35,8 @@ func (a asked) share(logLambda, top []float64) string {
 	return text + fmt.Sprintf(", λ = %.6g", logLambda[0])
 }
 
-// place says where a λ is that a look has been at: of several, the first, or the share that
-// all have.
+// place describes the λ at which an observation was made; of several λ it describes the first, or the share of
+// αmax that all have.
 func (a asked) place(logLambda float64, top []float64) string {
 	switch a.stated.traits.Strengths {
 	case pare.Cost:
@@ -105,10 +105,10 @@ func oneStrength(name string, logLambda, top float64) string {
 	return fmt.Sprintf("%s = %.6g, %s, λ = ln α = %.6g", name, kernels.Exp(logLambda), share, logLambda)
 }
 
-// shown is how many coefficients the text names unless all are asked for.
+// shown is the number of coefficients that the text lists unless all are asked for.
 const shown = 10
 
-// support prints its size and the largest coefficients, or all.
+// support prints the size of the support and the largest coefficients, or all of them.
 func (p *page) support(f *pare.Fitted, a asked) {
 	_, columns := a.data.x.Dims()
 	switch {
@@ -145,7 +145,7 @@ func (p *page) support(f *pare.Fitted, a asked) {
 	}
 }
 
-// classes prints what the predictor of each class looks like.
+// classes describes the predictor of each class.
 func (p *page) classes(f *pare.Fitted, a asked, columns int) {
 	p.row("support", "%s of %s columns for some class; by class:", count(len(f.Support)), count(columns))
 	heads := []column{{head: "class"}, {head: "α", left: true, spare: 2}, {head: "α/αmax", left: true}, {head: "support"}, {head: "intercept", left: true, spare: 1}}
@@ -174,10 +174,10 @@ func (p *page) classes(f *pare.Fitted, a asked, columns int) {
 	}
 }
 
-// mostClasses is how many the text lists unless all coefficients are asked for.
+// mostClasses is the number of classes that the text lists unless all coefficients are asked for.
 const mostClasses = 20
 
-// coefficients prints all of them, by column.
+// coefficients prints all coefficients, by column.
 func (p *page) coefficients(f *pare.Fitted, a asked) {
 	columns := a.data.columns(f.Support)
 	if a.data.Names == nil {
@@ -186,7 +186,7 @@ func (p *page) coefficients(f *pare.Fitted, a asked) {
 		}
 		return
 	}
-	const digits = 17 // of a coefficient, with its sign and exponent
+	const digits = 17 // width of a coefficient, with its sign and exponent
 	width := 0
 	for _, name := range a.data.labels(columns) {
 		width = max(width, utf8.RuneCountInString(name))
@@ -198,7 +198,7 @@ func (p *page) coefficients(f *pare.Fitted, a asked) {
 	}
 }
 
-// largest prints the entries of largest magnitude, as many to a line as fit.
+// largest prints the entries of largest magnitude, as many per line as fit.
 func (p *page) largest(d *dataset, columns []int32, values []float64) {
 	order := make([]int, len(columns))
 	for i := range order {
@@ -216,8 +216,8 @@ func (p *page) largest(d *dataset, columns []int32, values []float64) {
 	p.items(fields)
 }
 
-// provable reports whether there is a proof that a solution is the only one where nothing but the ℓ1 penalty makes it so: it
-// takes a model whose supports can be proved, and a loss whose curvature does not jump.
+// provable reports whether a solution can be proved unique where only the ℓ1 penalty makes it so. This takes a
+// model whose supports can be proved, and a loss whose curvature does not jump.
 func (f problemFlags) provable() bool {
 	for _, l := range loss.All() {
 		if _, jumps := l.(loss.Jumping); jumps && l.Name() == f.stated.traits.Loss {
@@ -227,7 +227,7 @@ func (f problemFlags) provable() bool {
 	return f.stated.traits.Certified
 }
 
-// certificate prints the duality gap, which anybody can recompute.
+// certificate prints the duality gap, which anyone can recompute.
 func (p *page) certificate(r *fitResult) {
 	if !r.asked.stated.traits.Convex {
 		p.row("certificate", "stationary to %.2g; the penalty is not convex: there is no duality gap, and there may be other stationary points", float64(r.KKT))

@@ -12,10 +12,10 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// flagPattern finds the flag in the parser's messages.
+// flagPattern finds the flag in a message of the parser.
 var flagPattern = regexp.MustCompile(`--([A-Za-z][A-Za-z0-9._-]*)`)
 
-// plainWords are for what the parser says of numbers.
+// plainWords rewords what the parser says about numbers.
 var plainWords = strings.NewReplacer(
 	"expected a valid 64 bit int but got", "want a whole number, got",
 	"expected a valid 64 bit uint but got", "want a whole number of 0 or more, got",
@@ -23,7 +23,7 @@ var plainWords = strings.NewReplacer(
 	" (string)", "",
 )
 
-// usageError turns the parser's complaint into one that names what there is.
+// usageError turns an error of the parser into one that names the alternatives.
 func usageError(app *kong.Application, err error) error {
 	text := err.Error()
 	var command *kong.Node
@@ -37,7 +37,7 @@ func usageError(app *kong.Application, err error) error {
 	return advised{complaint(app, command, text), advice}
 }
 
-// complaint is what is wrong with the command line.
+// complaint says what is wrong with the command line.
 func complaint(app *kong.Application, command *kong.Node, text string) *outcome.Error {
 	flag := ""
 	if found := flagPattern.FindStringSubmatch(text); found != nil {
@@ -101,7 +101,7 @@ func having(app *kong.Application, flag string) string {
 	return enumerated(names)
 }
 
-// inItsPlace says what a command has in the place of a flag of another.
+// inItsPlace says what a command has instead of another command's flag.
 func inItsPlace(flag string) string {
 	switch flag {
 	case "alpha", "ratio", "log-lambda", "C":

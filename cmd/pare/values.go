@@ -13,8 +13,8 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// parseNumber reads a decimal number or an infinity; not NaN, and none of
-// strconv's hexadecimal or underscored spellings.
+// parseNumber parses a decimal number or an infinity, but not NaN, nor the hexadecimal and underscored
+// spellings that strconv accepts.
 func parseNumber(s string) (float64, error) {
 	v, err := strconv.ParseFloat(s, 64)
 	if err != nil || math.IsNaN(v) || strings.ContainsAny(s, "xX_") {
@@ -23,7 +23,7 @@ func parseNumber(s string) (float64, error) {
 	return v, nil
 }
 
-// parseFold reads a fold id for n rows.
+// parseFold returns a parser of fold ids for n rows.
 func parseFold(n int) func(s string) (int, error) {
 	return func(s string) (int, error) {
 		v, err := strconv.Atoi(s)
@@ -34,7 +34,7 @@ func parseFold(n int) func(s string) (int, error) {
 	}
 }
 
-// parseGroup reads the number of a group.
+// parseGroup parses the number of a group.
 func parseGroup(s string) (int, error) {
 	v, err := strconv.Atoi(s)
 	if err != nil {
@@ -43,7 +43,7 @@ func parseGroup(s string) (int, error) {
 	return v, nil
 }
 
-// parseWeight reads a row weight.
+// parseWeight parses a row weight.
 func parseWeight(s string) (float64, error) {
 	v, err := parseNumber(s)
 	if err != nil || !(v >= 0) || math.IsInf(v, 1) {
@@ -60,21 +60,20 @@ func parseOffset(s string) (float64, error) {
 	return v, nil
 }
 
-// badCell is the error of a cell of a column that stands aside.
+// badCell is the error of a cell of a column that is not a feature.
 func badCell(file, flag, column, text string, row int, err error) error {
 	e := outcome.At(outcome.Parse, flag, "column %q: %s is %v", column, strconv.QuoteToGraphic(shorten(text)), err)
 	e.File, e.HasRow, e.Row = file, true, row
 	return e
 }
 
-// neither is the error of a flag that names no column and no file.
+// neither is the error of a flag that names neither a column nor a file.
 func neither(file, flag, name string) error {
 	e := outcome.At(outcome.Usage, flag, "%q is neither a column of %s nor a file", name, file)
 	return advised{e, "\"pare info\" shows the columns."}
 }
 
-// perRow reads one value for each row of the data: from a column that stands aside, or
-// else from a file.
+// perRow reads one value per row of the data: from a column of d.Aside, or else from a file.
 func perRow[T any](d *dataset, flag, name string, parse func(string) (T, error)) ([]T, error) {
 	n, _ := d.x.Dims()
 	if column, ok := d.Aside[name]; ok {
@@ -104,7 +103,7 @@ func perRow[T any](d *dataset, flag, name string, parse func(string) (T, error))
 	case err != nil:
 		return nil, err
 	case len(values) == n:
-		return values, nil
+		return values, nil // some rows were left out
 	case len(values) == d.Rows: // some rows of which were left out
 		kept := make([]T, n)
 		for k, i := range d.Kept {
@@ -116,7 +115,7 @@ func perRow[T any](d *dataset, flag, name string, parse func(string) (T, error))
 	}
 }
 
-// groups reads the group of each row: integers, or names of a column.
+// groups reads the group of each row: from integers, or from the texts of a column.
 func (d *dataset) groups(name string) ([]int, error) {
 	column, ok := d.Aside[name]
 	if !ok || column.Texts == nil {
@@ -132,8 +131,7 @@ func (d *dataset) groups(name string) ([]int, error) {
 	return groups, nil
 }
 
-// parseList reads the numbers of a flag: separated by commas, or @FILE, one a
-// line.
+// parseList parses the numbers of a flag: separated by commas, or @FILE with one per line.
 func parseList(flag, text string) ([]float64, error) {
 	if path, ok := strings.CutPrefix(text, "@"); ok {
 		if path == "" {
@@ -152,7 +150,7 @@ func parseList(flag, text string) ([]float64, error) {
 	return values, nil
 }
 
-// readLines reads a file of one value a line; blank lines are skipped.
+// readLines reads a file of one value per line; blank lines are skipped.
 func readLines[T any](flag, path string, parse func(string) (T, error)) ([]T, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -185,8 +183,8 @@ func readLines[T any](flag, path string, parse func(string) (T, error)) ([]T, er
 	return values, nil
 }
 
-// present refuses the file of a flag that is not there, before the data are read: one that
-// cannot be meant for a column.
+// present refuses a missing file of a flag before the data are read. It only looks at values that cannot be the
+// name of a column.
 func present(flag, path string) error {
 	if !strings.ContainsRune(path, filepath.Separator) {
 		return nil
@@ -197,13 +195,13 @@ func present(flag, path string) error {
 	return nil
 }
 
-// badFile says of which flag a file of values is.
+// badFile adds the flag and the file to an error in a file of values.
 func badFile(flag, path string, e *outcome.Error) error {
 	e.Flag, e.File = flag, path
 	return advised{e, "The file of --" + flag + " holds one value a line."}
 }
 
-// shorten keeps a message readable whatever a file holds.
+// shorten shortens a long text for a message.
 func shorten(s string) string {
 	const most = 40
 	if len(s) <= most {

@@ -11,13 +11,13 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// warning is what a result does not show by itself: the code is for programs, and stable.
+// warning is a remark on what a result does not show by itself. Code is stable and meant for programs.
 type warning struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 }
 
-// warnings looks for what makes a result on the data other than its reader expects.
+// warnings looks for properties of the data that may make the result other than the reader expects.
 func (f commonFlags) warnings(d *dataset) []warning {
 	all := d.notes()
 	if w, ok := f.targetWarning(d); ok {
@@ -32,7 +32,7 @@ func (f commonFlags) warnings(d *dataset) []warning {
 	return all
 }
 
-// notes are the remarks on how the file was read.
+// notes returns the remarks on how the file was read.
 func (d *dataset) notes() (all []warning) {
 	for _, note := range d.Notes {
 		all = append(all, warning{note.Code, note.Message})
@@ -40,7 +40,7 @@ func (d *dataset) notes() (all []warning) {
 	return all
 }
 
-// targetWarning reports a target that looks like classes where the model takes numbers.
+// targetWarning reports a target that looks like classes although the model takes numbers.
 func (f commonFlags) targetWarning(d *dataset) (warning, bool) {
 	if d.classes != nil || d.Labels != nil || d.y == nil || f.stated.traits.Link != loss.Identity {
 		return warning{}, false
@@ -55,9 +55,9 @@ func (f commonFlags) targetWarning(d *dataset) (warning, bool) {
 	}
 }
 
-// suitedModel is the model of classes or of counts for a target that looks like them.
+// suitedModel returns the model of classes or of counts that suits a target, if the target looks like them.
 func suitedModel(d *dataset) (model pare.Model, ok bool) {
-	const most = 10 // kinds: more integers may well be numbers
+	const most = 10 // with more distinct integers, the target may well be numeric
 	switch l := sparse.LabelsOf(d.y); {
 	case l.Kind == sparse.NoLabels || l.Kind == sparse.OneClass:
 		return "", false
@@ -72,14 +72,14 @@ func suitedModel(d *dataset) (model pare.Model, ok bool) {
 	}
 }
 
-// scaleWarning reports columns of very different scale, where they are taken as they are.
+// scaleWarning reports columns of very different scales that are not standardised.
 func (f commonFlags) scaleWarning(d *dataset) (warning, bool) {
 	if f.Standardize || f.stated.traits.Samples {
 		return warning{}, false
 	}
 	k, err := kernels.Active()
 	if err != nil {
-		return warning{}, false // said where the problem is stated
+		return warning{}, false // reported where the problem is stated
 	}
 	s, err := sparse.ScalesOf(k, d.x)
 	if err != nil || !s.Wide() {
@@ -90,7 +90,7 @@ func (f commonFlags) scaleWarning(d *dataset) (warning, bool) {
 		s.Least, d.column(s.LeastColumn), s.Most, d.column(s.MostColumn))}, true
 }
 
-// leakWarning reports a column that gives the target away.
+// leakWarning reports a column that determines the target.
 func (d *dataset) leakWarning() (warning, bool) {
 	const fewest = 8 // rows: a column may agree with fewer by chance
 	if len(d.y) < fewest {
@@ -106,9 +106,9 @@ func (d *dataset) leakWarning() (warning, bool) {
 	return warning{}, false
 }
 
-// determines reports whether a column is a + b·y for some a and b ≠ 0. Rows are nil for a dense column.
+// determines reports whether a column is a + b·y for some a and b ≠ 0. rows is nil for a dense column.
 func determines(rows []int32, values, y []float64) bool {
-	k := 0 // entries of a sparse column before row i, as rows are asked for in turn
+	k := 0 // entries of a sparse column before row i; i increases from call to call
 	at := func(i int) float64 {
 		if rows == nil {
 			return values[i]
@@ -140,7 +140,7 @@ func determines(rows []int32, values, y []float64) bool {
 	return true
 }
 
-// warnings prints them.
+// warnings prints the warnings.
 func (p *page) warnings(all []warning) {
 	for _, w := range all {
 		p.row("warning", "%s", w.Message)

@@ -44,9 +44,9 @@ type ridge struct {
 type ridgeWay int
 
 const (
-	columnFactor ridgeWay = iota
-	rowFactor
-	iterative
+	columnFactor ridgeWay = iota // by a Cholesky factor of A
+	rowFactor                    // by one of the matrix of the rows
+	iterative                    // by conjugate gradients
 )
 
 const (
@@ -69,7 +69,7 @@ func (s *Solver) solveRidge(ctx context.Context, opts Options) (*Solution, error
 	r.ascent.start(s)
 	r.factorised = false
 	polished := !opts.Polish
-	far := s.curved != nil && len(sol.Coef) > 0 && s.k.MaxAbs(sol.Coef) > 0 // perhaps
+	far := s.curved != nil && len(sol.Coef) > 0 && s.k.MaxAbs(sol.Coef) > 0 // possibly far from the solution
 	for stalled := 0; ; {
 		before := sol.RelativeGap
 		s.certify()

@@ -25,7 +25,7 @@ type Solution struct {
 	// On all n rows, held-out ones included:
 	Prediction []float64    // m = Xβ + b
 	Residual   []float64    // −ℓ′(yᵢ, mᵢ): y − m for the squared loss
-	State      *model.State // both, and what else a hypergradient begins with
+	State      *model.State // both, and what else a hypergradient starts from
 
 	Objective float64 // Φ(β, b)
 	outcome.Certificate

@@ -18,7 +18,7 @@ import (
 // Certificates always use all rows.
 type subsampling struct {
 	perColumn int     // rows to draw for each column
-	squared   float64 // ‖r̂‖² of all rows, if the current model is of a subsample, else 0
+	squared   float64 // ‖r̂‖² of all rows, if the current model is of a subsample or known by its Gram matrix alone, else 0
 	draw      random.SplitMix64
 	rows      []int32   // the rows drawn
 	weights   []float64 // of the rows drawn
@@ -30,7 +30,7 @@ type subsampling struct {
 }
 
 const (
-	subsampleRows    = 50
+	subsampleRows    = 50  // rows per column at first
 	subsampleMost    = 8   // a sample has at least one in this many rows
 	subsampleLeast   = 3   // a sample has at most one in this many rows
 	subsampleLow     = 500 // the least sample: a model of fewer rows is no cheaper

@@ -22,7 +22,7 @@ type SVMSolution struct {
 	C         float64 // e^λ
 	Primal    float64 // ½‖w‖² + ΣCᵢ(1 − mᵢ)₊
 	Objective float64 // ½‖w‖² − Σβᵢ, what is minimised over β
-	// Certificate has the gap Primal + Objective; ‖w − ŵ‖² is no more. P₀ = ΣCᵢ.
+	// Certificate has the gap Primal + Objective, which bounds ‖w − ŵ‖². P₀ = ΣCᵢ.
 	outcome.Certificate
 
 	outcome.Effort                // sweeps are over samples
@@ -300,7 +300,7 @@ func (s *SVM) certify(ctx context.Context, null float64) bool {
 		sol.Passes++
 		s.pay(entries+int(s.from[s.n]), s.n)
 	}
-	s.certified = false // until the solution is whole again
+	s.certified = false // until the solution is complete again
 	copy(sol.W, s.w)
 	for pos, i := range kernels.Each(s.k, s.sample) {
 		sol.Predictions[i] = s.margin[pos]

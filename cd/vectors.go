@@ -17,7 +17,7 @@ type VectorsSolution struct {
 	W         []float64 // p: Σaᵢx̃ᵢ, for scaled columns; on the simplex a point of it, not necessarily the projection of this sum
 	Intercept float64
 	Free      []int32 // rows with aᵢ inside its interval and not 0, ascending
-	Bound     []int32 // rows with aᵢ at an end of it that is not 0, ascending
+	Bound     []int32 // rows with aᵢ at an end of its interval that is not 0, ascending
 	// Predictions are x̃ᵢw + b for all n rows, held-out ones included.
 	Predictions []float64
 	C, Epsilon  float64

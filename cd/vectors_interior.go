@@ -26,7 +26,7 @@ type vectorsInterior struct {
 	ones       []float64 // (Q + D)⁻¹σ
 	e          []float64 // n: E
 	h, m       []float64 // n
-	b          float64   // of the last step
+	b          float64   // the intercept at the end of the last run
 	edge       float64   // √μ of the best point
 	g          []float64 // p, or the rows
 	scratch    []float64 // n

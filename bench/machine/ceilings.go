@@ -5,24 +5,24 @@ import (
 	"time"
 )
 
-// Ceilings are the best rates of one core, measured.
+// Ceilings are the best measured rates of one core.
 type Ceilings struct {
-	// Instructions are those of the loops: "avx512", "avx2" or "go".
+	// Instructions is the instruction set of the loops: "avx512", "avx2" or "go".
 	Instructions string  `json:"instructions"`
 	GFLOPs       float64 `json:"gflops"` // fused multiply–adds from registers, two operations each
-	Levels       []Level `json:"levels"` // from the nearest out
+	Levels       []Level `json:"levels"` // from the nearest level out
 }
 
-// Level is a level of memory: what a working set of its size can be moved at.
+// Level is a level of memory, with the rates at which it can be read and written.
 type Level struct {
 	Name  string  `json:"name"`  // L1, L2, L3, memory
-	Bytes int     `json:"bytes"` // the working set it was measured on
-	Holds int     `json:"holds"` // the largest working set that is counted to it
+	Bytes int     `json:"bytes"` // the size of the working set that was measured
+	Holds int     `json:"holds"` // the largest working set that is attributed to this level
 	Read  float64 `json:"read"`  // GB/s of loads alone
 	Triad float64 `json:"triad"` // GB/s of a ← b + s·c, 24 bytes an element
 }
 
-// At returns the level that a working set of that many bytes streams from.
+// At returns the level from which a working set of that many bytes streams.
 func (c Ceilings) At(bytes int) Level {
 	for _, l := range c.Levels[:len(c.Levels)-1] {
 		if bytes <= l.Holds {
@@ -32,11 +32,11 @@ func (c Ceilings) At(bytes int) Level {
 	return c.Levels[len(c.Levels)-1]
 }
 
-// loops are the measuring loops of one instruction set. Vectors have whole
-// blocks of 64 elements, at most piece of them.
+// loops are the measuring loops of one instruction set. The length of a vector is a multiple of 64 elements,
+// and at most piece.
 type loops struct {
 	name  string
-	fma   func(iterations int) // flops operations in each
+	fma   func(iterations int) // flops operations per iteration
 	flops int
 	read  func(x []float64)
 	triad func(a, b, c []float64)
@@ -44,8 +44,8 @@ type loops struct {
 
 const piece = 4096
 
-// MeasureCeilings takes about a second. Other work on the machine lowers what
-// it finds; it keeps the best of many short runs.
+// MeasureCeilings takes about a second. Other work on the machine lowers the rates; it keeps the best of many
+// short runs.
 func MeasureCeilings() Ceilings {
 	l := fastest()
 	c := Ceilings{Instructions: l.name}
@@ -57,8 +57,8 @@ func MeasureCeilings() Ceilings {
 	found := caches()
 	levels := make([]level, 0, len(found)+1)
 	for _, cache := range found {
-		// Half of a cache, so that it surely holds the set; a shared one of more
-		// than 16 MiB is not all ours.
+		// Half of a cache, so that the working set surely fits; of a shared cache larger than 16 MiB only a
+		// part may be available.
 		levels = append(levels, level{fmt.Sprintf("L%d", cache.Level), min(cache.Bytes/2, 16<<20), cache.Bytes})
 	}
 	outer := 64 << 20
@@ -94,8 +94,8 @@ func measureLevel(l loops, name string, bytes, holds int) Level {
 	return level
 }
 
-// best returns the least nanoseconds of a call, from runs of at least 20 µs for
-// a twentieth of a second, or two where a call takes longer.
+// best returns the least time of a call in nanoseconds. Runs take at least 20 µs; there are runs for a
+// twentieth of a second, and at least two.
 func best(f func()) float64 {
 	f()
 	calls, least := 1, 0.0
@@ -117,8 +117,7 @@ func best(f func()) float64 {
 	return least
 }
 
-// portable are the loops of the Go compiler, one element at a time: a floor of
-// what the processor can do.
+// portable returns loops compiled by Go, one element at a time: a lower bound of what the processor can do.
 func portable() loops {
 	return loops{
 		name:  "go",

@@ -22,7 +22,7 @@ func readAVX512(x []float64)
 //go:noescape
 func triadAVX512(a, b, c []float64)
 
-// fastest returns the loops for what the kernels found this processor to have.
+// fastest returns the loops for the best instruction set that the kernels have found.
 func fastest() loops {
 	l := portable()
 	for _, k := range kernels.Available() {

@@ -2,7 +2,7 @@ package machine
 
 import "math"
 
-// kept is where results go that nobody needs, so that the compiler computes them.
+// kept stores results that nobody reads, so that the compiler does not remove their computation.
 type kept struct{ value float64 }
 
 //go:noinline

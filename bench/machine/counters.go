@@ -1,9 +1,9 @@
 package machine
 
-// Count is what one counter counted while a function ran.
+// Count is the value of one counter while a function ran.
 type Count struct {
 	Name  string `json:"name"`
 	Value uint64 `json:"value"`
-	// Unavailable is why there is no value, "" where there is one.
+	// Unavailable is the reason why there is no value, "" if there is one.
 	Unavailable string `json:"unavailable,omitempty"`
 }

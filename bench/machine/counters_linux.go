@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Counted runs f and counts events of the whole process meanwhile. Virtual
-// machines often have no hardware counters; then a count says so.
+// Counted runs f and counts events of the whole process while it runs. Virtual machines often have no hardware
+// counters; then the count says so.
 func Counted(f func() error) ([]Count, error) {
 	events := []struct {
 		name   string
@@ -53,8 +53,7 @@ func Counted(f func() error) ([]Count, error) {
 	return counts, failure
 }
 
-// openCounter starts a counter on every thread there is; threads that they
-// start are counted too.
+// openCounter starts a counter on every existing thread; threads that these start later are counted too.
 func openCounter(kind uint32, config uint64) ([]int, error) {
 	threads, err := os.ReadDir("/proc/self/task")
 	if err != nil {

@@ -4,7 +4,7 @@ package machine
 
 import "runtime"
 
-// Counted runs f; only Linux lets a process count its events.
+// Counted runs f. Events are counted on Linux only.
 func Counted(f func() error) ([]Count, error) {
 	return []Count{{Name: "cycles", Unavailable: "not on " + runtime.GOOS}}, f()
 }

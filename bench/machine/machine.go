@@ -1,7 +1,6 @@
-// Package machine says what a measurement was made on, and measures what the
-// processor could do at best: arithmetic from registers, reading and triads from
-// each cache and from memory, in loops that do nothing else. Against those
-// ceilings a kernel's rate means something on a machine one does not know.
+// Package machine describes the machine of a measurement, and measures the best rates of its processor:
+// arithmetic from registers, and reads and triads from each cache and from memory, in loops that do nothing
+// else. These ceilings give a kernel's rate a meaning on an unknown machine.
 package machine
 
 import (
@@ -20,16 +19,16 @@ type Machine struct {
 	CPU        string   `json:"cpu"`
 	OS         string   `json:"os"`
 	Arch       string   `json:"arch"`
-	Cores      int      `json:"cores"` // that this process may use at once
+	Cores      int      `json:"cores"` // number that this process may use at once
 	Hypervisor string   `json:"hypervisor,omitempty"`
 	Governor   string   `json:"governor,omitempty"`
 	Load       string   `json:"load,omitempty"` // averages over 1, 5 and 15 minutes
 	Go         string   `json:"go"`
-	Revision   string   `json:"revision,omitempty"` // of this module, where the build knows
+	Revision   string   `json:"revision,omitempty"` // of this module, if the build records it
 	Caches     []Cache  `json:"caches"`
 	Features   []string `json:"features"`
 	Sets       []string `json:"kernels"` // available, slowest first
-	Active     string   `json:"active"`  // the set used unless one is asked for
+	Active     string   `json:"active"`  // the default set
 }
 
 // Cache is one level of the data caches, as one core sees it.
@@ -38,7 +37,7 @@ type Cache struct {
 	Bytes int `json:"bytes"`
 }
 
-// Describe asks the processor and the operating system.
+// Describe queries the processor and the operating system.
 func Describe() Machine {
 	c := cpuid.CPU
 	m := Machine{
@@ -65,7 +64,7 @@ func Describe() Machine {
 	return m
 }
 
-// Load returns the load averages, "" where there are none.
+// Load returns the load averages, "" if they are not available.
 func Load() string {
 	fields := strings.Fields(firstLine("/proc/loadavg"))
 	return strings.Join(fields[:min(3, len(fields))], " ")

@@ -4,5 +4,5 @@ package machine
 
 import "time"
 
-// ProcessorTime returns no processor time here.
+// ProcessorTime is not implemented on this system.
 func ProcessorTime() (taken time.Duration, ok bool) { return 0, false }

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ProcessorTime returns the processor time that this process has taken, the system's for it
-// included; ok is whether it is known.
+// ProcessorTime returns the processor time that this process has used, including system time; ok says whether
+// it is known.
 func ProcessorTime() (taken time.Duration, ok bool) {
 	var u unix.Rusage
 	if unix.Getrusage(unix.RUSAGE_SELF, &u) != nil {

@@ -5,23 +5,21 @@ import (
 	"math"
 )
 
-// Certificate is what we find out about somebody's coefficients.
+// Certificate is what we compute about a contestant's coefficients.
 type Certificate struct {
 	Objective float64 `json:"objective"`
-	// Gap is the duality gap at the coefficients, with the dual point that their
-	// residual gives when it is scaled to be feasible, relative to the objective at
-	// β = 0. With a ridge the point need not be scaled; the lower of the two
-	// gaps counts. For support vectors, whose coefficients say nothing about a dual point, it
-	// is the distance to the problem's Bound. Under a penalty that is not convex, where there is
-	// no gap, it is what a column lacks of being stationary at most, relative to the largest
-	// correlation at β = 0; then other points may be stationary, too, with another Objective.
-	// The largest number there is where β is not finite.
+	// Gap is the duality gap at the coefficients, relative to the objective at β = 0, with the dual point that
+	// their residual gives when it is scaled to be feasible. With a ridge the point need not be scaled; the
+	// smaller of the two gaps counts. For support vectors, whose coefficients do not determine a dual point,
+	// Gap is the distance to the problem's Bound. For a penalty that is not convex there is no gap: Gap is then
+	// the largest violation of stationarity of a column, relative to the largest correlation at β = 0, and
+	// other stationary points with other Objectives may exist. It is the largest float64 if β is not finite.
 	Gap     float64 `json:"gap"`
 	Support int     `json:"support"`
 }
 
-// Certify recomputes everything from X, y and the nonzero coefficients, in plain
-// loops. The error is about indices that are not columns.
+// Certify recomputes everything from X, y and the nonzero coefficients, in plain loops. It returns an error for
+// indices that are not columns.
 func (p *Problem) Certify(index []int32, value []float64) (Certificate, error) {
 	n, columns := p.X.Dims()
 	if len(index) != len(value) {
@@ -68,8 +66,8 @@ func (p *Problem) Certify(index []int32, value []float64) (Certificate, error) {
 	return c, nil
 }
 
-// certifyRows takes the dual point that the residual gives: scaled to be in the domain of the
-// conjugate of the norm, and with a ridge, whose conjugate has no bounds, also as it is.
+// certifyRows uses the dual point that the residual gives, scaled into the domain of the conjugate of the norm;
+// with a ridge, whose conjugate is finite everywhere, it also tries the unscaled point.
 func (p *Problem) certifyRows(prediction, beta []float64, l2 float64) Certificate {
 	value, _, slope := p.rows(prediction, 1)
 	z := p.correlations(slope)
@@ -98,8 +96,8 @@ func (p *Problem) certifyRows(prediction, beta []float64, l2 float64) Certificat
 	return Certificate{Objective: value + norm + p.Ridge*l2/2, Gap: gap / p.null()}
 }
 
-// rows returns the mean loss at the predictions, what the dual point of c times the residual lacks
-// there, and the residual.
+// rows returns the mean loss at the predictions, the Fenchel–Young deficit at the dual point of c times the
+// residual, and the residual.
 func (p *Problem) rows(prediction []float64, c float64) (value, lack float64, slope []float64) {
 	loss, q, n := p.Model.family().loss, p.scores(), float64(len(p.Y))
 	slope = make([]float64, len(prediction))
@@ -111,7 +109,7 @@ func (p *Problem) rows(prediction []float64, c float64) (value, lack float64, sl
 	return value, lack, slope
 }
 
-// correlations is Xᵀslope/n, by column and score.
+// correlations returns Xᵀslope/n, by column and score.
 func (p *Problem) correlations(slope []float64) []float64 {
 	q := p.scores()
 	_, columns := p.X.Dims()
@@ -127,7 +125,7 @@ func (p *Problem) correlations(slope []float64) []float64 {
 	return z
 }
 
-// blocks calls f with the entries of β that have a norm together, and its weight.
+// blocks calls f for each block of entries of β that share a norm, with the weight of the norm.
 func (p *Problem) blocks(f func(weight float64, entries []int)) {
 	q := p.scores()
 	_, columns := p.X.Dims()
@@ -150,7 +148,7 @@ func (p *Problem) blocks(f func(weight float64, entries []int)) {
 	f(p.blockWeight(len(entries)), entries)
 }
 
-// blockWeight is √p_g of columns, 1 of the scores of a column.
+// blockWeight returns √p_g for a group of columns, and 1 for the scores of a column.
 func (p *Problem) blockWeight(size int) float64 {
 	if p.Groups == nil {
 		return 1
@@ -158,7 +156,7 @@ func (p *Problem) blockWeight(size int) float64 {
 	return math.Sqrt(float64(size))
 }
 
-// scores is the number of them that a row has.
+// scores returns the number of scores of a row.
 func (p *Problem) scores() int {
 	if !p.Model.family().together {
 		return 1
@@ -170,7 +168,7 @@ func (p *Problem) scores() int {
 	return int(largest) + 1
 }
 
-// AlphaMax is the least Alpha at which β = 0 is optimal.
+// AlphaMax returns the smallest Alpha at which β = 0 is optimal.
 func (p *Problem) AlphaMax() float64 {
 	_, _, slope := p.rows(make([]float64, len(p.Y)*p.scores()), 1)
 	z, least := p.correlations(slope), math.Inf(1)
@@ -184,7 +182,7 @@ func (p *Problem) AlphaMax() float64 {
 	return 1 / least
 }
 
-// tau is the share of ‖β‖₁ in the norm of sparse groups.
+// tau is the weight of ‖β‖₁ in the norm of sparse groups.
 func (p *Problem) tau() float64 {
 	if p.Model.family().kind == ofSparseGroups {
 		return 0.5
@@ -192,8 +190,8 @@ func (p *Problem) tau() float64 {
 	return 0
 }
 
-// reach is the largest c with ca in the domain of the conjugate of the norm of a block of weight w at
-// a strength α: ‖ca‖ ≤ αw, or ‖ST(ca, τα)‖ ≤ (1 − τ)αw, by halving an interval.
+// reach returns the largest c for which ca is in the domain of the conjugate of the norm of a block of weight w
+// at strength α: ‖ca‖ ≤ αw, or for sparse groups ‖ST(ca, τα)‖ ≤ (1 − τ)αw, by bisection.
 func (p *Problem) reach(alpha, weight float64, a []float64) float64 {
 	tau := p.tau()
 	size := func(c float64) float64 {
@@ -224,7 +222,7 @@ func (p *Problem) reach(alpha, weight float64, a []float64) float64 {
 	return low
 }
 
-// null is the objective at β = 0.
+// null returns the objective at β = 0.
 func (p *Problem) null() float64 {
 	if p.Model.family().kind == ofVectors {
 		return p.Alpha * p.hinge(make([]float64, len(p.Y)))
@@ -239,7 +237,7 @@ const (
 	scadA    = 3.7
 )
 
-// certifyStationary compares correlations with the derivatives of the penalty.
+// certifyStationary compares correlations with the derivatives of a nonconvex penalty.
 func (p *Problem) certifyStationary(prediction, beta []float64) Certificate {
 	value, _, slope := p.rows(prediction, 1)
 	lack := 0.0
@@ -273,10 +271,10 @@ func (p *Problem) certifyVectors(prediction []float64, l2 float64) Certificate {
 	return Certificate{Objective: objective, Gap: (objective - p.Bound) / p.null()}
 }
 
-// tube is how far from their targets predictions of an SVR may be at no cost.
+// tube is the ε of SVR: residuals up to it cost nothing.
 const tube = 0.1
 
-// hinge is the sum of the losses of support vectors.
+// hinge returns the sum of the losses of support vectors.
 func (p *Problem) hinge(prediction []float64) (sum float64) {
 	for i, y := range p.Y {
 		if p.Model == SVR {
@@ -288,9 +286,9 @@ func (p *Problem) hinge(prediction []float64) (sum float64) {
 	return sum
 }
 
-// ProveBound sets Bound to the dual objective, which is below every primal one: of an SVM Σdᵢ −
-// ½‖Σdᵢyᵢxᵢ‖² for any 0 ≤ dᵢ ≤ Alpha, of an SVR Σ(dᵢyᵢ − tube|dᵢ|) − ½‖Σdᵢxᵢ‖² for any |dᵢ| ≤ Alpha; what
-// leaves that box is brought back. Rows not listed have dᵢ = 0.
+// ProveBound sets Bound to the dual objective, a lower bound of every primal objective: for an SVM Σdᵢ −
+// ½‖Σdᵢyᵢxᵢ‖² for any 0 ≤ dᵢ ≤ Alpha, for an SVR Σ(dᵢyᵢ − tube|dᵢ|) − ½‖Σdᵢxᵢ‖² for any |dᵢ| ≤ Alpha. It clips
+// d to this box; rows not listed have dᵢ = 0.
 func (p *Problem) ProveBound(rows []int32, d []float64) {
 	multiplier := make([]float64, len(p.Y))
 	sum := 0.0

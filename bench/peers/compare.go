@@ -18,10 +18,10 @@ import (
 type Options struct {
 	Targets []float64 // relative gaps to certify; nil means 1e-6 and 1e-10, for support vectors 1e-4
 	Rounds  int       // timed runs of each contestant; 0 means 5
-	// Limit is how long one solve may take; 0 means 2 minutes.
+	// Limit is the longest time for one solve; 0 means 2 minutes.
 	Limit time.Duration
-	// Budget is how long all timed runs of one contestant may take together,
-	// whatever Rounds says, but for the first; 0 means 20 seconds.
+	// Budget is the longest total time for the timed runs of one contestant, regardless of Rounds; the first
+	// run is exempt. 0 means 20 seconds.
 	Budget   time.Duration
 	Peers    []Peer // nil means Peers()
 	Kernels  string // our kernel set; "" means the best
@@ -60,7 +60,7 @@ type rival struct {
 	tolerances func(target float64) []float64
 	yardstick  float64
 	tried      map[float64]attempt
-	out        string // why it is out for good
+	out        string // why it takes no further part
 }
 
 type attempt struct {
@@ -68,7 +68,7 @@ type attempt struct {
 	found  Certificate
 }
 
-// Compare lets everybody solve the problem, once for each target.
+// Compare has every contestant solve the problem, once for each target.
 func Compare(ctx context.Context, row string, p *Problem, o Options) ([]Comparison, error) {
 	o = o.withDefaults(p.Model)
 	dir, err := os.MkdirTemp("", "perf-peers-")
@@ -101,7 +101,7 @@ func Compare(ctx context.Context, row string, p *Problem, o Options) ([]Comparis
 		}
 		for round := range o.Rounds {
 			for k := range rivals {
-				r := rivals[(k+round)%len(rivals)] // nobody always follows the same one
+				r := rivals[(k+round)%len(rivals)] // the order rotates, so that nobody always follows the same contestant
 				o.Progress(fmt.Sprintf("%s, gap %.0e: round %d of %d, %s", row, target, round+1, o.Rounds, r.Name))
 				r.time(ctx, o)
 			}
@@ -118,9 +118,8 @@ func Compare(ctx context.Context, row string, p *Problem, o Options) ([]Comparis
 	return all, nil
 }
 
-// enter returns who competes on the problem in the file data: pare, and the peers that
-// solve such problems, those out that do not start. What it returns is to be closed, with
-// an error too.
+// enter returns the contestants for the problem in the file data: pare, and the peers that solve such problems;
+// peers that do not start are marked as out. The caller closes all that are returned, even with an error.
 func enter(ctx context.Context, row string, p *Problem, o Options, dir, data string) ([]*rival, error) {
 	alone, err := prepare(ctx, p, o.Kernels)
 	if err != nil {
@@ -162,7 +161,7 @@ func (p *Problem) save(path string) error {
 	return file.Close()
 }
 
-// calibrate lowers the rival's tolerance until the certified gap meets the target.
+// calibrate lowers the rival's tolerance until its certified gap meets the target.
 func (r *rival) calibrate(ctx context.Context, p *Problem, target float64, o Options) {
 	r.Entry = Entry{Name: r.Name, Version: r.Version, Absent: r.out}
 	if r.out != "" {
@@ -197,7 +196,7 @@ func (r *rival) calibrate(ctx context.Context, p *Problem, target float64, o Opt
 	r.Absent = fmt.Sprintf("reaches a gap of %.1e at its tolerance %.0e", r.Gap, r.Tol)
 }
 
-// attempt solves and certifies, once for each tolerance.
+// attempt solves and certifies; results are cached by tolerance.
 func (r *rival) attempt(ctx context.Context, p *Problem, tol float64, o Options) (attempt, error) {
 	if a, done := r.tried[tol]; done {
 		return a, nil
@@ -216,13 +215,13 @@ func (r *rival) limited(ctx context.Context, tol float64, o Options) (Answer, er
 	defer cancel()
 	a, err := r.solve(limited, tol)
 	if errors.Is(err, context.DeadlineExceeded) {
-		r.close() // or it would go on beside the others
+		r.close() // otherwise it would continue while others are timed
 		err = fmt.Errorf("took more than %v at its tolerance %.0e", o.Limit, tol)
 	}
 	return a, err
 }
 
-// time does one round.
+// time runs one timed round.
 func (r *rival) time(ctx context.Context, o Options) {
 	if r.Absent != "" {
 		return
@@ -234,7 +233,7 @@ func (r *rival) time(ctx context.Context, o Options) {
 	if len(r.Seconds) > 0 && spent+spent/float64(len(r.Seconds)) > o.Budget.Seconds() {
 		return
 	}
-	runtime.GC() // ours is the only one to run in this process
+	runtime.GC() // only our solver runs in this process
 	a, err := r.limited(ctx, r.Tol, o)
 	if err != nil {
 		r.out, r.Absent, r.Seconds = err.Error(), err.Error(), nil
@@ -243,13 +242,13 @@ func (r *rival) time(ctx context.Context, o Options) {
 	r.Seconds = append(r.Seconds, a.Seconds)
 }
 
-// falsehood compares what a contestant says of itself with what was found.
+// falsehood compares what a contestant reports about its result with what was certified.
 func (p *Problem) falsehood(a attempt) string {
 	null := p.null()
 	if claimed := a.answer.Objective; claimed != nil && !(math.Abs(*claimed-a.found.Objective) <= 1e-9*null) {
 		return fmt.Sprintf("claims an objective of %.12g, it is %.12g", *claimed, a.found.Objective)
 	}
-	// Other dual points give other gaps, but not a tenth and less, far from 0.
+	// Other dual points give other gaps, but not ten times smaller ones, except near 0.
 	if claimed := a.answer.Gap; claimed != nil && !(a.found.Gap <= 10**claimed/null+1e-12) {
 		return fmt.Sprintf("claims a relative gap of %.1e, it is %.1e", *claimed/null, a.found.Gap)
 	}

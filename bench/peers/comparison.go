@@ -6,15 +6,14 @@ import (
 	"strings"
 )
 
-// The names of our own entries. The first is a whole pare.Fit. The second is the
-// solver alone, cold, on a view that has been prepared (column norms, αmax): what
-// a fit costs within a path or a search.
+// The names of our own entries. The first is a whole pare.Fit. The second is the solver alone, from a cold
+// start, on a view that has been prepared (column norms, αmax): the cost of a fit within a path or a search.
 const (
 	Ours     = "pare"
 	Prepared = "pare, prepared"
 )
 
-// Comparison is a problem, solved by all.
+// Comparison is a problem that all contestants have solved.
 type Comparison struct {
 	Row      string  `json:"row"`
 	Model    Model   `json:"model"`
@@ -27,24 +26,24 @@ type Comparison struct {
 	Outcomes []Entry `json:"outcomes"`
 }
 
-// Entry is how a contestant did.
+// Entry is the result of one contestant.
 type Entry struct {
 	Name    string  `json:"name"`
 	Version string  `json:"version,omitempty"`
 	Absent  string  `json:"absent,omitempty"` // why it was not timed
-	Tol     float64 `json:"tol,omitempty"`    // its own, the first to meet the target
+	Tol     float64 `json:"tol,omitempty"`    // the contestant's first tolerance that meets the target
 	Certificate
-	// False is what it said of itself that did not hold, "" for nothing.
+	// False is a statement of the contestant about its result that was found to be wrong, "" if there is none.
 	False   string    `json:"false_claim,omitempty"`
 	Seconds []float64 `json:"seconds,omitempty"` // of each round
-	// Yardstick are the seconds at the peer's tolerance of that name.
+	// Yardstick is the seconds at the tolerance [Peer].Yardstick.
 	Yardstick float64 `json:"yardstick_seconds,omitempty"`
 }
 
 // Missing reports whether the contestant is not installed.
 func (e Entry) Missing() bool { return strings.HasPrefix(e.Absent, errMissing.Error()) }
 
-// Median returns the median of the seconds, NaN where it was not timed.
+// Median returns the median of the seconds, NaN if the contestant was not timed.
 func (e Entry) Median() float64 { return median(e.Seconds) }
 
 func median(values []float64) float64 {
@@ -59,9 +58,8 @@ func median(values []float64) float64 {
 	return (sorted[half-1] + sorted[half]) / 2
 }
 
-// Ratio returns how many times as long as us it took: the median over rounds of
-// the ratios within a round, and the least and largest of them. NaN where one of
-// the two was not timed.
+// Ratio returns the contestant's time relative to ours: the median over rounds of the ratio within a round, and
+// the least and largest ratio. NaN if one of the two was not timed.
 func (c Comparison) Ratio(e Entry) (mid, least, most float64) {
 	us := c.entry(Ours)
 	ratios := make([]float64, min(len(e.Seconds), len(us.Seconds)))
@@ -83,8 +81,8 @@ func (c Comparison) entry(name string) Entry {
 	return Entry{}
 }
 
-// Best returns the fastest contestant but us, as a ratio; ok is false where there
-// is none.
+// Best returns the fastest contestant other than ours, and its time relative to ours; ok is false if there is
+// none.
 func (c Comparison) Best() (name string, ratio float64, ok bool) {
 	ratio = math.Inf(1)
 	for _, e := range c.Outcomes {

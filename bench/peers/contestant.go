@@ -23,33 +23,33 @@ var scripts embed.FS
 // Answer is what a contestant returns at one tolerance.
 type Answer struct {
 	Seconds   float64   `json:"seconds"`
-	Objective *float64  `json:"objective"` // as it says itself, where it does
-	Gap       *float64  `json:"gap"`       // likewise, in units of its own
+	Objective *float64  `json:"objective"` // as the contestant reports it, if it does
+	Gap       *float64  `json:"gap"`       // likewise, in the contestant's units
 	Index     []int32   `json:"index"`
 	Value     []float64 `json:"value"`
 }
 
-// contestant solves one problem, again and again, each time from cold.
+// contestant solves one problem repeatedly, each time from a cold start.
 type contestant interface {
 	solve(ctx context.Context, tol float64) (Answer, error)
 	close()
 }
 
-// Peer is a solver that can be asked to take part.
+// Peer is a solver that can take part.
 type Peer struct {
 	Name   string
 	Models []Model
-	// Tolerances are tried in turn until the certified gap is at most the target.
+	// Tolerances returns the tolerances that are tried in turn until the certified gap is at most the target.
 	Tolerances func(target float64) []float64
-	// Yardstick is a tolerance to try whatever the target; see [Factor].
+	// Yardstick is a tolerance that is tried for any target; see [Factor].
 	Yardstick float64
-	// Fits reports whether the peer makes sense for the problem; nil means always.
+	// Fits reports whether the peer is suitable for the problem; nil means always.
 	Fits func(p *Problem) bool
 	// command starts the peer on the file of a problem.
 	command func(dir, data string, p *Problem) (*exec.Cmd, error)
 }
 
-// ladder returns tolerances from first downwards.
+// ladder returns a decreasing geometric sequence of tolerances.
 func ladder(first, factor float64, steps int) []float64 {
 	var all []float64
 	for t := first; steps > 0; steps-- {
@@ -61,8 +61,8 @@ func ladder(first, factor float64, steps int) []float64 {
 
 const root10 = 3.1622776601683795
 
-// Peers lists those there are adapters for. Variants are peers of their own, so
-// that nobody is judged by a default that does not suit the problem.
+// Peers lists the peers that have adapters. Variants are peers of their own, so that no program is judged by a
+// default that does not suit the problem.
 func Peers() []Peer {
 	squared, ridges := []Model{Lasso, WeightedLasso, ElasticNet}, []Model{LogisticRidge, PoissonRidge, GammaRidge, TweedieRidge}
 	// Updates of inner products need p² numbers, and pay where rows are many.
@@ -70,7 +70,7 @@ func Peers() []Peer {
 		n, columns := p.X.Dims()
 		return columns <= 2000 && n > columns
 	}
-	// First tolerances are loose enough to miss the target, nearly always.
+	// The first tolerances are loose enough to miss the target, nearly always.
 	scikit := func(target float64) []float64 { return ladder(100*target, root10, 9) }
 	glmnet := func(target float64) []float64 { return ladder(target, root10, 28) }
 	liblinear := func(target float64) []float64 { return ladder(min(10, 1e5*target), root10, 18) }
@@ -113,8 +113,8 @@ func Peers() []Peer {
 	}
 }
 
-// workingSets is the peer of one of the packages that working-sets.py knows, for these models
-// besides those of the squared loss.
+// workingSets returns the peer for a package that working-sets.py supports, for these models besides those of
+// the squared loss.
 func workingSets(name string, models ...Model) Peer {
 	return Peer{
 		Name: name, Models: append(models, Lasso, WeightedLasso, ElasticNet), command: python("working-sets.py", name, name),
@@ -122,7 +122,7 @@ func workingSets(name string, models ...Model) Peer {
 	}
 }
 
-// python runs a script that needs modules, after what all scripts share.
+// python returns a command that runs a script, which needs modules, after the code common to all scripts.
 func python(script, variant string, modules ...string) func(dir, data string, p *Problem) (*exec.Cmd, error) {
 	return func(dir, data string, p *Problem) (*exec.Cmd, error) {
 		common, err := scripts.ReadFile("scripts/common.py")
@@ -163,16 +163,16 @@ func start(interpreter, dir, script string, text []byte, data string, p *Problem
 	return exec.Command(interpreter, path, data, string(p.Model), number(p.Alpha), number(p.Ridge), variant, number(p.parameter())), nil
 }
 
-// process is a contestant that is another program.
+// process is a contestant that runs as another program.
 type process struct {
 	command *exec.Cmd
 	version string
 	in      io.WriteCloser
-	answers chan []byte // closed where the program ends
+	answers chan []byte // closed when the program ends
 	errors  *tail
 }
 
-// tail keeps the end of what a program complains about.
+// tail keeps the end of what a program writes to standard error.
 type tail struct{ text []byte }
 
 func (t *tail) Write(p []byte) (int, error) {
@@ -183,7 +183,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// lastLine is what a program said last, which is where languages put the message.
+// lastLine returns the last line that a program wrote, where most languages put the error message.
 func (t *tail) lastLine() string {
 	lines := strings.Split(strings.TrimSpace(string(t.text)), "\n")
 	return lines[len(lines)-1]
@@ -201,10 +201,10 @@ func startPeer(ctx context.Context, peer Peer, dir, data string, p *Problem) (*p
 	return startCommand(ctx, command)
 }
 
-// startCommand starts a program that says who it is and then answers line by line.
+// startCommand starts a program that first prints its name and then answers line by line.
 func startCommand(ctx context.Context, command *exec.Cmd) (*process, error) {
 	c := &process{command: command, answers: make(chan []byte), errors: &tail{}}
-	// One thread each: goals are stated per core.
+	// One thread each, since goals are stated per core.
 	command.Env = append(os.Environ(), "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", "MKL_NUM_THREADS=1")
 	command.Stderr = c.errors
 	var err error
@@ -244,7 +244,7 @@ func (c *process) next(ctx context.Context) ([]byte, error) {
 	select {
 	case line, ok := <-c.answers:
 		if !ok {
-			_ = c.command.Wait() // its message is better than its status
+			_ = c.command.Wait() // its message says more than its status
 			return nil, fmt.Errorf("ended: %s", c.errors.lastLine())
 		}
 		return line, nil
@@ -264,7 +264,7 @@ func (c *process) solve(ctx context.Context, tol float64) (Answer, error) {
 	return a, nil
 }
 
-// ask sends a line and reads the JSON of the answer.
+// ask sends a line and decodes the JSON answer.
 func (c *process) ask(ctx context.Context, question string, answer any) error {
 	if _, err := fmt.Fprintln(c.in, question); err != nil {
 		return fmt.Errorf("ended: %s", c.errors.lastLine())
@@ -279,11 +279,11 @@ func (c *process) ask(ctx context.Context, question string, answer any) error {
 	return nil
 }
 
-// close ends the program, if need be by force, and waits for it.
+// close ends the program, by force if needed, and waits for it.
 func (c *process) close() {
 	_ = c.in.Close()
 	if c.command.ProcessState == nil {
-		_ = c.command.Process.Kill() // an error means that it has ended
+		_ = c.command.Process.Kill() // an error means that it has ended already
 		for range c.answers {
 		}
 		_ = c.command.Wait()

@@ -5,20 +5,19 @@ import (
 	"github.com/seed-45b9a24c/pare/loss"
 )
 
-// family is what a model is made of. Support vectors have no loss of rows and are certified otherwise.
+// family describes a model. Support vectors have no rowLoss and are certified differently.
 type family struct {
 	loss rowLoss
 	kind penaltyKind
 	ours pare.Model
-	own  loss.Loss // in the place of the loss of ours; nil: its own
-	// classes says that targets are ±1, together that they are numbers of classes with a score
-	// each, and draw makes targets for the columns of a file where no file has any: see
-	// [Problem.Draw].
+	own  loss.Loss // replaces the loss of the model ours; nil: that model's own loss
+	// classes says that targets are ±1; together says that they are class numbers, with one score per class;
+	// draw draws targets for the columns of a file, for models whose targets no file has: see [Problem.Draw].
 	classes, together bool
 	draw              draw
 }
 
-// penaltyKind says which strengths there are, and what they are on.
+// penaltyKind says which strengths there are, and what they apply to.
 type penaltyKind int
 
 const (
@@ -28,7 +27,7 @@ const (
 	eachColumn // ℓ1 with weights
 	ofGroups
 	ofSparseGroups
-	concave // and not convex
+	concave // nonconvex
 	ofVectors
 )
 
@@ -63,10 +62,10 @@ func families() map[Model]family {
 	}
 }
 
-// family returns what the model is made of.
+// family returns the description of the model.
 func (m Model) family() family { return families()[m] }
 
-// parameter is what the loss has, 0 where it has none.
+// parameter returns the parameter of the loss, 0 if it has none.
 func (p *Problem) parameter() float64 {
 	switch p.Model {
 	case Huber:

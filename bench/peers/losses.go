@@ -2,9 +2,9 @@ package peers
 
 import "math"
 
-// rowLoss sets slope to ρ = −∂ℓ/∂m at the scores m of a row, one for a loss of numbers, and returns
-// ℓ(y, m), whose infimum is 0, and what the dual point cρ, 0 ≤ c ≤ 1, lacks of Fenchel's equality:
-// ℓ(y, m) + ℓ*(y, −cρ) + c⟨ρ, m⟩ ≥ 0.
+// rowLoss sets slope to ρ = −∂ℓ/∂m at the scores m of a row (one score, unless the loss is of classes
+// together). It returns ℓ(y, m), whose infimum is 0, and the Fenchel–Young deficit at the dual point cρ, 0 ≤ c
+// ≤ 1: ℓ(y, m) + ℓ*(y, −cρ) + c⟨ρ, m⟩ ≥ 0.
 type rowLoss func(y float64, m []float64, c float64, slope []float64) (value, lack float64)
 
 func squaredLoss(y float64, m []float64, c float64, slope []float64) (value, lack float64) {
@@ -32,13 +32,13 @@ func gammaLoss(y float64, m []float64, c float64, slope []float64) (value, lack 
 	return divergence(1, u), divergence(1-c+c*u, u)
 }
 
-// power is that of the Tweedie rows, for which the conjugate has a closed form.
+// power is the power of the Tweedie loss here, for which the conjugate has a closed form.
 const power = 1.5
 
 func tweedieLoss(y float64, m []float64, c float64, slope []float64) (value, lack float64) {
 	up, down := math.Exp(m[0]/2), y*math.Exp(-m[0]/2)
 	slope[0] = down - up
-	// ℓ′ at the least u of 2u + 2y/u is −cρ; both terms are entropies with log links.
+	// ℓ′ at the minimiser u of 2u + 2y/u is −cρ; both terms are entropies with log links.
 	rho := c * slope[0]
 	root := math.Sqrt(rho*rho + 4*y)
 	u, w := (root-rho)/2, (root+rho)/2 // uw = y, w − u = cρ
@@ -53,7 +53,7 @@ func tweedieLoss(y float64, m []float64, c float64, slope []float64) (value, lac
 	return 2 * (up + down - 2*math.Sqrt(y)), 2 * (divergence(u, up) + divergence(w, down))
 }
 
-// delta is where the Huber rows become linear.
+// delta is the residual beyond which the Huber loss is linear.
 const delta = 0.5
 
 func huberLoss(y float64, m []float64, c float64, slope []float64) (value, lack float64) {
@@ -70,7 +70,7 @@ func squaredHingeLoss(y float64, m []float64, c float64, slope []float64) (value
 	return t * t / 2, (1 - c) * (1 - c) * t * t / 2
 }
 
-// softmaxLoss is that of all classes together; y is the number of one.
+// softmaxLoss is the loss of all classes together; y is the number of the class.
 func softmaxLoss(y float64, m []float64, c float64, slope []float64) (value, lack float64) {
 	largest, sum := m[0], 0.0
 	for _, v := range m {
@@ -91,8 +91,8 @@ func softmaxLoss(y float64, m []float64, c float64, slope []float64) (value, lac
 	return largest - m[int(y)] + math.Log(sum), lack
 }
 
-// divergence is a ln(a/b) − a + b ≥ 0, which is 0 only where a = b: near there by a series, that the
-// digits of small gaps are not lost.
+// divergence returns a ln(a/b) − a + b ≥ 0, which is 0 only for a = b. Near a = b it uses a series, so that
+// small gaps keep their digits.
 func divergence(a, b float64) float64 {
 	switch d := (a - b) / b; {
 	case a <= 0:

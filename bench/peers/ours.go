@@ -13,13 +13,13 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// ours is pare.Fit, from the matrix in memory to the certified result.
+// ours is pare.Fit: timed from the matrix in memory to the certified result.
 type ours struct {
 	problem *Problem
 	kernels string
 }
 
-// logLambda are our λ's of the problem.
+// logLambda returns λ of the problem.
 func (p *Problem) logLambda() []float64 {
 	alpha, ridge := kernels.Log(p.Alpha), kernels.Log(p.Ridge)
 	switch p.Model.family().kind {
@@ -43,7 +43,7 @@ func (p *Problem) logLambda() []float64 {
 	}
 }
 
-// config states it.
+// config returns the configuration of the problem.
 func (p *Problem) config(set string) pare.Config {
 	of := p.Model.family()
 	return pare.Config{Model: of.ours, Loss: of.own, Groups: p.Groups, NoIntercept: true, Threads: 1, Kernels: set}
@@ -61,7 +61,7 @@ func (o ours) solve(ctx context.Context, tol float64) (Answer, error) {
 	return p.answer(time.Since(began), f), ctx.Err()
 }
 
-// answer copies what was found.
+// answer converts a fit.
 func (p *Problem) answer(took time.Duration, f *pare.Fitted) Answer {
 	a := Answer{Seconds: took.Seconds(), Objective: new(f.Objective)}
 	if !math.IsNaN(f.Gap) { // the penalty is convex
@@ -78,7 +78,7 @@ func (p *Problem) answer(took time.Duration, f *pare.Fitted) Answer {
 	return a
 }
 
-// plain is the matrix of our own problem.
+// plain returns the matrix of the problem that pare solves.
 func (p *Problem) plain() sparse.Matrix {
 	if p.Plain != nil {
 		return p.Plain
@@ -86,7 +86,7 @@ func (p *Problem) plain() sparse.Matrix {
 	return p.X
 }
 
-// weighted turns our coefficients into those of X.
+// weighted converts coefficients of pare's problem into coefficients of X.
 func (p *Problem) weighted(index []int32, value []float64) []float64 {
 	value = slices.Clone(value)
 	if p.Weights != nil {
@@ -99,12 +99,12 @@ func (p *Problem) weighted(index []int32, value []float64) []float64 {
 
 func (o ours) close() {}
 
-// prepared is the solver alone, from cold.
+// prepared is the solver alone, from a cold start.
 type prepared struct {
 	run func(ctx context.Context, tol float64) (Answer, error)
 }
 
-// prepare makes it; for support vectors it proves the problem's bound, too.
+// prepare prepares the solver; for support vectors it also proves the problem's bound.
 func prepare(ctx context.Context, p *Problem, set string) (*prepared, error) {
 	if p.Model == SVM {
 		return prepareSVM(ctx, p, set)
@@ -124,7 +124,7 @@ func prepare(ctx context.Context, p *Problem, set string) (*prepared, error) {
 				return Answer{}, err
 			}
 			fitters[tol] = solver
-			solver.LogLambdaMax() // makes the norms and the null model
+			solver.LogLambdaMax() // computes the norms and the null model
 		}
 		began := time.Now()
 		f, err := solver.Fit(ctx, l)
@@ -205,7 +205,7 @@ func kernelSet(name string) (*kernels.Set, error) {
 	return kernels.Named(name)
 }
 
-// normal is the answer of support vectors with the normal w.
+// normal returns the answer of support vectors with normal vector w.
 func normal(began time.Time, w []float64, primal, gap float64) Answer {
 	a := Answer{Seconds: time.Since(began).Seconds(), Objective: &primal, Gap: &gap}
 	for j, v := range w {

@@ -14,8 +14,8 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// Points are strengths, ℓ1 and ridge, along paths with one ratio of the two; glmnet
-// solves a path at a time.
+// Points are strengths, ℓ1 and ridge, along paths with a constant ratio of the two, since glmnet solves one
+// path at a time.
 type Points [][][2]float64
 
 // PathAnswer is glmnet's cross-validation along paths at one thresh.
@@ -39,11 +39,10 @@ type PathPeer struct {
 	dir     string
 }
 
-// Version says who answers.
+// Version returns the name and version of the program.
 func (g *PathPeer) Version() string { return g.version }
 
-// StartPaths starts glmnet. Rows whose fold is negative only train. The error says
-// where it is not installed.
+// StartPaths starts glmnet. Rows with a negative fold only train. The error says if glmnet is not installed.
 func StartPaths(ctx context.Context, p *Problem, folds []int, points Points, covariance bool) (*PathPeer, error) {
 	dir, err := os.MkdirTemp("", "perf-paths-")
 	if err != nil {
@@ -135,10 +134,10 @@ func (g *PathPeer) Close() {
 	_ = os.RemoveAll(g.dir) // in the temporary directory
 }
 
-// LoadPeer is scikit-learn's reader.
+// LoadPeer is scikit-learn's reader of svmlight text.
 type LoadPeer struct{ *process }
 
-// StartLoad starts it. The error says where it is not installed.
+// StartLoad starts the reader. The error says if scikit-learn is not installed.
 func StartLoad(ctx context.Context, dir string) (*LoadPeer, error) {
 	p, err := startPython(ctx, dir, "load.py", "sklearn")
 	return &LoadPeer{p}, err
@@ -161,16 +160,16 @@ func startPython(ctx context.Context, dir, name string, modules ...string) (*pro
 	return startCommand(ctx, exec.Command(python, path))
 }
 
-// TablePeer is the readers of pandas, SciPy and scikit-learn, by the ending of a file's name.
+// TablePeer has the readers of pandas, SciPy and scikit-learn, chosen by the extension of a file's name.
 type TablePeer struct{ *process }
 
-// StartTables starts them. The error says where they are not installed.
+// StartTables starts the readers. The error says if they are not installed.
 func StartTables(ctx context.Context, dir string) (*TablePeer, error) {
 	p, err := startPython(ctx, dir, "tables.py", "pandas", "scipy", "sklearn")
 	return &TablePeer{p}, err
 }
 
-// Read reads a file of so many rows and returns the processor seconds that took.
+// Read reads a file with the given number of rows and returns the processor time in seconds.
 func (t *TablePeer) Read(ctx context.Context, path string, rows int) (seconds float64, err error) {
 	var a struct {
 		Seconds float64
@@ -182,13 +181,13 @@ func (t *TablePeer) Read(ctx context.Context, path string, rows int) (seconds fl
 	return a.Seconds, err
 }
 
-// Version says who answers.
+// Version returns the names and versions of the programs.
 func (t *TablePeer) Version() string { return t.version }
 
 // Close ends the program.
 func (t *TablePeer) Close() { t.close() }
 
-// Load reads a file and returns the seconds that took and what it found.
+// Load reads a file and returns the seconds it took, and the numbers of rows and nonzeros read.
 func (l *LoadPeer) Load(ctx context.Context, path string) (seconds float64, rows, nonzeros int, err error) {
 	var a struct {
 		Seconds        float64
@@ -198,15 +197,15 @@ func (l *LoadPeer) Load(ctx context.Context, path string) (seconds float64, rows
 	return a.Seconds, a.Rows, a.Nonzeros, err
 }
 
-// Version says who answers.
+// Version returns the name and version of the program.
 func (l *LoadPeer) Version() string { return l.version }
 
 // Close ends the program.
 func (l *LoadPeer) Close() { l.close() }
 
-// MeasureFactor says how many times as long as on the machine of the records things
-// take here, by scikit-learn at its tolerance 1e-6 on the quick rows whose files
-// dir has; see [Factor]. rows is 0 where there is none or no scikit-learn.
+// MeasureFactor measures how much slower this machine is than the machine of the records, by scikit-learn at
+// its tolerance 1e-6 on the quick rows whose files are in dir; see [Factor]. rows is 0 if there are no such
+// files or no scikit-learn.
 func MeasureFactor(ctx context.Context, dir string, progress func(string)) (factor float64, rows int, err error) {
 	var ratios []float64
 	peer := Peers()[0]

@@ -13,8 +13,8 @@ import (
 // Model is an inner problem, without intercept.
 type Model string
 
-// The models. Without a word for the penalty it is ℓ1; enet is ℓ1 and ridge. Groups and the penalties that are
-// not convex are those of the squared loss.
+// The models. The penalty is ℓ1 unless the name says otherwise; enet is ℓ1 and ridge. Group penalties and
+// penalties that are not convex go with the squared loss.
 const (
 	Lasso         Model = "lasso"
 	WeightedLasso Model = "wlasso" // a strength for each column
@@ -50,27 +50,26 @@ const (
 //	svm  ½‖β‖² + AlphaΣ(1 − yᵢxᵢβ)₊,  y = ±1
 //	svr  ½‖β‖² + AlphaΣ(|yᵢ − xᵢβ| − 0.1)₊
 //
-// where Alpha or Ridge may be 0, and the norm of groups is Σ√p_g‖β_g‖₂, of the columns for all classes
-// together Σ‖βⱼ‖₂; of sparse groups it is the mean of that and ‖β‖₁. MCP and SCAD, with γ = 3 and a = 3.7, are in
-// the place of the norm, and columns then have a mean square of 1. Of a multinomial model β has an entry for each column and class, by column.
+// where Alpha or Ridge may be 0. The norm of groups is Σ√p_g‖β_g‖₂, and that of columns for all classes
+// together Σ‖βⱼ‖₂; the norm of sparse groups is the mean of the group norm and ‖β‖₁. MCP and SCAD, with γ = 3
+// and a = 3.7, replace the norm; columns then have a mean square of 1. For a multinomial model β has an entry
+// for each column and class, by column.
 type Problem struct {
 	X            sparse.Matrix
 	Y            []float64
 	Model        Model
 	Alpha, Ridge float64
-	Groups       []int // of the columns, from 0 in turn; nil but for groups of columns
-	// Plain and Weights are for wlasso. X holds the columns of Plain divided by their
-	// weights: a Lasso in bⱼ = wⱼβⱼ, of the same objective and gap, which is what the
-	// others solve. We solve Σ Alpha·wⱼ|βⱼ| on Plain.
+	Groups       []int // group of each column, from 0 in order; nil without column groups
+	// Plain and Weights are for wlasso. X has the columns of Plain divided by their weights: a Lasso in bⱼ =
+	// wⱼβⱼ, with the same objective and gap, which the other programs solve. We solve Σ Alpha·wⱼ|βⱼ| on Plain.
 	Plain   sparse.Matrix
 	Weights []float64
-	// Bound is proved to be below the least objective of support vectors; see
-	// [Problem.ProveBound]. The other models need none.
+	// Bound is a proven lower bound of the objective of support vectors; see [Problem.ProveBound]. Other models
+	// do not need it.
 	Bound float64
 }
 
-// Weigh makes a weighted Lasso of a Lasso: every column gets a weight between ½ and
-// 2, the same ones each time.
+// Weigh makes a Lasso a weighted Lasso: every column gets a weight between ½ and 2, the same in every run.
 func (p *Problem) Weigh() error {
 	_, columns := p.X.Dims()
 	random := rand.New(rand.NewPCG(0, 3))
@@ -81,8 +80,8 @@ func (p *Problem) Weigh() error {
 	return p.divide(p.Weights)
 }
 
-// standardise gives columns a mean square of 1, without which penalties that are not convex may be more
-// concave than the loss is convex.
+// standardise scales columns to a mean square of 1; otherwise a nonconvex penalty may be more concave than the
+// loss is convex.
 func (p *Problem) standardise() error {
 	n, columns := p.X.Dims()
 	by := make([]float64, columns)
@@ -95,7 +94,7 @@ func (p *Problem) standardise() error {
 	return p.divide(by)
 }
 
-// divide divides columns by numbers, one for each.
+// divide divides each column by a number of its own.
 func (p *Problem) divide(by []float64) error {
 	n, columns := p.X.Dims()
 	starts, rows, values := make([]int64, 1, columns+1), []int32(nil), []float64(nil)
@@ -114,7 +113,7 @@ func (p *Problem) divide(by []float64) error {
 	return nil
 }
 
-// dot is X_jᵀu in a plain loop.
+// dot returns X_jᵀu, computed in a plain loop.
 func dot(x sparse.Matrix, j int, u []float64) float64 {
 	rows, values := x.Column(j)
 	sum := 0.0
@@ -130,8 +129,8 @@ func dot(x sparse.Matrix, j int, u []float64) float64 {
 	return sum
 }
 
-// dense reports whether other programs should get the matrix as a dense one:
-// from a quarter full on that is faster for all of them.
+// dense reports whether other programs should get the matrix in dense form: if a quarter of it or more is
+// nonzero, that is faster for all of them.
 func dense(x sparse.Matrix) bool {
 	n, p := x.Dims()
 	return float64(nonzeros(x)) >= 0.25*float64(n)*float64(p)
@@ -154,10 +153,9 @@ func nonzeros(x sparse.Matrix) (count int64) {
 	return count
 }
 
-// Write writes X and y for other programs: little-endian, n, p, the number of
-// nonzeros and 1 if a dense matrix is the better form, as int32; then the p+1
-// starts of the columns (int32), the rows from 0 (int32), the values and y (float64),
-// and of columns that have groups the p numbers of these (int32).
+// Write writes X and y for other programs, little-endian: n, p, the number of nonzeros and, as 1 or 0, whether
+// the dense form is better, as int32; then the p+1 starts of the columns (int32), the rows from 0 (int32), the
+// values and y (float64), and, if columns have groups, the p group numbers (int32).
 func (p *Problem) Write(w io.Writer) error {
 	b := bufio.NewWriterSize(w, 1<<20)
 	n, columns := p.X.Dims()

@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// interpreter returns a Python that has the modules. Debian's packages belong to
-// /usr/bin/python3, whatever else is first in the path. The error says what was
-// tried.
+// interpreter returns a Python that has the modules. It tries /usr/bin/python3 first, since Debian's packages
+// belong to it whatever comes first in the path. The error says what was tried.
 func interpreter(modules ...string) (string, error) {
 	var tried []string
 	for _, name := range []string{"/usr/bin/python3", "python3", "python"} {

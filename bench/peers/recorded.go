@@ -2,21 +2,20 @@ package peers
 
 import "math"
 
-// Record is what a solver that cannot be installed everywhere took once, on one
-// core of a Zen 4 processor. It compares by way of scikit-learn: see [Factor].
+// Record is the time of a solver that cannot be installed everywhere, measured once on one core of a Zen 4
+// processor. It is compared by way of scikit-learn: see [Factor].
 type Record struct {
 	Name    string
 	Row     string
 	Seconds float64
-	// Gap is the relative one that was certified then. A record counts for
-	// targets that it meets.
+	// Gap is the relative gap that was certified then. A record counts for targets that it meets.
 	Gap float64
 }
 
-// Records lists them.
+// Records lists the recorded times.
 func Records() []Record {
 	all := make([]Record, 0, 64)
-	// skglm by its certified gap.
+	// skglm, by its certified gap.
 	for _, v := range []struct {
 		row             string
 		loose, tight    float64 // seconds to 1e-6 and to 1e-10
@@ -58,8 +57,7 @@ func Records() []Record {
 	return all
 }
 
-// yardstick are the seconds of scikit-learn 1.2.1 at tol 1e-6, on the machine of
-// the records.
+// yardstick has the seconds of scikit-learn 1.2.1 at tol 1e-6 on the machine of the records.
 var yardstick = map[string]float64{
 	"lasso reuters_places 0.1": 0.029, "lasso reuters_places 0.01": 0.275,
 	"lasso imdb 0.1": 0.325, "lasso imdb 0.01": 6.81,
@@ -68,9 +66,8 @@ var yardstick = map[string]float64{
 	"lasso rcv1_dev 0.1": 0.023, "lasso rcv1_dev 0.01": 0.134,
 }
 
-// Factor says how many times as long as on the machine of the records things
-// take here: the median over the rows of scikit-learn's seconds at its tolerance
-// 1e-6, now and then. ok is false where no such row was run.
+// Factor returns how much slower this machine is than the machine of the records: the median over the rows of
+// the ratio of scikit-learn's seconds at its tolerance 1e-6, here to there. ok is false if no such row was run.
 func Factor(all []Comparison) (factor float64, rows int, ok bool) {
 	var ratios []float64
 	for _, c := range all {

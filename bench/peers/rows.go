@@ -11,15 +11,15 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// Row is a problem by name: a data set, a model, a share of αmax.
+// Row is a named problem: a data set, a model and a fraction of αmax.
 type Row struct {
-	Suite string // lasso, enet, wlasso, logreg, svm, deep: weak penalties on text, families: all other models, or check: rows that nothing was tuned on
+	Suite string // lasso, enet, wlasso, logreg, svm, deep: weak penalties on text, families: all other models, or check: problems on which nothing was tuned
 	Data  string // the name of a file, without .svm.gz
 	Model Model
-	Ratio float64 // α/αmax, of a ridge alone by the αmax of ℓ1; of support vectors C itself
+	Ratio float64 // α/αmax; for ridge alone relative to the αmax of ℓ1; for support vectors C itself
 }
 
-// Name is a row's own.
+// Name returns the name of the row, which is unique.
 func (r Row) Name() string { return fmt.Sprintf("%s %s %g", r.Model, r.Data, r.Ratio) }
 
 // Rows lists the standing comparisons.
@@ -70,7 +70,7 @@ func Rows() []Row {
 	return rows
 }
 
-// File returns the row's file in a directory; the error says where it is not.
+// File returns the path of the row's file in a directory; the error says that it does not exist.
 func (r Row) File(dir string) (string, error) {
 	path := filepath.Join(dir, r.Data+".svm.gz")
 	_, err := os.Stat(path)
@@ -86,10 +86,9 @@ func (r Row) Load(ctx context.Context, path string) (*Problem, error) {
 	return r.On(sparse.Compact(x), y)
 }
 
-// On states the problem on data: no intercept, no scaling, the ridge
-// of an elastic net as strong as its ℓ1 part. Where labels are classes the
-// first is told from the others, unless the model is one of all together; where
-// the model is of counts or amounts they are drawn ([Problem.Draw]). y is the problem's from then on.
+// On states the problem on data: no intercept, no scaling, the ridge of an elastic net as strong as its ℓ1
+// part. If labels are classes, the first class is separated from the rest, unless the model treats all classes
+// together; for models of counts or amounts, targets are drawn ([Problem.Draw]). The problem keeps y.
 func (r Row) On(x sparse.Matrix, y []float64) (*Problem, error) {
 	of := r.Model.family()
 	p := &Problem{X: x, Y: y, Model: r.Model}
@@ -118,8 +117,8 @@ func (r Row) On(x sparse.Matrix, y []float64) (*Problem, error) {
 	return p, p.State(r.Ratio)
 }
 
-// State sets the strengths: the shares of αmax that Alpha is, the ridge where there is no ℓ1, or both
-// alike; of support vectors Alpha is the ratio itself. Groups of columns are those of one-hot attributes.
+// State sets the strengths: Alpha to a fraction of αmax, or Ridge if there is no ℓ1 part, or both equally; for
+// support vectors, Alpha is the ratio itself. Column groups are those of one-hot attributes.
 func (p *Problem) State(ratio float64) error {
 	kind := p.Model.family().kind
 	switch {
@@ -147,8 +146,8 @@ func (p *Problem) State(ratio float64) error {
 	return nil
 }
 
-// Choose returns the rows of the words, separated by commas: a suite, or words
-// of a name, the last one perhaps unfinished. "" chooses all.
+// Choose returns the rows that match words, separated by commas: each is a suite, or words of a name, of which
+// the last may be incomplete. "" chooses all rows.
 func Choose(words string) []Row {
 	if words == "" {
 		return Rows()

@@ -8,17 +8,16 @@ import (
 	"slices"
 )
 
-// Store keeps comparisons in a file, row by row, so that a long run that was
-// interrupted goes on where it was.
+// Store keeps comparisons in a file, row by row, so that a long run can resume after an interruption.
 type Store struct {
 	path string
-	// Key says what the results depend on beside the rows: the machine and the
-	// settings. A file with another key is begun afresh.
+	// Key identifies what the results depend on besides the rows: the machine and the settings. A file with
+	// another key is discarded.
 	Key         string       `json:"key"`
 	Comparisons []Comparison `json:"comparisons"`
 }
 
-// OpenStore reads the file, where there is one; without a path nothing is kept.
+// OpenStore reads the file, if it exists; without a path nothing is kept.
 func OpenStore(path, key string) (*Store, error) {
 	s := &Store{path: path, Key: key}
 	if path == "" {
@@ -46,7 +45,7 @@ func (s *Store) Has(row string) bool {
 	return slices.ContainsFunc(s.Comparisons, func(c Comparison) bool { return c.Row == row })
 }
 
-// Add keeps a row's comparisons; the file is replaced whole.
+// Add keeps the comparisons of a row; the file is replaced atomically.
 func (s *Store) Add(all []Comparison) error {
 	s.Comparisons = append(s.Comparisons, all...)
 	if s.path == "" {

@@ -7,10 +7,10 @@ import (
 	"slices"
 )
 
-// draw draws a target of a mean.
+// draw draws a target with the given mean.
 type draw func(r *rand.Rand, mean float64) float64
 
-// drawCount draws from Poisson's distribution.
+// drawCount draws from a Poisson distribution.
 func drawCount(r *rand.Rand, mean float64) float64 {
 	count := -1.0
 	for left := mean; left >= 0; count++ {
@@ -24,8 +24,7 @@ func drawAmount(r *rand.Rand, mean float64) float64 {
 	return mean * (r.ExpFloat64() + r.ExpFloat64()) / 2
 }
 
-// drawTotal draws the sum of Poisson's number of exponential amounts: Tweedie's distribution of
-// power 3/2.
+// drawTotal draws the sum of a Poisson number of exponential amounts: the Tweedie distribution of power 3/2.
 func drawTotal(r *rand.Rand, mean float64) (total float64) {
 	for range int(drawCount(r, 2*mean)) {
 		total += r.ExpFloat64() / 2
@@ -33,7 +32,7 @@ func drawTotal(r *rand.Rand, mean float64) (total float64) {
 	return total
 }
 
-// drawOutlier draws a number around the logarithm of the mean; every tenth is far off.
+// drawOutlier draws a number around the logarithm of the mean; every tenth number is an outlier.
 func drawOutlier(r *rand.Rand, mean float64) float64 {
 	spread := 0.3
 	if r.IntN(10) == 0 {
@@ -42,9 +41,9 @@ func drawOutlier(r *rand.Rand, mean float64) float64 {
 	return math.Log(mean) + spread*r.NormFloat64()
 }
 
-// Draw makes targets with a log link from the columns of X, the same ones each time: scores are the
-// sum of ten of the fullest columns, chosen from a seed, with signs that alternate, and have a mean
-// of 0 and a standard deviation of 0.7.
+// Draw draws targets with a log link from the columns of X, the same in every run. Scores are sums of ten of
+// the fullest columns, chosen with a fixed seed, with alternating signs, and have mean 0 and standard deviation
+// 0.7.
 func (p *Problem) Draw(of draw) {
 	n, columns := p.X.Dims()
 	random := rand.New(rand.NewPCG(0, 19))
@@ -83,8 +82,8 @@ func (p *Problem) Draw(of draw) {
 	}
 }
 
-// OneHot returns groups of consecutive columns that came from one attribute each: no row has two of
-// them. It is the longest such run from the left, and the next begins there.
+// OneHot returns groups of consecutive columns such that no row has a nonzero in two columns of a group, as
+// when a group encodes one attribute. Groups are the longest such runs, from the left.
 func (p *Problem) OneHot() []int {
 	n, columns := p.X.Dims()
 	groups, taken, group := make([]int, columns), make([]bool, n), 0

@@ -16,15 +16,14 @@ type WholePeer struct {
 	dir string
 }
 
-// WholeAnswer is its choice.
+// WholeAnswer is the choice of cv.glmnet.
 type WholeAnswer struct {
 	Seconds float64 `json:"seconds"`
-	Value   float64 `json:"value"` // the criterion there, the mean over the rows
+	Value   float64 `json:"value"` // the criterion at Lambda, the mean over the rows
 	Lambda  float64 `json:"lambda"`
 }
 
-// StartWhole starts it with a problem and the fold of each row. The error says where it is
-// not installed.
+// StartWhole starts cv.glmnet with a problem and the fold of each row. The error says if it is not installed.
 func StartWhole(ctx context.Context, p *Problem, folds []int) (*WholePeer, error) {
 	dir, err := os.MkdirTemp("", "perf-whole-")
 	if err != nil {
@@ -62,7 +61,7 @@ func (g *WholePeer) start(ctx context.Context, p *Problem, folds []int) (*proces
 // Solve makes one choice.
 func (g *WholePeer) Solve(ctx context.Context) (WholeAnswer, error) { return g.solve(ctx, "") }
 
-// SolveDownTo makes one choice, on a path that ends at a share of the largest strength.
+// SolveDownTo makes one choice, on a path that ends at a fraction of the largest strength.
 func (g *WholePeer) SolveDownTo(ctx context.Context, share float64) (WholeAnswer, error) {
 	return g.solve(ctx, strconv.FormatFloat(share, 'g', -1, 64))
 }
@@ -74,7 +73,7 @@ func (g *WholePeer) solve(ctx context.Context, line string) (a WholeAnswer, err 
 	return a, err
 }
 
-// Version says who answers.
+// Version returns the name and version of the program.
 func (g *WholePeer) Version() string { return g.version }
 
 // Close ends the program and removes its files.

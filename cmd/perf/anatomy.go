@@ -15,17 +15,17 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// anatomy is one fit taken apart: what it takes to state the problem, and every
-// outer iteration of the solver.
+// anatomy breaks one fit down: the time to state the problem, and every outer iteration of the solver.
 type anatomy struct {
 	Stating []phase `json:"stating"`
 	Rounds  []round `json:"rounds"`
-	// Seconds from the matrix in memory on, and how much of them the stages explain.
+	// Seconds of the whole fit, from the matrix in memory on, and the part of it that the stages explain.
 	Seconds   float64 `json:"seconds"`
 	Explained float64 `json:"explained"`
 }
 
-// round is an outer iteration: a certificate, and what follows if it is not enough.
+// round is an outer iteration: a certificate and, if that is not good enough, the choice of a working set and
+// the work on it.
 type round struct {
 	RelativeGap float64 `json:"gap_relative"`
 	Visited     int     `json:"columns_visited"`
@@ -41,7 +41,7 @@ type round struct {
 
 var errNoAnatomy = errors.New("only models with an ℓ1 penalty of single columns, unscaled, are taken apart")
 
-// dissect solves once more, from cold, watching the solver.
+// dissect solves once more, from a cold start, and records the solver's stages.
 func (c *solveCommand) dissect(ctx context.Context, x sparse.Matrix, y, logLambda []float64) (*anatomy, error) {
 	k, err := kernels.Active()
 	if c.Kernels != "" {
@@ -105,7 +105,7 @@ func (c *solveCommand) dissect(ctx context.Context, x sparse.Matrix, y, logLambd
 	return a, err
 }
 
-// problemOf returns the two halves of a model's inner problem.
+// problemOf returns the datafit and the penalty of a model.
 func problemOf(m pare.Model, view *sparse.View, y, logLambda []float64) (fit model.Datafit, penalty model.Penalty, err error) {
 	traits := m.Traits()
 	switch {

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-45b9a24c/pare/bench/peers"
 )
 
-// goalRule is how far ahead of the best other program a fit of some models is to be.
+// goalRule is the required ratio of the best other program's time to ours, for fits of some models.
 type goalRule struct {
 	models []string
 	ratio  string // α/αmax as rows have it; "" for any
@@ -33,7 +33,7 @@ func parseGoals(text string) ([]goalRule, error) {
 	return rules, nil
 }
 
-// goalOf returns the goal of the first rule that a row falls under; ok is false where there is none.
+// goalOf returns the goal of the first rule that matches a row; ok is false if none does.
 func goalOf(rules []goalRule, row string) (goal float64, ok bool) {
 	words := strings.Fields(row)
 	for _, r := range rules {
@@ -44,18 +44,18 @@ func goalOf(rules []goalRule, row string) (goal float64, ok bool) {
 	return 0, false
 }
 
-// unsolved stands where nobody met the gap in the time that there was.
+// unsolved marks a problem whose gap no other program met within the time limit.
 const unsolved = "not in time"
 
-// standing is how a problem stands: our seconds, and who else was fastest.
+// standing is the result of one problem: our seconds, and the fastest other program.
 type standing struct {
-	row, seconds, best string
+	row, seconds, best string  // ratio is +Inf if no other program met the gap
 	ratio, goal        float64 // ratio is +Inf where nobody else met the gap
 }
 
-// bestBlock has a row for each problem under one of the goals: our seconds, the best other program of
-// all files, how many times as long it took beside ours of the same run, and the goal. Where a problem
-// is in several files our seconds are those of the last.
+// bestBlock has a row per problem with a goal: our seconds, the best other program of all files, the ratio of
+// its seconds to ours in the same run, and the goal. If a problem is in several files, our seconds are those of
+// the last file.
 func bestBlock(paths []string, how string) (string, error) {
 	rules, err := parseGoals(how)
 	if err != nil {
@@ -95,7 +95,7 @@ func bestBlock(paths []string, how string) (string, error) {
 	return standings(all), nil
 }
 
-// standings is the table, and below it the geometric mean.
+// standings returns the table, followed by the geometric mean.
 func standings(all []standing) string {
 	logs, compared, met := 0.0, 0, 0
 	table := make([][]string, 0, len(all))

@@ -9,12 +9,12 @@ import (
 	"github.com/seed-45b9a24c/pare/bench/studies"
 )
 
-// peersHeading names the columns of the file of --csv.
+// peersHeading returns the column names of the --csv file.
 func peersHeading() []string {
 	return []string{"row", "gap", "contestant", "tol", "certified_gap", "support", "seconds", "least", "most", "times_ours", "ratio_least", "ratio_most", "note"}
 }
 
-// missing names the contestants that some comparison had no program for.
+// missing returns the names of the contestants whose program was not installed for some comparison.
 func missing(all []peers.Comparison) []string {
 	var names []string
 	for _, c := range all {
@@ -27,7 +27,7 @@ func missing(all []peers.Comparison) []string {
 	return names
 }
 
-// peersTable has a row for each contestant of each comparison that is installed.
+// peersTable has a row for each installed contestant of each comparison.
 func peersTable(all []peers.Comparison) studies.Table {
 	t := studies.Table{Columns: peersHeading()}
 	for _, c := range all {

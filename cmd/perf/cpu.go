@@ -22,8 +22,8 @@ func (c *cpuCommand) run(_ context.Context, env environment) error {
 	return nil
 }
 
-// writeMachine is the heading of every report: a figure without its machine says
-// nothing.
+// writeMachine writes the heading of every report, since a figure means nothing without the machine it was
+// measured on.
 func writeMachine(env environment, m machine.Machine) {
 	caches := make([]string, 0, len(m.Caches))
 	for _, c := range m.Caches {
@@ -45,7 +45,7 @@ func writeMachine(env environment, m machine.Machine) {
 	}
 }
 
-// size is a number of bytes for people.
+// size formats a number of bytes.
 func size(bytes int) string {
 	switch {
 	case bytes >= 1<<20:

@@ -28,7 +28,7 @@ func (c *goalsCommand) run(ctx context.Context, env environment) error {
 	})
 }
 
-// writeRows is a table for people: four digits are enough.
+// writeRows prints a table with four digits.
 func writeRows(w io.Writer, t studies.Table) {
 	fmt.Fprintln(w, strings.Join(t.Columns, "\t"))
 	for _, row := range t.Rows {

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-45b9a24c/pare/bench/machine"
 )
 
-// measureFlags say how carefully loops are timed.
+// measureFlags are the flags for the precision of timings.
 type measureFlags struct {
 	Match string `placeholder:"TEXT" help:"Only operations whose name contains TEXT, such as Dot."`
 	Count int    `help:"Runs of each (default: 6, which benchstat needs; 3 with --quick)."`

@@ -1,5 +1,4 @@
-// Command perf measures pare: its loops, its solves, and other people's solvers
-// beside it.
+// Command perf measures pare: its kernels, its solves, and other solvers for comparison.
 //
 //	perf cpu          the processor, its caches, the kernel sets it can run
 //	perf kernels      every kernel, set and size against measured ceilings
@@ -7,13 +6,12 @@
 //	perf solve        where the time and the memory of a fit, a hypergradient or a selection go
 //	perf peers        our solvers beside those installed, at equal certified gap
 //	perf figures      plots of the paper, redone: CSV and SVG
-//	perf goals        what the project has set itself, measured: tables and CSV
-//	perf page         renew the tables of docs/results.md from those files
+//	perf goals        the goals of the project, measured: tables and CSV
+//	perf page         renew the tables of docs/results.md from these files
 //	perf data NAME    a seeded data set as svmlight text
 //
-// Results go to standard output, as text or with --json as one JSON object;
-// progress goes to standard error. The exit status is 0, 1 for a failure, 2 for a
-// faulty command line.
+// Results go to standard output, as text or with --json as one JSON object; progress goes to standard error.
+// The exit status is 0, 1 for a failure, 2 for a faulty command line.
 package main
 
 import (

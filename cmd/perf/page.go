@@ -14,13 +14,13 @@ import (
 	"strings"
 )
 
-// pageCommand renews the tables of a page from the files beside it. What a person
-// wrote stays; what lies between two marks is replaced:
+// pageCommand renews the tables of a page from the files beside it. It replaces the text between two marks and
+// leaves the rest of the page alone:
 //
 //	<!-- table FILE [: COLUMN, ...] -->   a CSV, or some columns of it
 //	<!-- peers FILE : MODEL,... GAP -->           what perf peers --csv wrote, a row per problem
 //	<!-- best FILE, ... : MODEL,... [RATIO] = GOAL; ... -->   the best other program of each problem, beside a goal
-//	<!-- run FILE -->                             how a study came about
+//	<!-- run FILE -->                             how a study was run
 //	<!-- end -->
 type pageCommand struct {
 	File string `arg:"" optional:"" default:"docs/results.md" help:"The page (default: docs/results.md)."`
@@ -28,12 +28,13 @@ type pageCommand struct {
 
 const endMark = "<!-- end -->"
 
-// blocks make what follows a mark of their name from its files and from what comes after the colon.
+// blocks returns, by the name of a mark, the function that makes the block from the files and the text after
+// the colon.
 var blocks = map[string]func(paths []string, how string) (string, error){
 	"table": ofOne(tableBlock), "peers": ofOne(peersBlock), "run": ofOne(runBlock), "best": bestBlock,
 }
 
-// ofOne is a block of a single file.
+// ofOne adapts a block of a single file.
 func ofOne(block func(path, how string) (string, error)) func(paths []string, how string) (string, error) {
 	return func(paths []string, how string) (string, error) {
 		if len(paths) > 1 {
@@ -55,8 +56,7 @@ func (c *pageCommand) run(_ context.Context, env environment) error {
 	return os.WriteFile(c.File, []byte(renewed), 0o644)
 }
 
-// renew replaces the blocks of a page whose files lie under dir. A block whose file
-// is not there stays.
+// renew replaces the blocks of a page whose files are under dir. A block whose file is missing stays as it is.
 func renew(page, dir string, skipped func(why string)) (string, error) {
 	var out strings.Builder
 	for {
@@ -75,7 +75,7 @@ func renew(page, dir string, skipped func(why string)) (string, error) {
 		after := from + length + len(" -->")
 		out.WriteString(page[:after])
 		page = page[after:]
-		if render == nil { // somebody's comment
+		if render == nil { // an ordinary comment
 			continue
 		}
 		end := strings.Index(page, endMark)
@@ -102,7 +102,7 @@ func renew(page, dir string, skipped func(why string)) (string, error) {
 	}
 }
 
-// readCSV returns a heading and rows.
+// readCSV returns the heading and the rows of a file.
 func readCSV(path string) ([]string, [][]string, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -119,7 +119,7 @@ func readCSV(path string) ([]string, [][]string, error) {
 	return rows[0], rows[1:], nil
 }
 
-// digits shortens numbers for people.
+// digits shortens a number to five digits.
 func digits(cell string) string {
 	v, err := strconv.ParseFloat(cell, 64)
 	if err != nil || strings.Trim(cell, "-0123456789") == "" {
@@ -192,7 +192,7 @@ func runBlock(path, _ string) (string, error) {
 	if r.Missing != nil {
 		absent = ". Not installed: " + strings.Join(r.Missing, "; ")
 	}
-	took := "" // a run that was interrupted and resumed does not know
+	took := "" // not known if a run was interrupted and resumed
 	if r.Seconds >= 0.5 {
 		took = fmt.Sprintf("%.0f s on ", r.Seconds)
 	}
@@ -200,8 +200,8 @@ func runBlock(path, _ string) (string, error) {
 		r.Command, took, r.Date, r.Machine, r.Kernels, r.Go, revision, r.Load, absent), nil
 }
 
-// peersBlock has a row for each problem of some models at a gap: our seconds, and how
-// many times as long each of the others takes.
+// peersBlock has a row per problem of some models at a gap: our seconds, and the ratio to them of the seconds
+// of each other program.
 func peersBlock(path, how string) (string, error) {
 	heading, rows, err := readCSV(path)
 	if err != nil {
@@ -232,7 +232,7 @@ func peersBlock(path, how string) (string, error) {
 		if !slices.Contains(others, name) {
 			others = append(others, name)
 		}
-		cell := r[len(r)-1] // why not
+		cell := r[len(r)-1] // the reason, if there are no seconds
 		switch {
 		case r[6] == "":
 		case slices.Index(others, name) < 2: // ours come first, in seconds

@@ -137,7 +137,7 @@ func (c *peersCommand) problem(ctx context.Context, row peers.Row, path string) 
 	return row.On(x, slices.Clone(d.Y))
 }
 
-// report prints, and keeps where asked to, what has been compared of the rows.
+// report prints the comparisons of the rows, and writes them to a file if asked to.
 func (c *peersCommand) report(env environment, store *peers.Store, rows []peers.Row, m machine.Machine, began time.Time) error {
 	all := slices.DeleteFunc(slices.Clone(store.Comparisons), func(c peers.Comparison) bool {
 		return !slices.ContainsFunc(rows, func(r peers.Row) bool { return r.Name() == c.Row })
@@ -165,7 +165,7 @@ func (c *peersCommand) report(env environment, store *peers.Store, rows []peers.
 	return writeSummary(env, all, s)
 }
 
-// keep writes the table and, beside it, how it came about.
+// keep writes the table and, beside it, the record of the run.
 func (c *peersCommand) keep(all []peers.Comparison, note record) error {
 	if err := writeCSV(c.CSV, peersTable(all)); err != nil {
 		return err
@@ -173,7 +173,7 @@ func (c *peersCommand) keep(all []peers.Comparison, note record) error {
 	return note.write(strings.TrimSuffix(c.CSV, ".csv") + ".json")
 }
 
-// command is what was asked, as one would type it.
+// command returns the command line.
 func (c *peersCommand) command() string {
 	command := "perf peers"
 	if c.Rows != "" {

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-45b9a24c/pare/table/parquet"
 )
 
-// reading are the flags of pare that say what is in a file.
+// reading are the flags of pare that describe the contents of a file.
 type reading struct {
 	Target   string        `placeholder:"COLUMN" help:"The target in FILE: a column, by name or number, or a file with a value for each row."`
 	OneHot   bool          `help:"Make a column of each category of a column of words."`
@@ -16,7 +16,7 @@ type reading struct {
 	Features int           `placeholder:"P" help:"Number of columns, where the largest index is not the last."`
 }
 
-// open reads a file, the diabetes data where it has no name.
+// open reads a file; "" is the diabetes data.
 func (r *reading) open(ctx context.Context, name string) (*table.Data, error) {
 	o := table.Options{
 		Target: r.Target, OneHot: r.OneHot, Missing: r.Missing, Features: r.Features, Formats: []table.Format{parquet.Format()},

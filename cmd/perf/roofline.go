@@ -37,8 +37,8 @@ func (c *rooflineCommand) run(ctx context.Context, env environment) error {
 	return file.Close()
 }
 
-// roofline draws rates over intensity: arithmetic per byte. A loop cannot be above
-// the roof of the memory that its operands come from, nor above the flat one.
+// roofline draws rates against intensity, the operations per byte. A loop cannot exceed the bandwidth roof of
+// the memory that holds its operands, nor the flat roof of arithmetic.
 func roofline(c machine.Ceilings, results []loops.Result) chart.Chart {
 	const least, most = 1.0 / 64, 4.0
 	picture := chart.Chart{

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// grammar is the command line.
+// grammar is the grammar of command lines.
 type grammar struct {
 	CPU      cpuCommand      `cmd:"" name:"cpu" help:"The processor, its caches, the kernel sets available and chosen."`
 	Kernels  kernelsCommand  `cmd:"" help:"Every kernel, set and size: times, rates, shares of the measured ceiling."`
@@ -28,7 +28,7 @@ type grammar struct {
 	Data     dataCommand     `cmd:"" help:"A seeded data set as svmlight text on standard output."`
 }
 
-// environment is what a command writes to.
+// environment holds the outputs of a command.
 type environment struct {
 	stdout, stderr io.Writer
 }
@@ -72,7 +72,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// status writes a line that replaces the one before, on a terminal only.
+// status writes a line that replaces the previous one; only on a terminal.
 func (e environment) status(format string, args ...any) {
 	if file, ok := e.stderr.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
 		fmt.Fprintf(file, "\r\x1b[K"+format, args...)

@@ -33,7 +33,7 @@ type runFlags struct {
 	State   string   `placeholder:"FILE" help:"Note here what is done; the same command, interrupted, goes on from it."`
 }
 
-// record says how a study came about. It lies beside its tables.
+// record describes how a study was run. It is written beside the study's tables.
 type record struct {
 	Name     string   `json:"name"`
 	About    string   `json:"about"`
@@ -46,10 +46,10 @@ type record struct {
 	Go       string   `json:"go"`
 	Revision string   `json:"revision,omitempty"`
 	Files    []string `json:"files"`
-	Missing  []string `json:"missing,omitempty"` // programs to compare with that are not installed
+	Missing  []string `json:"missing,omitempty"` // programs for comparison that are not installed
 }
 
-// newRecord is made when the work is done.
+// newRecord returns the record of a run that has just ended.
 func newRecord(name, about, command string, began time.Time, load string, m machine.Machine) record {
 	return record{
 		Name: name, About: about, Command: command,
@@ -66,14 +66,13 @@ func (r record) write(path string) error {
 	return os.WriteFile(path, append(text, '\n'), 0o644)
 }
 
-// state is what an interrupted run has done.
+// state records what an interrupted run has done.
 type state struct {
-	Key  string   `json:"key"` // of the settings; others begin afresh
+	Key  string   `json:"key"` // of the settings; a run with another key begins afresh
 	Done []string `json:"done"`
 }
 
-// run runs the studies chosen, one after the other, and writes what they leave.
-// show, where set, prints a result.
+// run runs the chosen studies, one after another, and writes their results. show, if not nil, prints a result.
 func (c *runFlags) run(ctx context.Context, env environment, command string, all []studies.Study, show func(studies.Study, *studies.Result) error) error {
 	if c.List {
 		return env.left(func(w io.Writer) {
@@ -132,7 +131,7 @@ func (c *runFlags) run(ctx context.Context, env environment, command string, all
 	return c.finished()
 }
 
-// finished forgets the state where all is done: the next run is a new one.
+// finished removes the state once all is done, so that the next run begins afresh.
 func (c *runFlags) finished() error {
 	if c.State == "" {
 		return nil
@@ -143,7 +142,7 @@ func (c *runFlags) finished() error {
 	return nil
 }
 
-// empty reports that no table has a row.
+// empty reports whether no table has rows.
 func empty(r *studies.Result) bool {
 	for _, t := range r.Tables {
 		if len(t.Rows) > 0 {
@@ -153,7 +152,7 @@ func empty(r *studies.Result) bool {
 	return true
 }
 
-// settings are the flags that change results, as one would type them.
+// settings returns the flags that change results, as on the command line.
 func (c *runFlags) settings() string {
 	text := ""
 	if c.Quick {
@@ -233,7 +232,7 @@ func (c *runFlags) writeState(s *state, name string) error {
 	return os.WriteFile(c.State, text, 0o644)
 }
 
-// save writes the tables, the charts and the record, and says where they are.
+// save writes the tables, the charts and the record, and prints where they are.
 func (c *runFlags) save(env environment, name string, r *studies.Result, note record) error {
 	if err := os.MkdirAll(c.Output, 0o755); err != nil {
 		return err
@@ -264,7 +263,7 @@ func (c *runFlags) save(env environment, name string, r *studies.Result, note re
 	return note.write(filepath.Join(c.Output, name+".json"))
 }
 
-// writeCSV writes a table alone.
+// writeCSV writes one table.
 func writeCSV(path string, t studies.Table) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err

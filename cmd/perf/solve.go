@@ -20,7 +20,7 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// solveCommand takes the flags of pare that state the same problem.
+// solveCommand has the flags of pare that state the problem.
 type solveCommand struct {
 	What string `arg:"" enum:"fit,grad,select" help:"fit, grad or select."`
 	File string `arg:"" optional:"" help:"A file of any kind that pare reads; without it the diabetes data."`
@@ -50,12 +50,12 @@ type solveCommand struct {
 	JSON       bool   `name:"json" help:"One JSON object."`
 }
 
-// phase is a part of the work.
+// phase is a timed part of the work.
 type phase struct {
 	Name      string  `json:"name"`
 	Seconds   float64 `json:"seconds"`
 	Allocated uint64  `json:"allocated_bytes,omitempty"`
-	// Streamed is what the passes over the whole matrix read.
+	// Streamed is the number of bytes that passes over the whole matrix read.
 	Streamed int64 `json:"streamed_bytes,omitempty"`
 }
 
@@ -68,15 +68,15 @@ type solveReport struct {
 	MatrixBytes int64           `json:"matrix_bytes"`
 	Phases      []phase         `json:"phases"`
 	Status      string          `json:"status"`
-	GapRelative *float64        `json:"gap_relative"` // nil: there is none
+	GapRelative *float64        `json:"gap_relative"` // nil: there is no gap
 	Support     int             `json:"support"`
 	Epochs      int             `json:"epochs"`
 	Passes      int             `json:"passes"`
 	Iterations  int             `json:"cg_iterations,omitempty"`
 	Evaluations []evaluation    `json:"evaluations,omitempty"`
-	Anatomy     *anatomy        `json:"anatomy,omitempty"` // of a fit
+	Anatomy     *anatomy        `json:"anatomy,omitempty"` // fit only
 	Counters    []machine.Count `json:"counters"`
-	PeakBytes   uint64          `json:"peak_bytes"` // of the Go heap and stacks, from the system
+	PeakBytes   uint64          `json:"peak_bytes"` // of the Go heap and stacks
 	Machine     machine.Machine `json:"machine"`
 }
 
@@ -159,8 +159,8 @@ func (c *solveCommand) load(ctx context.Context) (x sparse.Matrix, y []float64, 
 	return x, y, err
 }
 
-// matrixBytes is what a pass reads: 8 bytes a value and, where the matrix is
-// sparse, 4 for its row.
+// matrixBytes returns the number of bytes that a pass reads: 8 per value and, if the matrix is sparse, 4 for
+// its row index.
 func matrixBytes(x sparse.Matrix) int64 {
 	if rows, _ := x.Arrays(); rows == nil {
 		return 8 * x.NNZ()
@@ -246,7 +246,8 @@ func (r *solveReport) fit(f *pare.Fitted) {
 	r.GapRelative, r.Support, r.Epochs, r.Passes = finite(f.RelativeGap), len(f.Support), f.Epochs, f.Passes
 }
 
-// finite returns a number for JSON, nil for one that is not finite, as the gap of what is not convex.
+// finite returns a number for JSON, nil for one that is not finite, such as the gap of a problem that is not
+// convex.
 func finite(v float64) *float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil
@@ -254,7 +255,7 @@ func finite(v float64) *float64 {
 	return &v
 }
 
-// logLambda reads --ratio or --log-lambda.
+// logLambda parses --ratio or --log-lambda.
 func (c *solveCommand) logLambda(x sparse.Matrix, y []float64) ([]float64, error) {
 	l, err := pare.LogLambdaMax(x, y, c.config())
 	if err != nil {
@@ -288,7 +289,7 @@ func (c *solveCommand) logLambda(x sparse.Matrix, y []float64) ([]float64, error
 	return l, nil
 }
 
-// profile starts what was asked for and returns what ends it.
+// profile starts the profiles asked for and returns the function that ends them.
 func (c *solveCommand) profile() (stop func() error, err error) {
 	var ends []func() error
 	start := func(path string, begin func(*os.File) error, end func()) error {

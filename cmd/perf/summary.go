@@ -9,16 +9,16 @@ import (
 	"github.com/seed-45b9a24c/pare/bench/peers"
 )
 
-// summaryRow sets us against the best of the others at one problem and target.
+// summaryRow compares pare with the best other program on one problem at one target.
 type summaryRow struct {
 	Row      string  `json:"row"`
 	Target   float64 `json:"target"`
-	Seconds  float64 `json:"seconds"`            // ours, the whole fit
+	Seconds  float64 `json:"seconds"`            // of pare, for the whole fit
 	Prepared float64 `json:"prepared,omitempty"` // the solver alone
 	Best     string  `json:"best,omitempty"`
-	Ratio    float64 `json:"ratio,omitempty"` // of the best one installed
+	Ratio    float64 `json:"ratio,omitempty"` // of the best installed program, to pare's seconds
 	Recorded string  `json:"recorded,omitempty"`
-	// RecordedRatio is a recorded time, scaled to this machine, over ours.
+	// RecordedRatio is a recorded time, scaled to this machine, divided by ours.
 	RecordedRatio float64 `json:"recorded_ratio,omitempty"`
 }
 
@@ -99,7 +99,7 @@ func writeSummary(env environment, all []peers.Comparison, rows []summaryRow) er
 	return nil
 }
 
-// mean is a geometric mean of how many times as long as we the best of the others takes.
+// mean accumulates the geometric mean of the ratios of the best other program's time to ours.
 type mean struct {
 	log, least   float64
 	count, below int

@@ -8,8 +8,8 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/decimal"
 )
 
-// The two loops that reading a text of numbers consists of: where cells end, and which numbers
-// they spell. They are exact, so that there is no order of operations to agree on.
+// The two loops for reading numbers from text: one finds where cells end, the other reads their
+// numbers. They are exact, so that there is no order of operations to agree on.
 
 const (
 	markedBlock = 8 * Block // bytes of text at a time
@@ -37,10 +37,10 @@ func newMarks(
 	}
 }
 
-// markedWidth is how many bytes the primitives look at together.
+// markedWidth is the number of bytes that the primitives look at together.
 const markedWidth = 64
 
-// marksGo looks at eight bytes at once, each less the byte that is sought.
+// marksGo looks at eight bytes at once, XORed with each of the bytes it looks for.
 func marksGo(text []byte, a, b, c byte, base int, at []int32) (n int) {
 	const ones, high = 0x0101010101010101, 0x8080808080808080
 	as, bs, cs := uint64(a)*ones, uint64(b)*ones, uint64(c)*ones
@@ -48,7 +48,7 @@ func marksGo(text []byte, a, b, c byte, base int, at []int32) (n int) {
 	for ; i+8 <= len(text); i += 8 {
 		word := binary.LittleEndian.Uint64(text[i:])
 		x, y, z := word^as, word^bs, word^cs
-		// The high bit of a byte is set in none of the three factors but where it is 0.
+		// In each of the three factors, the high bit of a byte is 0 only where the byte is the one looked for.
 		found := ((x&^high+^uint64(high))|x)&((y&^high+^uint64(high))|y)&((z&^high+^uint64(high))|z)&high ^ high
 		for ; found != 0; found &= found - 1 {
 			at[n] = int32(base + i + bits.TrailingZeros64(found)/8)
@@ -82,7 +82,7 @@ func newNumbers(
 			}
 			ends, out, unread = ends[size:], out[size:], unread+left
 		}
-		for len(out) > 0 && ends[1] < cellReach { // the primitives look at so many bytes before an end
+		for len(out) > 0 && ends[1] < cellReach { // the primitives read that many bytes before an end
 			step(numbersGo, 1)
 		}
 		for len(out) >= 2 {
@@ -111,7 +111,7 @@ func numbersGo(text []byte, ends []int32, out []float64) (done, unread int) {
 	return len(out), unread
 }
 
-// shortNumber returns the number that the first n bytes of a text spell, few of them, NaN if it is none.
+// shortNumber returns the number that the first n bytes of a text spell, at most cellReach; NaN if they spell none.
 func shortNumber(text []byte, n int) float64 {
 	if len(text) >= decimal.ShortReach {
 		if v, ok := decimal.Brief(text, n); ok {

@@ -2,7 +2,7 @@ package kernels
 
 import "math/bits"
 
-// newCountAnd makes the operation of a loop that takes a block at most.
+// newCountAnd makes CountAnd from a loop over at most a block.
 //
 //go:noinline
 func newCountAnd(loop func(x, y []uint64) int, s *Set) func(x, y []uint64) int {

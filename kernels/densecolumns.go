@@ -2,16 +2,16 @@ package kernels
 
 import "math"
 
-// denseLook is how many elements of a dense matrix there are to a look: less than a
-// millisecond of reading memory, and more than a small problem has, so that its certificates,
-// of one pass each, are not cut off.
+// denseLook is the number of elements of a dense matrix between two looks. To read them takes
+// less than a millisecond. A small problem has fewer, so that its certificates, of one pass
+// each, are not cut off.
 const denseLook = 1 << 20
 
-// stored is how the elements of dense columns are.
+// stored is the type of the elements of dense columns.
 type stored interface{ float32 | float64 }
 
-// newDenseColumns makes an operation on dense columns, one behind another, and one vector of a loop
-// that takes a block at most.
+// newDenseColumns makes an operation on dense columns, which follow one another, and a vector from a
+// loop over at most a block.
 //
 //go:noinline
 func newDenseColumns[T stored](name string, loop func(values []T, y, out []float64), s *Set) func(values []T, y, out []float64) {
@@ -46,7 +46,7 @@ func newDenseColumns[T stored](name string, loop func(values []T, y, out []float
 	}
 }
 
-// longDense takes a column of more than a block, or of none.
+// longDense handles a column with more elements than a block, or without any.
 func longDense[T stored](s *Set, loop func(values []T, y, out []float64), x []T, y, out []float64) {
 	var sum float64
 	for len(x) > 0 {
@@ -59,7 +59,7 @@ func longDense[T stored](s *Set, loop func(values []T, y, out []float64), x []T,
 	out[0] = sum
 }
 
-// dotDenseBy makes the loop of one over a column.
+// dotDenseBy makes a loop over columns from one over the elements of a column.
 func dotDenseBy[T stored](dot func(x []T, y []float64) float64) func(values []T, y, out []float64) {
 	return func(values []T, y, out []float64) {
 		n := len(y)
@@ -81,8 +81,8 @@ func squaresDenseGo(values, y, out []float64) {
 }
 
 const (
-	shortColumn = 128 // rows, at most, of the columns anywhere that a loop takes together
-	fourColumns = 4   // of them, at least, for dot products
+	shortColumn = 128 // largest number of rows of columns that a loop of a Spans operation handles together
+	fourColumns = 4   // least number of such columns, for dot products
 )
 
 //go:noinline
@@ -151,7 +151,7 @@ func newAxpyDenseSpans(loop func(a []float64, from []int64, values, y []float64)
 	}
 }
 
-// within reports whether columns begin at 0 or behind, and at last or before.
+// within reports whether 0 ≤ from[c] ≤ last for every column.
 func within(from []int64, last int) bool {
 	signs := int64(0)
 	for _, at := range from {

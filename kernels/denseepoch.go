@@ -53,7 +53,7 @@ func newDenseEpoch(loop func(e *DenseEpoch, from, to int) (moved int), s *Set) f
 			}
 			return moved
 		}
-		step := max(1, Block/(2*n)) // each column may be met twice
+		step := max(1, Block/(2*n)) // each column may be used twice
 		for k := 0; k < w; k += step {
 			moved += loop(e, k, min(w, k+step))
 			s.between(w - k - step)
@@ -62,7 +62,7 @@ func newDenseEpoch(loop func(e *DenseEpoch, from, to int) (moved int), s *Set) f
 	}
 }
 
-// coordinate is one step of the epoch: the reference of the assembly.
+// coordinate does one step of the epoch; it is the reference for the assembly.
 func (e *DenseEpoch) coordinate(s *Set, k int) (moved int) {
 	column := e.Values[e.From[k]:][:len(e.Residual)]
 	c, old := s.Dot(column, e.Residual), e.Coef[k]

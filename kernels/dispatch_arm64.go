@@ -4,7 +4,7 @@ package kernels
 
 import "github.com/seed-45b9a24c/pare/kernels/arm64"
 
-// native lists the sets beside pure Go: every arm64 CPU has NEON.
+// native lists the sets besides pure Go: every arm64 CPU has NEON.
 func native() []*Set {
 	return []*Set{newSet("neon", &primitives{
 		dot:            arm64.DotNEON,
@@ -31,8 +31,9 @@ func native() []*Set {
 		solveTile:      arm64.SolveTileNEON,
 		addTile:        arm64.AddTileNEON,
 
-		// Not in assembly, which lacks vector instructions for these: conversion of
-		// 32 bits, sums, products, maxima and comparisons of floating-point numbers.
+		// In Go, because Go's assembler lacks the vector instructions that these need:
+		// conversion of 32 bits, and sums, products, maxima and comparisons of
+		// floating-point numbers.
 		squaresDense:  squaresDenseGo,
 		reach:         reachGo,
 		margin:        marginGo,

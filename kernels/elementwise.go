@@ -2,7 +2,7 @@ package kernels
 
 import "math"
 
-// newElementwise makes the operation of a loop that applies a function to every
+// newElementwise makes an operation from a loop that applies a function to every
 // element of x.
 //
 //go:noinline
@@ -55,7 +55,7 @@ func bellGo(dst, x []float64) {
 	}
 }
 
-// newProduct makes the operation of a loop that multiplies two vectors.
+// newProduct makes Product from a loop over at most a block.
 //
 //go:noinline
 func newProduct(loop func(dst, x, y []float64), s *Set) func(dst, x, y []float64) {
@@ -85,7 +85,7 @@ func productGo(dst, x, y []float64) {
 	}
 }
 
-// newDivergence makes the operation of a loop over rows.
+// newDivergence makes Divergence from a loop over at most a block.
 //
 //go:noinline
 func newDivergence(loop func(dst, y, m, t []float64, scale float64, rest, whole [2]float64), s *Set) func(dst, y, m, t []float64, scale float64, rest, whole [2]float64) {

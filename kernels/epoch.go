@@ -6,8 +6,8 @@ import "math"
 //
 //	½‖r‖² + Σ_k Threshold[k]·|β_k| + ½·Ridge·Σ_k β_k²,
 //
-// over w packed sparse columns x_k, implicitly centred: x_k stands for
-// x_k − Mean[k]·1, and Residual + Offset·1 for the residual. For k = 0 … w−1:
+// over w packed sparse columns x_k that are centred implicitly: x_k stands for
+// x_k − Mean[k]·1, and the residual r is Residual + Offset·1. For k = 0 … w−1:
 //
 //	c = Σ values·Residual[rows] + Offset·Total·Mean[k]     correlation with the residual
 //	Grad[k] = c − Ridge·β_k
@@ -66,9 +66,9 @@ func newEpoch(loop func(e *Epoch, from, to int) (updated int), s *Set) func(e *E
 	}
 }
 
-// run returns how many columns from k on go to the assembly in one call: at
-// most half a block of entries, since each may be met twice. It is 0 if the
-// first column alone has more.
+// run returns the number of columns from k on that one call of the assembly
+// does: at most half a block of entries, since each may be used twice. It is 0
+// if the first column alone has more.
 func (e *Epoch) run(k int) int {
 	entries := 0
 	for last := k; last < len(e.Coef); last++ {
@@ -86,7 +86,7 @@ func (e *Epoch) run(k int) int {
 	return len(e.Coef) - k
 }
 
-// coordinate is one step of the epoch: the reference of the assembly.
+// coordinate does one step of the epoch; it is the reference for the assembly.
 func (e *Epoch) coordinate(s *Set, k int) (updated int) {
 	from, to := e.From[k], e.To[k]
 	values, rows := e.Values[from:to], e.Rows[from:to]

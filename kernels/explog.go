@@ -12,7 +12,7 @@ const (
 	ln2Hi = 0x1.62e42fefa3800p-1  // 42 bits, so that k·ln2Hi is exact for |k| < 2¹¹
 	ln2Lo = 0x1.ef35793c76730p-45 // ln 2 − ln2Hi
 
-	// Adding it rounds to an integer, which then stands in the low bits.
+	// roundShift rounds a number to which it is added to an integer, whose bits are then the low ones.
 	roundShift = 0x1.8p52
 
 	expOverflow = 709.79                // e^x is +Inf from here on
@@ -35,7 +35,7 @@ const (
 
 // Exp returns e^x with an error of at most 1 ulp and the same bits on every
 // architecture. It is 0 where e^x is below the smallest normal number, for x
-// below −708.4: processors take ten times as long over smaller ones.
+// below −708.4: subnormal numbers take processors ten times as long.
 //
 // x = k·ln 2 + r with |r| ≤ ln 2 / 2, and e^x = 2^k·e^r.
 func Exp(x float64) float64 {
@@ -52,7 +52,7 @@ func Exp(x float64) float64 {
 	hi := math.FMA(-k, ln2Hi, x) // exact
 	lo := float64(k * ln2Lo)
 	r := hi - lo
-	rest := (hi - r) - lo // what rounding r left behind
+	rest := (hi - r) - lo // the rounding error of r
 
 	// q = 1/2 + exp0·r + … in pairs, so that few steps wait for one another.
 	r2 := float64(r * r)
@@ -67,16 +67,16 @@ func Exp(x float64) float64 {
 	q8 := math.FMA(exp9, r2, q89)
 	q := math.FMA(math.FMA(q8, r4, q4), r4, q0)
 	a := 1 + r
-	b := (1 - a) + r // what rounding a left behind
+	b := (1 - a) + r // the rounding error of a
 	y := a + (math.FMA(r2, q, rest) + b)
 
-	// 2^k in two factors, since 2^1024 is none. Both products are exact.
+	// 2^k in two factors, since 2^1024 is not a float64. Both products are exact.
 	n := math.Float64bits(shifted) // ≡ k modulo 2¹²
 	half := n >> 1
 	return float64(y*pow2(half)) * pow2(n-half)
 }
 
-// pow2 is 2^n for n modulo 2¹², if that is a normal number.
+// pow2 returns 2^n, where n is given modulo 2¹², if that is a normal number.
 func pow2(n uint64) float64 { return math.Float64frombits((n + 1023) << 52) }
 
 // (ln((1+s)/(1−s))/s − 2)/z = log0 + log1·z + … with z = s² ≤ 0.02944.

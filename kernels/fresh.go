@@ -5,23 +5,23 @@ import (
 	"unsafe"
 )
 
-// freshLeast is how many numbers are worth the trouble: to clear fewer takes a moment.
+// freshLeast is the least number of elements that are left uncleared: to clear fewer takes hardly any time.
 const freshLeast = 1 << 16
 
-// flat are the numbers that can be left uncleared, and what is made of them alone.
+// flat has the types that can be left uncleared: numbers, and structs of numbers.
 type flat interface {
 	float64 | int | int32 | int64 | uint64 | BoxVariable
 }
 
-// Undefined returns n numbers of any value. The runtime clears what it makes, and a gigabyte takes
-// it 70 ms in which no call can end.
+// Undefined returns n elements whose values are undefined. make would clear them, which takes 70 ms
+// for a gigabyte, during which no call can be cancelled.
 func Undefined[T flat](n int) []T {
 	if n < freshLeast {
 		x := make([]T, n)
 		spoil(x)
 		return x
 	}
-	const ahead = 64 // the builder's string, which must not change
+	const ahead = 64 // bytes before x, for the builder's string, which must not change
 	var zero T
 	var memory strings.Builder // does not clear what it grows by
 	memory.Grow(ahead + n*int(unsafe.Sizeof(zero)))
@@ -31,7 +31,7 @@ func Undefined[T flat](n int) []T {
 	return x
 }
 
-// Zeros returns n zeros, cleared in pieces.
+// Zeros returns n zeros, which are cleared in pieces.
 func Zeros[T flat](s *Set, n int) []T {
 	if n < freshLeast {
 		return make([]T, n)

@@ -11,7 +11,7 @@ type primitives struct {
 	dot            func(x, y []float64) float64
 	dotDense       func(values, y, out []float64)                       // at most Block elements in all
 	squaresDense   func(values, y, out []float64)                       // likewise
-	dotDenseSpans  func(from []int64, values, y, out []float64)         // at most shortColumn rows, at least fourColumns; nil: a column at a time
+	dotDenseSpans  func(from []int64, values, y, out []float64)         // at most shortColumn rows, at least fourColumns columns; nil: column by column
 	axpyDenseSpans func(a []float64, from []int64, values, y []float64) // at most shortColumn rows, at least one column; likewise
 	axpy           func(a float64, x, y []float64)
 	scal           func(a float64, x []float64)
@@ -26,12 +26,12 @@ type primitives struct {
 	dotIndexed     func(values []float64, rows []int32, y []float64) float64
 	axpyIndexed    func(a float64, values []float64, rows []int32, y []float64)
 	scaleIndexed   func(values []float64, rows []int32, scale, out []float64) (sum, square float64)
-	dotSpans       func(from, to []int64, rows []int32, values, y, out []float64) (done int)                   // stops at Block entries, or at a column that leaves rows
+	dotSpans       func(from, to []int64, rows []int32, values, y, out []float64) (done int)                   // stops before more than Block entries, or before a column that is not within rows
 	axpySpans      func(a []float64, from, to []int64, rows []int32, values, y []float64) (done int)           // likewise
 	moments        func(colPtr []int64, rows []int32, values, pairs, squares, sums, dots []float64) (done int) // likewise
 	columnMoments  func(rows []int32, values, pairs []float64) (square, sum, dot float64)                      // of one column
 	dotLanes       func(values []float64, rows []int32, y []float64, first int, out *[Lanes]float64)
-	addLanes       func(from, to []int64, rows []int32, values, y []float64, first int, out []float64) (done int) // stops as dotSpans does; nil: a column at a time
+	addLanes       func(from, to []int64, rows []int32, values, y []float64, first int, out []float64) (done int) // stops as dotSpans does; nil: column by column
 	dotLanesMasked func(values []float64, rows []int32, mask []uint8, y []float64, out *[Lanes]float64)
 	axpyLanes      func(a *[Lanes]float64, values []float64, rows []int32, y []float64)
 	dotDenseSingle func(values []float32, y, out []float64) // as dotDense
@@ -39,8 +39,8 @@ type primitives struct {
 	subTile        func(x, y []float64, stride, m int, t []float64)
 	solveTile      func(l []float64, stride int, t []float64)
 	addTile        func(x *[Lanes][]float64, y []float64, at, m, stride int, t []float64) // at most panelBlock rows, at least one
-	marks          func(text []byte, a, b, c byte, base int, at []int32) (n int)          // a multiple of 64 bytes, at most markedBlock; may write behind the n
-	numbers        func(text []byte, ends []int32, out []float64) (done, unread int)      // an even number, at most Block/8, each from byte 16 on; stops at one that leaves the text
+	marks          func(text []byte, a, b, c byte, base int, at []int32) (n int)          // a multiple of 64 bytes, at most markedBlock; may write beyond the first n
+	numbers        func(text []byte, ends []int32, out []float64) (done, unread int)      // an even number of cells, at most Block/8, that end at byte 16 or later; stops before one that ends outside the text
 	exp            func(dst, x []float64)
 	log            func(dst, x []float64)
 	log1pExp       func(dst, x []float64)
@@ -52,12 +52,11 @@ type primitives struct {
 	boxEpoch       func(e *BoxEpoch, from, to, kept int) int                 // likewise; at most Block visits and Block/2 entries
 }
 
-// newSet makes the operations of a set from its loops. What all sets share is
-// here, and in the functions that it calls: checks, blocks, race annotations.
-// They return closures rather than being methods, since a receiver would push
-// the last of three slices out of the registers. The functions are kept from
-// being inlined here: in a closure that was inlined with its function, calls are
-// no longer inlined themselves.
+// newSet makes the operations of a set from its loops. What all sets share is in
+// the functions that it calls: checks, blocks, race annotations. These return
+// closures, since the receiver of a method would push the last of three slices out
+// of the registers. They must not be inlined into newSet, because the compiler then
+// no longer inlines the calls inside their closures.
 func newSet(name string, p *primitives) *Set {
 	s := &Set{Name: name, loops: p}
 	s.Dot = newDot(p.dot, s)
@@ -115,7 +114,7 @@ func newDot(loop func(x, y []float64) float64, s *Set) func(x, y []float64) floa
 		}
 		raceRead(x)
 		raceRead(y)
-		if n := len(x); 0 < n && n <= Block { // one block is the rule, and should be quick
+		if n := len(x); 0 < n && n <= Block { // the usual case, which should be fast
 			return loop(x, y) + 0
 		}
 		var sum float64
@@ -196,7 +195,7 @@ func newMaxAbs(loop func(x []float64) float64, s *Set) func(x []float64) float64
 	}
 }
 
-// newNrm2: √Dot(x, x), unless that sum left the range in which squares are safe.
+// newNrm2 makes Nrm2: √Dot(x, x), unless that sum is outside the range in which squares are safe.
 //
 //go:noinline
 func newNrm2(s *Set) func(x []float64) float64 {
@@ -213,8 +212,9 @@ func newNrm2(s *Set) func(x []float64) float64 {
 	}
 }
 
-// nrm2Scaled brings max |x_i| to [1/2, 1) by a power of two on the way. It is
-// rare, so that all sets share it, and has a large frame, so that it is apart.
+// nrm2Scaled computes the norm with x scaled by a power of two, so that max |x_i| is
+// in [1/2, 1). All sets share it, since it is rarely called; it is a function of its
+// own because of its large frame.
 //
 //go:noinline
 func (s *Set) nrm2Scaled(x []float64, largest float64) float64 {
@@ -348,8 +348,8 @@ func newDotSpans(
 }
 
 // dotSpans cuts a list of columns into runs of at most a block of entries, and
-// of columns. The loop itself finds where a run ends: a loop over the columns
-// here would cost as much as a short column.
+// of columns. The loop of the set finds where a run ends: to go over the columns
+// here would cost as much as short columns do.
 func dotSpans(
 	loop func(from, to []int64, rows []int32, values, y, out []float64) (done int), s *Set,
 	from, to []int64, rows []int32, values, y, out []float64,
@@ -395,8 +395,9 @@ func newAxpySpans(
 	}
 }
 
-// beyond looks at the column that a loop over columns stopped before, if it did: one of
-// more than a block, which is its caller's, or an error.
+// beyond examines the column before which a loop over columns has stopped, if it has. It
+// panics if the column is not within rows, and reports whether it has more than a block of
+// entries i ≤ k < j, which the caller then has to handle.
 func beyond(from, to []int64, done int, rows []int32) (i, j int64, long bool) {
 	if done == len(from) {
 		return 0, 0, false

@@ -25,7 +25,7 @@ type GramEpoch struct {
 	Slot      []int32
 	Coef      []float64 // β, updated
 	Square    []float64
-	Inverse   []float64 // 1/(Square[k] + Ridge): each step waits for the one before, and a division for longest
+	Inverse   []float64 // 1/(Square[k] + Ridge): steps wait for one another, and a division would take most of the time
 	Threshold []float64
 	Grad      []float64 // written
 
@@ -67,7 +67,7 @@ func newGramEpoch(
 	}
 }
 
-// coordinate is one step of the epoch: the reference of the assembly.
+// coordinate does one step of the epoch; it is the reference for the assembly.
 func (e *GramEpoch) coordinate(s *Set, k int) (moved int) {
 	a := int(e.Slot[k])
 	c, old := e.Correlation[a], e.Coef[k]

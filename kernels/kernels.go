@@ -26,35 +26,37 @@ type Set struct {
 	Asum   func(x []float64) float64       // Σ |x_i|
 	MaxAbs func(x []float64) float64       // max |x_i|; 0 if x is empty, NaN if any x_i is
 
-	// Reach and ReachAbs say which elements reach a bound: bit i%64 of out[i/64] is set unless
-	// x_i + a·y_i, |x_i| + a·y_i, in one fused multiply–add, is less than least; so it is where that
-	// is NaN. Bits behind the last are not set. len(x) = len(y), len(out) = ⌈len(x)/64⌉.
+	// Reach and ReachAbs find the elements that reach a bound: bit i%64 of out[i/64] is set unless
+	// x_i + a·y_i (|x_i| + a·y_i in ReachAbs), by one fused multiply–add, is less than least. So it is
+	// set for NaN. Bits beyond the last element are 0. len(x) = len(y), len(out) = ⌈len(x)/64⌉.
 	Reach, ReachAbs func(a float64, x, y []float64, least float64, out []uint64)
 
-	// Margin does dst_i = |x_i| − a·y_i, the product rounded, or limit where that is not at least −limit, as
-	// where it is NaN, for each i with bit i%64 of which[i/64] set. dst, x and y have one length,
-	// len(which) = ⌈len(x)/64⌉, its bits behind the last do not matter; dst is x or y, or apart from them.
+	// Margin does dst_i ← |x_i| − a·y_i, with the product rounded, for each i whose bit i%64 of which[i/64]
+	// is set. Where the result is less than −limit or NaN, dst_i becomes limit. dst, x and y have one length,
+	// len(which) = ⌈len(x)/64⌉, and its bits beyond the last element are ignored. dst may be x or y, but must not
+	// overlap them otherwise.
 	Margin func(dst []float64, a float64, x, y []float64, limit float64, which []uint64)
 
-	// CountAnd is the number of bits that are set in both, len(x) = len(y).
+	// CountAnd is the number of bits that are set in both x and y, len(x) = len(y).
 	CountAnd func(x, y []uint64) int
 
-	// Pick takes the entries of a column in rows with a number: number[rows_k] ≥ 0 to index and
-	// values_k to out, one after another, and returns how many. len(values) = len(rows), and index
-	// and out have room for all; what is in that room behind those picked is not kept.
+	// Pick picks the entries of a column whose rows have a number, number[rows_k] ≥ 0. It writes
+	// these numbers to index and the values_k to out, one after another, and returns how many there
+	// are. len(values) = len(rows). index and out must have room for len(rows) elements, all of which
+	// Pick may overwrite.
 	Pick func(number, rows []int32, values []float64, index []int32, out []float64) (kept int)
 
 	// DotIndexed is Σ values[k]·y[rows[k]], len(values) = len(rows): a column
 	// of a sparse matrix times a dense vector.
 	DotIndexed func(values []float64, rows []int32, y []float64) float64
 
-	// AxpyIndexed does y[rows[k]] += a·values[k], len(values) = len(rows),
-	// rows distinct, values apart from y.
+	// AxpyIndexed does y[rows[k]] += a·values[k], len(values) = len(rows). Rows are
+	// distinct, and values must not overlap y.
 	AxpyIndexed func(a float64, values []float64, rows []int32, y []float64)
 
-	// ScaleIndexed does out[k] = u_k = values[k]·scale[rows[k]], rounded, and returns Σ scale[rows[k]]·u_k and
-	// Σ u_k², each in the order of DotIndexed: a column under weights, whose square roots scale has.
-	// len(values) = len(rows) = len(out); out is values, or apart from values, and apart from scale.
+	// ScaleIndexed does out[k] ← u_k = values[k]·scale[rows[k]], rounded, and returns Σ scale[rows[k]]·u_k and
+	// Σ u_k², each in the order of DotIndexed. This weights a column, where scale has the square roots of the
+	// weights. len(values) = len(rows) = len(out). out may be values; it must not overlap them otherwise, nor scale.
 	ScaleIndexed func(values []float64, rows []int32, scale, out []float64) (sum, square float64)
 
 	// DotColumns does out[c] = DotIndexed of column c for the len(out)
@@ -64,66 +66,66 @@ type Set struct {
 	DotColumns func(colPtr []int64, rows []int32, values, y, out []float64)
 
 	// DotDense does out[c] = Dot of y and column c for the len(out) dense columns that follow one
-	// another in values; len(values) = len(out)·len(y); out apart from both. One call for many
-	// short columns.
+	// another in values; len(values) = len(out)·len(y). out must not overlap values or y. One call
+	// for many short columns.
 	DotDense func(values, y, out []float64)
 
-	// DotDenseSingle is DotDense with the values stored in 32 bits: they are widened, and the arithmetic and its bits
+	// DotDenseSingle is DotDense for values stored in 32 bits. They are widened, so that the arithmetic and its bits
 	// are those of the 64-bit kernel.
 	DotDenseSingle func(values []float32, y, out []float64)
 
-	// DotDenseSpans is DotDense for columns anywhere: column c is values[from[c]:from[c]+len(y)].
-	// len(from) = len(out).
+	// DotDenseSpans is DotDense for columns that lie anywhere in values: column c is
+	// values[from[c]:from[c]+len(y)]. len(from) = len(out).
 	DotDenseSpans func(from []int64, values, y, out []float64)
 
 	// AxpyDenseSpans is Axpy for the columns x of DotDenseSpans, each with its own coefficient, one after another:
-	// y_i += a[c]·x_i. len(from) = len(a); y apart from a and values.
+	// y_i += a[c]·x_i. len(from) = len(a); y must not overlap a or values.
 	AxpyDenseSpans func(a []float64, from []int64, values, y []float64)
 
 	// SquaresDense does out[c] = Σ x_i·(x_i·y_i), the product with y_i rounded, for the columns x of
-	// DotDense: squares under the weights y, in the order of Dot.
+	// DotDense: sums of squares with the weights y, in the order of Dot.
 	SquaresDense func(values, y, out []float64)
 
-	// DotSpans is DotColumns for columns anywhere: column c has the entries
-	// from[c] to to[c]. len(from) = len(to) = len(out).
+	// DotSpans is DotColumns for columns that lie anywhere: column c has the
+	// entries from[c] ≤ k < to[c]. len(from) = len(to) = len(out).
 	DotSpans func(from, to []int64, rows []int32, values, y, out []float64)
 
-	// AxpySpans is AxpyIndexed for columns anywhere, each with its own coefficient, one after
-	// another: y[rows[k]] += a[c]·values[k] over the entries k from from[c] to to[c].
-	// len(from) = len(to) = len(a); rows distinct within a column, y apart from a and values.
+	// AxpySpans is AxpyIndexed for columns that lie anywhere, each with its own coefficient, one
+	// after another: y[rows[k]] += a[c]·values[k] over the entries from[c] ≤ k < to[c].
+	// len(from) = len(to) = len(a). Rows are distinct within a column; y must not overlap a or values.
 	AxpySpans func(a []float64, from, to []int64, rows []int32, values, y []float64)
 
-	// Moments does squares[c] = Σ x²·s, x² rounded, sums[c] = Σ x·s and dots[c] = Σ x·u for
-	// the columns of DotColumns and with its bits, s and u at pairs[2·row] and next to it for
-	// an entry x of a row; len(squares) = len(sums) = len(dots) = len(colPtr)−1.
+	// Moments does squares[c] = Σ x²·s, x² rounded, sums[c] = Σ x·s and dots[c] = Σ x·u for the
+	// columns of DotColumns, in its order. For an entry x in a row, s is pairs[2·row] and u is
+	// pairs[2·row+1]. len(squares) = len(sums) = len(dots) = len(colPtr)−1.
 	Moments func(colPtr []int64, rows []int32, values, pairs, squares, sums, dots []float64)
 
 	// DotLanes is DotIndexed for 8 vectors interleaved in y, element i of vector
 	// l at y[8·(i−first)+l]: out[l] = Σ values[k]·y[8·(rows[k]−first)+l].
 	DotLanes func(values []float64, rows []int32, y []float64, first int, out *[Lanes]float64)
 
-	// AddLanes adds DotLanes to out[8c+l], for columns anywhere: column c has the entries from[c] to
-	// to[c] of rows and values.
+	// AddLanes adds the DotLanes of column c to out[8c+l], for columns that lie anywhere: column c has
+	// the entries from[c] ≤ k < to[c] of rows and values.
 	AddLanes func(from, to []int64, rows []int32, values, y []float64, first int, out []float64)
 
 	// DotLanesMasked is DotLanes with rows left out by lane: entry k counts in
-	// lane l if bit l of mask[rows[k]] is set. Rows held out of a fold are left out
-	// of its dot products while its residual is kept on them. len(y) = 8·len(mask).
+	// lane l if bit l of mask[rows[k]] is set. So a fold's dot products leave out
+	// its held-out rows, although y has its residual there. len(y) = 8·len(mask).
 	DotLanesMasked func(values []float64, rows []int32, mask []uint8, y []float64, out *[Lanes]float64)
 
 	// AxpyLanes is AxpyIndexed for 8 vectors interleaved in y:
-	// y[8·rows[k]+l] += a[l]·values[k], rows distinct, y apart from a and values.
+	// y[8·rows[k]+l] += a[l]·values[k]. Rows are distinct; y must not overlap a or values.
 	AxpyLanes func(a *[Lanes]float64, values []float64, rows []int32, y []float64)
 
-	// SubPanel takes a vector times 8 neighbouring columns of a matrix from t:
+	// SubPanel subtracts a vector times 8 neighbouring columns of a matrix from t:
 	// t[l] ← t[l] − Σ x[k]·y[k·stride+l], l = 0 … 7, in the 4 partial sums of
-	// DotIndexed; blocks are of 1,024 terms, each taken from t by itself. t apart
-	// from the elements of x and y that are read; stride ≥ 8.
+	// DotIndexed. Blocks have 1,024 terms, and each is subtracted from t by itself. t
+	// must not overlap the elements of x and y that are read; stride ≥ 8.
 	SubPanel func(x, y []float64, stride int, t []float64)
 
-	// SubTile takes the product of 8 rows of m elements and 8 columns from a tile:
+	// SubTile subtracts the product of 8 rows of m elements and 8 columns from a tile:
 	// t[c·stride+l] ← t[c·stride+l] − Σ x[c·stride+k]·y[k·stride+l], c, l = 0 … 7, k
-	// from 0 to m−1, one fused multiply–add each in that order. t apart from the
+	// from 0 to m−1, one fused multiply–add each in that order. t must not overlap the
 	// elements of x and y that are read; stride ≥ 8.
 	SubTile func(x, y []float64, stride, m int, t []float64)
 
@@ -132,33 +134,34 @@ type Set struct {
 	// becomes fma(−L_dc, row c, row d). stride ≥ 8.
 	SolveTile func(l []float64, stride int, t []float64)
 
-	// AddTile adds the products of 8 vectors of one length and of 8 that are
+	// AddTile adds the products of 8 vectors of one length and 8 vectors that are
 	// interleaved in y to a tile: t[c·stride+l] ← t[c·stride+l] + Σ x[c][k]·y[8·k+l],
-	// c, l = 0 … 7, k from 0 on, one fused multiply–add each in that order. t apart
-	// from x and y; len(y) = 8·len(x[c]); stride ≥ 8.
+	// c, l = 0 … 7, k from 0 on, one fused multiply–add each in that order. t must
+	// not overlap x or y; len(y) = 8·len(x[c]); stride ≥ 8.
 	AddTile func(x *[Lanes][]float64, y []float64, stride int, t []float64)
 
-	// Marks writes to at where the text has the byte a, b or c, from the first on, and returns how
-	// often that is; len(at) ≥ len(text). What is in at behind them is not kept.
+	// Marks writes to at, in ascending order, the positions where the text has the byte a, b or c,
+	// and returns their number n. len(at) ≥ len(text); elements beyond the first n may be overwritten.
 	Marks func(text []byte, a, b, c byte, at []int32) (n int)
 
-	// Numbers reads cells of a table: out[k] is the number that text[ends[k]+1:ends[k+1]] spells,
-	// with a minus or none, digits, and perhaps a point among, before or behind them, if that is 15
-	// digits after leading zeros and 16 bytes at most; NaN for anything else, which it counts.
-	// len(ends) = len(out)+1; -1 ≤ ends[k] ≤ len(text).
+	// Numbers reads cells of a table: out[k] is the number that text[ends[k]+1:ends[k+1]] spells.
+	// A cell may have a minus, then digits, with at most one point before, among or after them: 15
+	// digits after leading zeros and 16 bytes at most. Anything else is NaN; Numbers returns how
+	// many these are. len(ends) = len(out)+1; -1 ≤ ends[k] ≤ len(text).
 	Numbers func(text []byte, ends []int32, out []float64) (unread int)
 
 	// Product does dst_i ← x_i·y_i; len(dst) = len(x) = len(y), dst may be x or y.
 	Product func(dst, x, y []float64)
 
-	// Divergence is what a logistic loss lacks of its conjugate: with c = |scale·t_i|,
-	// dst_i ← (1 − c)·ln(1 + e^(rest − y_i·m_i)) + c·whole, the first of rest and of whole where y_i
-	// has no sign, the second where it has. All are as long as dst, which may be y, m or t.
+	// Divergence computes the logistic loss's part of the duality gap, row by row: with c = |scale·t_i|,
+	// dst_i ← (1 − c)·ln(1 + e^(rest − y_i·m_i)) + c·whole. Of rest and of whole it takes element 0 if
+	// the sign bit of y_i is not set, else element 1. y, m and t have the length of dst, which may be
+	// one of them.
 	Divergence func(dst, y, m, t []float64, scale float64, rest, whole [2]float64)
 
-	// dst_i ← e^x_i, ln x_i, ln(1 + e^x_i), 1/(1 + e^−x_i), σ(x_i)σ(−x_i), each with the bits of the
-	// function of that name; len(dst) = len(x), dst may be x. They take as long for large |x| as for
-	// small: what has e^x in it is 0 where that is below the smallest normal number.
+	// These do dst_i ← e^x_i, ln x_i, ln(1 + e^x_i), 1/(1 + e^−x_i), σ(x_i)σ(−x_i), each with the bits
+	// of the function of the same name; len(dst) = len(x), dst may be x. They are as fast for large |x|
+	// as for small, since a result is 0 where it contains an exponential below the smallest normal number.
 	Exp, Log, Log1pExp, Sigmoid, Bell func(dst, x []float64)
 
 	// Epoch does one epoch of coordinate descent over packed sparse columns; see
@@ -173,8 +176,8 @@ type Set struct {
 	DenseEpoch func(e *DenseEpoch) (moved int)
 
 	// BoxEpoch does one epoch of coordinate descent on the dual of a support vector
-	// machine over the samples listed in Live; see type BoxEpoch. It returns how many
-	// are still worth visiting: Live[:kept].
+	// machine over the samples listed in Live; see type BoxEpoch. It returns the number
+	// of samples that are still worth visiting: Live[:kept].
 	BoxEpoch func(e *BoxEpoch) (kept int)
 
 	loops *primitives
@@ -219,8 +222,8 @@ func Active() (*Set, error) {
 
 // UnknownSetError says that a set is not known or cannot run here.
 type UnknownSetError struct {
-	Name      string   // what was asked for
-	Available []string // what there is
+	Name      string   // the name asked for
+	Available []string // the names that there are
 }
 
 func (e *UnknownSetError) Error() string {

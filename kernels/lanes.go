@@ -2,7 +2,7 @@ package kernels
 
 import "math"
 
-// Lanes is the number of problems that share a pass: 8 float64 fill a cache
+// Lanes is the number of vectors that share a pass: 8 float64 fill a cache
 // line.
 const Lanes = 8
 
@@ -67,7 +67,7 @@ func newAddLanes(
 	}
 }
 
-// addLanesBy makes the loop of one over a column.
+// addLanesBy makes a loop over columns from one over the entries of a column.
 func addLanesBy(
 	loop func(values []float64, rows []int32, y []float64, first int, out *[Lanes]float64),
 ) func(from, to []int64, rows []int32, values, y []float64, first int, out []float64) (done int) {

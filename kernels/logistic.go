@@ -6,7 +6,7 @@ import "math"
 // registers of AVX-512 hold, and avoid a division where they can. Coefficients
 // are Chebyshev interpolants computed with 600 bits.
 
-// powers are 2^(j/16), rounded; what rounding took away is a factor e^remnant.
+// powers are 2^(j/16), rounded: 2^(j/16) = powers[j]·e^remnants[j].
 var powers = [16]float64{
 	1, 0x1.0b5586cf9890fp+0, 0x1.172b83c7d517bp+0, 0x1.2387a6e756238p+0,
 	0x1.306fe0a31b715p+0, 0x1.3dea64c123422p+0, 0x1.4bfdad5362a27p+0, 0x1.5ab07dd485429p+0,
@@ -23,8 +23,8 @@ var remnants = [16]float64{
 
 // (e^r − 1 − r)/r² = 1/2 + decay1·r + decay2·r² + … for |r| ≤ ln 2/32.
 const (
-	decayShift = 0x1.8p48 // adding it rounds to a sixteenth
-	negligible = 0x1p-60  // an f that is nothing beside 1, but may have a square that is subnormal
+	decayShift = 0x1.8p48 // adding it rounds to a multiple of 1/16
+	negligible = 0x1p-60  // a smaller f does not change 1 + f, and its square may be subnormal
 
 	decay1 = 0x1.5555555555556p-3
 	decay2 = 0x1.55555554e90f2p-5
@@ -33,8 +33,8 @@ const (
 	decay5 = 0x1.a01b0c731c4a3p-13
 )
 
-// For f within 1/30 of j/15: inverses are numbers of 20 bits near 1/(1+f), chosen so
-// that their logarithms are within 0.001 ulp of a float64. logs are −ln inverses.
+// inverses are numbers of 20 bits near 1/(1+f), for f within 1/30 of j/15. They are
+// chosen so that their logarithms are within 0.001 ulp of a float64. logs are −ln inverses.
 var inverses = [16]float64{
 	1, 0x1.e0036p-1, 0x1.c39a2p-1, 0x1.aa25ap-1,
 	0x1.93d76p-1, 0x1.80256p-1, 0x1.6d35ep-1, 0x1.5cd24p-1,
@@ -65,7 +65,7 @@ const (
 // smallest normal number, NaN for NaN.
 //
 // −|x| = k·ln 2 + r with k a multiple of 1/16, |r| ≤ ln 2/32, and
-// e^−|x| = 2^⌊k⌋·T·e^r, T = 2^(k−⌊k⌋) from the table, to which r is adjusted.
+// e^−|x| = 2^⌊k⌋·T·e^r, where T = 2^(k−⌊k⌋) is from the table and r makes up for its rounding.
 func decay(x float64) float64 {
 	t := -math.Abs(x)
 	if t < expLeast {
@@ -85,7 +85,7 @@ func decay(x float64) float64 {
 }
 
 // Log1pExp returns ln(1 + e^x) with an error of at most 2 ulp and the same bits
-// on every architecture; nothing overflows on the way. As Exp, it is 0 for x below −708.4.
+// on every architecture; nothing overflows on the way. Like [Exp], it is 0 for x below −708.4.
 //
 // ln(1 + e^x) = max(x, 0) + ln(1+f) with f = e^−|x| ≤ 1, and
 // ln(1+f) = ln(1+r) − ln c with r = c·(1+f) − 1, c from the table.
@@ -110,12 +110,12 @@ func Log1pExp(x float64) float64 {
 }
 
 // Sigmoid returns 1/(1 + e^−x) with an error of at most 2 ulp and the same bits
-// on every architecture. Sigmoid(−x) is 1 − Sigmoid(x) without the cancellation. As Exp, it
-// is 0 for x below −708.4.
+// on every architecture. Sigmoid(−x) is 1 − Sigmoid(x) without the cancellation. Like
+// [Exp], it is 0 for x below −708.4.
 //
-// It is s = 1/(1+f) or f/(1+f) with f = e^−|x| ≤ 1, after one step of refinement,
-// which takes out the errors of the quotient and of the sum 1 + f: numerator − s is
-// exact, since s is at least half of it.
+// It is s = 1/(1+f) or f/(1+f) with f = e^−|x| ≤ 1, after one step of refinement that
+// removes the errors of the quotient and of the sum 1 + f: numerator − s is exact,
+// since s is at least half of the numerator.
 func Sigmoid(x float64) float64 {
 	f := decay(x)
 	numerator := 1.0
@@ -131,7 +131,7 @@ func Sigmoid(x float64) float64 {
 }
 
 // Bell returns σ(x)σ(−x), the slope of [Sigmoid], with an error of at most 4 ulp and the same bits on every
-// architecture. As Exp, it is 0 for |x| above 708.4.
+// architecture. Like [Exp], it is 0 for |x| above 708.4.
 func Bell(x float64) float64 {
 	p := Sigmoid(-math.Abs(x)) // at most ½: nothing cancels
 	return p * (1 - p)

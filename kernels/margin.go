@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// newMargin makes the operation of a loop that takes a block at most.
+// newMargin makes Margin from a loop over at most a block.
 //
 //go:noinline
 func newMargin(loop func(dst []float64, a float64, x, y []float64, limit float64, which []uint64), s *Set) func(dst []float64, a float64, x, y []float64, limit float64, which []uint64) {

@@ -2,8 +2,8 @@ package kernels
 
 import "math"
 
-// Moments of sparse columns: what a view needs of its columns, and what it can have of the
-// same pass over them.
+// Moments of sparse columns: their sums and sums of squares, which a view needs, and dot products
+// from the same pass.
 
 //go:noinline
 func newMoments(
@@ -45,7 +45,7 @@ func newMoments(
 	}
 }
 
-// longMoments takes a column of more than a block.
+// longMoments handles a column of more than a block.
 func (s *Set) longMoments(
 	column func(rows []int32, values, pairs []float64) (square, sum, dot float64), rows []int32, values, pairs []float64,
 ) (square, sum, dot float64) {
@@ -71,7 +71,7 @@ func momentsGo(colPtr []int64, rows []int32, values, pairs, squares, sums, dots 
 	return len(dots)
 }
 
-// columnMomentsGo takes a column of a block at most.
+// columnMomentsGo handles a column of a block at most.
 func columnMomentsGo(rows []int32, values, pairs []float64) (square, sum, dot float64) {
 	var q0, q1, q2, q3, s0, s1, s2, s3, d0, d1, d2, d3 float64
 	at := func(row int32) *[2]float64 { return (*[2]float64)(pairs[2*int(row):]) }

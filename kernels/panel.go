@@ -2,10 +2,10 @@ package kernels
 
 import "math"
 
-// The three operations of a factorisation by tiles of 8 × 8. Their operands are
-// parts of matrices stored row by row; stride is the distance between two rows.
+// The three operations of a Cholesky factorisation by tiles of 8 × 8. Their operands
+// are parts of matrices stored row by row; stride is the distance between two rows.
 
-// rowsFit reports whether v holds rows of the given width, stride apart.
+// rowsFit reports whether v is long enough for rows of the given width, stride apart.
 func rowsFit(v []float64, stride, rows, width int) bool {
 	return rows == 0 || (rows-1)*stride+width <= len(v)
 }
@@ -35,7 +35,7 @@ func newSubPanel(
 	}
 }
 
-// panelBlock is the number of rows of 8 that make a block of elements.
+// panelBlock is the number of rows of 8 elements in a block.
 const panelBlock = Block / Lanes
 
 //go:noinline

@@ -1,6 +1,6 @@
 package kernels
 
-// newPick makes the operation of a loop that takes a block at most.
+// newPick makes Pick from a loop over at most a block.
 //
 //go:noinline
 func newPick(loop func(number, rows []int32, values []float64, index []int32, out []float64) int, s *Set) func(number, rows []int32, values []float64, index []int32, out []float64) int {
@@ -26,7 +26,7 @@ func newPick(loop func(number, rows []int32, values []float64, index []int32, ou
 	}
 }
 
-// pickGo has no branch: which rows have a number comes unforeseen.
+// pickGo has no branch, since the CPU could not predict which rows have a number.
 func pickGo(number, rows []int32, values []float64, index []int32, out []float64) (kept int) {
 	values = values[:len(rows)]
 	for at, i := range rows {

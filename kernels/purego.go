@@ -3,8 +3,8 @@ package kernels
 import "math"
 
 // pureGo is the reference: the shortest loops that state the order of
-// operations, the only set on CPUs without one of their own, and the oracle of
-// all others.
+// operations. It is the only set on CPUs without a set of their own, and the one
+// that tests compare all others with.
 var pureGo = primitives{
 	dot:            dotGo[float64],
 	dotDense:       dotDenseBy(dotGo[float64]),
@@ -44,7 +44,7 @@ var pureGo = primitives{
 	bell:           bellGo,
 }
 
-const width = 32 // w, the partial sums of a dense reduction
+const width = 32 // w, the number of partial sums of a dense reduction
 
 // fold adds the partial sums: upper half onto lower half until one is left.
 func fold(s *[width]float64) float64 {
@@ -61,7 +61,7 @@ func dotGo[T stored](x []T, y []float64) float64 {
 	var s [width]float64
 	for len(x) >= width && len(y) >= width {
 		u, v := (*[width]T)(x), (*[width]float64)(y)
-		for k := 0; k < width; k += 4 { // the loop's own cost would show
+		for k := 0; k < width; k += 4 { // unrolled, since the loop's own cost would show
 			s[k] = math.FMA(float64(u[k]), v[k], s[k])
 			s[k+1] = math.FMA(float64(u[k+1]), v[k+1], s[k+1])
 			s[k+2] = math.FMA(float64(u[k+2]), v[k+2], s[k+2])
@@ -100,7 +100,7 @@ func maxAbsGo(x []float64) float64 {
 
 func axpyGo(a float64, x, y []float64) {
 	i := 0
-	for ; i <= len(x)-4 && i <= len(y)-4; i += 4 { // an index: cutting slices would cost as much again
+	for ; i <= len(x)-4 && i <= len(y)-4; i += 4 { // by an index, since cutting slices would cost as much again
 		u, v := (*[4]float64)(x[i:]), (*[4]float64)(y[i:])
 		v[0] = math.FMA(a, u[0], v[0])
 		v[1] = math.FMA(a, u[1], v[1])
@@ -184,8 +184,8 @@ func axpySpansGo(a []float64, from, to []int64, rows []int32, values, y []float6
 	return len(a)
 }
 
-// span returns the number of entries from i to j, more than any block where they leave
-// rows.
+// span returns the number of entries i ≤ k < j, or more than a block if they are not
+// within rows.
 func span(i, j int64, rows []int32) int {
 	if i < 0 || j < i || j > int64(len(rows)) {
 		return Block + 1

@@ -2,8 +2,8 @@
 
 package kernels
 
-// The race detector cannot see into assembly; under the tag race these tell it
-// what a kernel reads and writes.
+// The race detector cannot see into assembly. Under the tag race these functions
+// report to it what a kernel reads and writes; here they do nothing.
 
 func raceRead[T any](x []T)                                                                      {}
 func raceWrite[T any](x []T)                                                                     {}
@@ -18,5 +18,5 @@ func raceScatter(rows []int32, y []float64)                                     
 func raceReadRows(x []float64, stride, rows, width int)                                          {}
 func raceWriteRows(x []float64, stride, rows, width int)                                         {}
 
-// spoil tells tests whether undefined numbers are read: under the race detector they are none.
+// spoil does nothing here. Under the race detector it overwrites undefined numbers, so that tests notice if they are read.
 func spoil[T any](x []T) {}

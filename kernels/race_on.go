@@ -31,7 +31,7 @@ func raceLanes(rows []int32, y []float64, first int) {
 	}
 }
 
-// raceEach has columns read, and met by the rows of each.
+// raceEach reports columns as read, and calls meet with the rows of each.
 func raceEach(from, to []int64, rows []int32, values []float64, meet func(rows []int32)) {
 	raceRead(from)
 	raceRead(to)
@@ -44,7 +44,7 @@ func raceEach(from, to []int64, rows []int32, values []float64, meet func(rows [
 	}
 }
 
-// raceDense has dense columns of n elements read.
+// raceDense reports dense columns of n elements as read.
 func raceDense(from []int64, values []float64, n int) {
 	raceRead(from)
 	for _, at := range from {
@@ -91,7 +91,7 @@ func raceWriteRows(x []float64, stride, rows, width int) {
 	}
 }
 
-// spoil fills x with what makes results wrong: NaN, −1.
+// spoil fills x with values that make results wrong: NaN, or −1 for integers.
 //
 //go:norace
 func spoil[T any](x []T) {

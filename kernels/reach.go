@@ -2,14 +2,13 @@ package kernels
 
 import "math"
 
-// What of an element x_i counts: all of it, or its size.
+// The bits of an element x_i that are used: all of them, or all but the sign.
 const (
 	signed = ^uint64(0)
 	sizes  = signed >> 1
 )
 
-// newReach makes an operation that says which elements reach a bound, of a loop that takes a block
-// at most.
+// newReach makes Reach or ReachAbs, by mask, from a loop over at most a block.
 //
 //go:noinline
 func newReach(loop func(mask uint64, a float64, x, y []float64, least float64, out []uint64), mask uint64, s *Set) func(a float64, x, y []float64, least float64, out []uint64) {

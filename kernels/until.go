@@ -5,13 +5,14 @@ import (
 	"iter"
 )
 
-// Until returns the set for a call that ends with ctx: its operations look at ctx between the
-// blocks of operands that are longer than one, as do loops over [Set.Pieces]. Once ctx has ended,
-// they panic instead of going on, wherever in a call they are, and [Caught] makes that panic the
-// error of ctx. So whoever starts a goroutine for such a call has it recover by Caught as well.
-// Results have the same bits.
+// Until returns the set for a call that ends with ctx. Its operations check ctx between the
+// blocks of operands that have more than one, as do loops over [Set.Pieces]. Once ctx has ended,
+// they panic, wherever in a call they are, and a deferred [Caught] turns that panic into the error
+// of ctx. So every goroutine that is started for such a call has to defer Caught as well. Results
+// have the same bits.
 //
-// Looks, pieces and paces are for nil as well, a set without operations. It never ends.
+// Look, Pieces, Pace and what is built on them work on nil too, a set without operations that
+// never ends.
 func (s *Set) Until(ctx context.Context) *Set {
 	if ctx.Done() == nil { // it never ends
 		return s
@@ -24,7 +25,7 @@ func (s *Set) Until(ctx context.Context) *Set {
 	return until
 }
 
-// Context returns the context that the set's operations end with: that which Until was given, or one that never ends.
+// Context returns the context with which the set's operations end: the one that Until was given, or one that never ends.
 func (s *Set) Context() context.Context {
 	if s == nil || s.ctx == nil {
 		return context.Background()
@@ -32,14 +33,14 @@ func (s *Set) Context() context.Context {
 	return s.ctx
 }
 
-// Look panics as [Set.Until] says once the set's context has ended.
+// Look panics, as [Set.Until] says, if the set's context has ended.
 func (s *Set) Look() {
 	if s != nil && s.ctx != nil {
 		s.look()
 	}
 }
 
-// between is [Set.Look] where something is left to do.
+// between is [Set.Look] if there are elements left.
 func (s *Set) between(left int) {
 	if left > 0 && s != nil && s.ctx != nil {
 		s.look()
@@ -52,12 +53,11 @@ func (s *Set) look() {
 	}
 }
 
-// pieceRows is how many elements of a loop in plain Go there are to a look: some microseconds, and a
-// fraction of a millisecond where memory is fresh and every page is a fault.
+// pieceRows is the number of elements between two looks in a loop in plain Go. They take some microseconds,
+// or a fraction of a millisecond in new memory, where every page causes a fault.
 const pieceRows = Block
 
-// Pieces cuts the n elements of a loop into pieces, which begin at from and end before to, with a
-// look between them.
+// Pieces cuts the n elements of a loop into pieces from ≤ i < to, with a [Set.Look] between them.
 func (s *Set) Pieces(n int) iter.Seq2[int, int] {
 	return func(yield func(from, to int) bool) {
 		for from := 0; from < n; from += pieceRows {
@@ -69,7 +69,7 @@ func (s *Set) Pieces(n int) iter.Seq2[int, int] {
 	}
 }
 
-// Range is range over n, in pieces.
+// Range iterates over 0 ≤ i < n, with looks as in [Set.Pieces].
 func (s *Set) Range(n int) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for from := 0; from < n; from += pieceRows {
@@ -83,7 +83,7 @@ func (s *Set) Range(n int) iter.Seq[int] {
 	}
 }
 
-// Each is range over x, in pieces.
+// Each iterates over the elements of x, with looks as in [Set.Pieces].
 func Each[T any](s *Set, x []T) iter.Seq2[int, T] {
 	return func(yield func(int, T) bool) {
 		for from := 0; from < len(x); from += pieceRows {
@@ -97,16 +97,16 @@ func Each[T any](s *Set, x []T) iter.Seq2[int, T] {
 	}
 }
 
-// ended is what an operation panics with.
+// ended is the value that an operation panics with.
 type ended struct{ err error }
 
-// Ended is the error of the context. It tells [outcome.Caught].
+// Ended returns the error of the context. [outcome.Caught] recognises the value by this method.
 //
 // [outcome.Caught]: https://pkg.go.dev/github.com/seed-45b9a24c/pare/outcome#Caught
 func (e ended) Ended() error { return e.err }
 
-// Caught is to be deferred. It sets err where an operation ended with its context, see [Set.Until],
-// and lets any other panic go on.
+// Caught is to be deferred. It recovers from the panic of an operation that ended with its context,
+// see [Set.Until], and sets err to the context's error. Any other panic goes on.
 func Caught(err *error) {
 	switch cause := recover().(type) {
 	case nil:
@@ -117,16 +117,16 @@ func Caught(err *error) {
 	}
 }
 
-// Pace looks once in so many elements, for loops whose steps are of different sizes.
+// Pace calls [Set.Look] as often as [Set.Pieces] does, in loops whose steps differ in size.
 type Pace struct {
 	set  *Set
 	left int // until the next look
 }
 
-// Pace returns the pace of a loop that begins.
+// Pace returns a [Pace] for a loop that is about to begin.
 func (s *Set) Pace() Pace { return Pace{s, pieceRows} }
 
-// Did counts the elements of a step.
+// Did counts the elements of a step, and looks if there have been enough since the last look.
 func (p *Pace) Did(elements int) {
 	if p.left -= elements; p.left < 0 {
 		p.left = pieceRows
@@ -136,7 +136,7 @@ func (p *Pace) Did(elements int) {
 
 // Copy copies as many elements of x to dst as both have, in pieces.
 func (s *Set) Copy(dst, x []float64) {
-	if min(len(dst), len(x)) <= pieceRows { // one piece is the rule
+	if min(len(dst), len(x)) <= pieceRows { // the usual case
 		copy(dst, x)
 		return
 	}
@@ -145,7 +145,7 @@ func (s *Set) Copy(dst, x []float64) {
 	}
 }
 
-// Clone returns a copy of x, made in pieces: nil of nil.
+// Clone returns a copy of x, made in pieces; nil for nil.
 func (s *Set) Clone(x []float64) []float64 {
 	if x == nil {
 		return nil
@@ -175,9 +175,9 @@ func Clear[T any](s *Set, x []T) {
 	}
 }
 
-// Subtract takes a number from every element of x.
+// Subtract subtracts a number from every element of x.
 func (s *Set) Subtract(by float64, x []float64) {
-	if n := len(x); n <= len(ones) { // as Copy
+	if n := len(x); n <= len(ones) { // the usual case
 		s.Axpy(-by, ones[:n], x)
 		return
 	}
@@ -198,10 +198,10 @@ var ones = func() (x [512]float64) {
 	return x
 }()
 
-// Sum returns Σ x_i, as four sums that do not wait for one another.
+// Sum returns Σ x_i, in four partial sums that do not wait for one another.
 func (s *Set) Sum(x []float64) float64 {
 	var a, b, c, d float64
-	for from, to := range s.Pieces(len(x)) { // all but the last of a multiple of four
+	for from, to := range s.Pieces(len(x)) { // the length of all but the last is a multiple of four
 		x := x[from:to]
 		for len(x) >= 4 {
 			a, b, c, d = a+x[0], b+x[1], c+x[2], d+x[3]

@@ -1,11 +1,11 @@
 // Package amd64 holds the assembly of package kernels for amd64. Use package
 // kernels: it checks lengths, cuts long operands into blocks and chooses the
-// instructions that this CPU has. This package is outside the compatibility
+// instructions that this CPU has. This package is not covered by the compatibility
 // promise.
 //
-// Each function names the instructions it needs: AVX2 stands for AVX2 and FMA3,
-// AVX512 for AVX-512 F, DQ, BW and VL. Functions trust lengths, where two must be
-// equal, and indices.
+// Each function's name has the instructions it needs: AVX2 stands for AVX2 and FMA3,
+// AVX512 for AVX-512 F, DQ, BW and VL. Functions do not check that lengths are equal
+// where they must be, nor indices.
 //
 // Conventions of the assembly, which tests enforce where they can:
 //
@@ -15,6 +15,5 @@
 //     stack check, which is where the scheduler can stop a goroutine.
 //   - Unaligned moves only: Go aligns a []float64 to 8 bytes.
 //   - VZEROUPPER before RET wherever Y or Z registers were used.
-//   - SP, BP, R14 and X15 are left alone (X15 may be used: the ABI wrapper
-//     restores it).
+//   - SP, BP and R14 are left alone. X15 may be used: the ABI wrapper restores it.
 package amd64

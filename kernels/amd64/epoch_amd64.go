@@ -57,9 +57,8 @@ type DenseEpoch struct {
 	Ridge float64
 }
 
-// GramEpochAVX2 does positions from ≤ k < to of an epoch on a quadratic. It stops
-// after the given number of moves, and returns the next position and how many have
-// moved.
+// GramEpochAVX2 does the positions from ≤ k < to of an epoch on a quadratic. It stops
+// after the given number of moves. It returns the next position and the number of moves.
 //
 //go:noescape
 func GramEpochAVX2(e *GramEpoch, from, to, moves int) (next, moved int)
@@ -96,8 +95,8 @@ type BoxEpoch struct {
 	Free, FreeEntries   int
 }
 
-// BoxEpochAVX2 does the visits from ≤ k < to of an epoch over a box, kept samples
-// having been kept by those before, and returns how many there are then.
+// BoxEpochAVX2 does the visits from ≤ k < to of an epoch over a box. kept is the
+// number of samples kept by earlier visits; it returns the number kept after these.
 //
 //go:noescape
 func BoxEpochAVX2(e *BoxEpoch, from, to, kept int) int

@@ -52,8 +52,8 @@ func BellAVX2(dst, x []float64)
 //go:noescape
 func BellAVX512(dst, x []float64)
 
-// DivergenceAVX2 does dst_i ← (1 − c)·ln(1 + e^(rest − y_i·m_i)) + c·whole, c = |scale·t_i|, rest and
-// whole of the sign of y_i; dst may be y, m or t.
+// DivergenceAVX2 does dst_i ← (1 − c)·ln(1 + e^(rest − y_i·m_i)) + c·whole, c = |scale·t_i|, where the sign
+// bit of y_i is the index in rest and whole; dst may be y, m or t.
 //
 //go:noescape
 func DivergenceAVX2(dst, y, m, t []float64, scale float64, rest, whole [2]float64)

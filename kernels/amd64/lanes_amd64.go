@@ -13,7 +13,7 @@ func DotLanesAVX2(values []float64, rows []int32, y []float64, first int, out *[
 //go:noescape
 func DotLanesAVX512(values []float64, rows []int32, y []float64, first int, out *[8]float64)
 
-// AddLanesAVX2 does out[8c+l] ← out[8c+l] + DotLanesAVX2 of the entries from[c] to to[c], for
+// AddLanesAVX2 does out[8c+l] ← out[8c+l] + DotLanesAVX2 of the entries from[c] ≤ k < to[c], for
 // len(from) columns. It stops where DotSpansAVX2 does.
 //
 //go:noescape

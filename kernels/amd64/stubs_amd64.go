@@ -7,25 +7,25 @@ package amd64
 //go:noescape
 func DotAVX2(x, y []float64) float64
 
-// DotDenseAVX2 sets out[c] to DotAVX2 of y and column c of values, plus 0, for len(out) columns one
-// behind another.
+// DotDenseAVX2 sets out[c] to DotAVX2 of y and column c of values, plus 0, for len(out) columns that
+// follow one another.
 //
 //go:noescape
 func DotDenseAVX2(values, y, out []float64)
 
-// DotDenseSpansAVX2 is DotDenseAVX2 for columns anywhere, column c from values[from[c]] on: four at least, of at
-// most 128 elements.
+// DotDenseSpansAVX2 is DotDenseAVX2 for columns that lie anywhere, column c from values[from[c]] on. There must be
+// at least four columns, of at most 128 elements.
 //
 //go:noescape
 func DotDenseSpansAVX2(from []int64, values, y, out []float64)
 
 // AxpyDenseSpansAVX2 does y_i ← fma(a[c], x_i, y_i) for the elements x_i of the columns of DotDenseSpansAVX2, one
-// at least, one after another.
+// column after another. There must be at least one column, of at most 128 elements.
 //
 //go:noescape
 func AxpyDenseSpansAVX2(a []float64, from []int64, values, y []float64)
 
-// SquaresDenseAVX2 sets out[c] to DotAVX2 of x and x⊙y, plus 0, for column c of values as x, likewise.
+// SquaresDenseAVX2 sets out[c] to DotAVX2 of x and x⊙y, plus 0, where x is column c of values as in DotDenseAVX2.
 //
 //go:noescape
 func SquaresDenseAVX2(values, y, out []float64)
@@ -40,14 +40,14 @@ func AsumAVX2(x []float64) float64
 //go:noescape
 func MaxAbsAVX2(x []float64) float64
 
-// ReachAVX2 sets bit i of out where fma(s, y_i, x_i) is not less than least, of x_i the bits in mask;
-// it writes 16 bits at a time, as far as x goes.
+// ReachAVX2 sets bit i of out where fma(s, y_i, x_i) is not less than least, using only the bits of x_i that
+// are in mask. It writes 16 bits at a time, as far as x goes.
 //
 //go:noescape
 func ReachAVX2(mask uint64, s float64, x, y []float64, least float64, out []uint64)
 
-// MarginAVX2 does dst_i ← |x_i| − s·y_i, the product rounded, or limit where that is not at least −limit, for
-// each bit i of which that is set; it reads 16 bits at a time, as far as dst goes, which may be x or y.
+// MarginAVX2 does dst_i ← |x_i| − s·y_i, with the product rounded, or limit where that is not at least −limit, for
+// each bit i of which that is set. It reads 16 bits of which at a time, as far as dst goes; dst may be x or y.
 //
 //go:noescape
 func MarginAVX2(dst []float64, s float64, x, y []float64, limit float64, which []uint64)
@@ -83,22 +83,22 @@ func ScaleIndexedAVX2(values []float64, rows []int32, scale, out []float64) (sum
 //go:noescape
 func AxpyIndexedAVX2(a float64, values []float64, rows []int32, y []float64)
 
-// DotSpansAVX2 does out[c] ← DotIndexedAVX2 of the entries from[c] to to[c], for
-// len(out) columns. It stops before a column that is not within rows, or that
-// would make it more than 8,192 entries in all, and returns how many it has done.
+// DotSpansAVX2 does out[c] ← DotIndexedAVX2 of the entries from[c] ≤ k < to[c], for
+// len(out) columns. It stops before a column that is not within rows, or with which
+// it would exceed 8,192 entries in all, and returns the number of columns done.
 //
 //go:noescape
 func DotSpansAVX2(from, to []int64, rows []int32, values, y, out []float64) (done int)
 
-// AxpySpansAVX2 does AxpyIndexedAVX2 with a[c] and the entries from[c] to to[c], for
+// AxpySpansAVX2 does AxpyIndexedAVX2 with a[c] and the entries from[c] ≤ k < to[c], for
 // len(a) columns, one after another. It stops where DotSpansAVX2 does.
 //
 //go:noescape
 func AxpySpansAVX2(a []float64, from, to []int64, rows []int32, values, y []float64) (done int)
 
 // MomentsAVX2 sets squares[c] to Σ x²·s, sums[c] to Σ x·s and dots[c] to Σ x·u over the
-// entries x of column c, s and u at pairs[2·row] and next to it, for len(squares) columns.
-// It stops where DotSpansAVX2 does.
+// entries x of column c, where s is pairs[2·row] and u pairs[2·row+1], for len(squares)
+// columns. It stops where DotSpansAVX2 does.
 //
 //go:noescape
 func MomentsAVX2(colPtr []int64, rows []int32, values, pairs, squares, sums, dots []float64) (done int)
@@ -148,8 +148,8 @@ func ProductAVX2(dst, x, y []float64)
 //go:noescape
 func ProductAVX512(dst, x, y []float64)
 
-// PickAVX512 writes number[rows_k] to index and values_k to out where the first is not negative, one
-// after another, and returns how many. It may write to the first len(rows) elements.
+// PickAVX512 writes number[rows_k] to index and values_k to out wherever number[rows_k] ≥ 0, one after
+// another, and returns how many there are. It may overwrite the first len(rows) elements of both.
 //
 //go:noescape
 func PickAVX512(number, rows []int32, values []float64, index []int32, out []float64) int
@@ -164,7 +164,7 @@ func AxpyAVX512(a float64, x, y []float64)
 //go:noescape
 func ScalAVX512(a float64, x []float64)
 
-// Relax waits for a moment, so many times: PAUSE.
+// Relax executes PAUSE, which waits for a moment, that many times.
 //
 //go:noescape
 func Relax(times int)

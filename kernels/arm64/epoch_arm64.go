@@ -42,9 +42,8 @@ type GramEpoch struct {
 	Ridge float64
 }
 
-// GramEpochNEON does positions from ≤ k < to of an epoch on a quadratic. It stops
-// after the given number of moves, and returns the next position and how many have
-// moved.
+// GramEpochNEON does the positions from ≤ k < to of an epoch on a quadratic. It stops
+// after the given number of moves. It returns the next position and the number of moves.
 //
 //go:noescape
 func GramEpochNEON(e *GramEpoch, from, to, moves int) (next, moved int)
@@ -69,8 +68,8 @@ type BoxEpoch struct {
 	Free, FreeEntries   int
 }
 
-// BoxEpochNEON does the visits from ≤ k < to of an epoch over a box, kept samples
-// having been kept by those before, and returns how many there are then.
+// BoxEpochNEON does the visits from ≤ k < to of an epoch over a box. kept is the
+// number of samples kept by earlier visits; it returns the number kept after these.
 //
 //go:noescape
 func BoxEpochNEON(e *BoxEpoch, from, to, kept int) int

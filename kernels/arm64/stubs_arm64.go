@@ -53,20 +53,20 @@ func ScaleIndexedNEON(values []float64, rows []int32, scale, out []float64) (sum
 //go:noescape
 func AxpyIndexedNEON(a float64, values []float64, rows []int32, y []float64)
 
-// DotSpansNEON does out[c] ← DotIndexedNEON of the entries from[c] to to[c], for
-// len(out) columns. It stops before a column that is not within rows, or that
-// would make it more than 8,192 entries in all, and returns how many it has done.
+// DotSpansNEON does out[c] ← DotIndexedNEON of the entries from[c] ≤ k < to[c], for
+// len(out) columns. It stops before a column that is not within rows, or with which
+// it would exceed 8,192 entries in all, and returns the number of columns done.
 //
 //go:noescape
 func DotSpansNEON(from, to []int64, rows []int32, values, y, out []float64) (done int)
 
-// AxpySpansNEON does AxpyIndexedNEON with a[c] and the entries from[c] to to[c], for
+// AxpySpansNEON does AxpyIndexedNEON with a[c] and the entries from[c] ≤ k < to[c], for
 // len(a) columns, one after another. It stops where DotSpansNEON does.
 //
 //go:noescape
 func AxpySpansNEON(a []float64, from, to []int64, rows []int32, values, y []float64) (done int)
 
-// Relax waits for a moment, so many times: ISB.
+// Relax executes ISB, which waits for a moment, that many times.
 //
 //go:noescape
 func Relax(times int)

@@ -1,11 +1,10 @@
-// Package kblas lets programs that use gonum's blas64 and mat run on the kernels
-// of this module:
+// Package kblas lets gonum's blas64 and mat run on the kernels of this module:
 //
 //	k, err := kernels.Active()
 //	...
 //	blas64.Use(kblas.New(k))
 //
-// It is apart from package kernels so that programs without gonum stay without it.
+// It is a package of its own so that package kernels does not depend on gonum.
 package kblas
 
 import (
@@ -18,12 +17,12 @@ import (
 	"github.com/seed-45b9a24c/pare/kernels"
 )
 
-// BLAS implements gonum's blas.Float64, and the other three interfaces, which it
-// leaves to gonum. Ddot, Dnrm2, Dasum, Idamax, Daxpy, Dscal, Dgemv, Dger, Dsymv,
-// Dsyr, Dtrsv and Dtrmv run on kernels where vectors are contiguous (increments of
-// 1) and operands do not overlap; all else, errors included, is gonum's own. So
-// results have the same bits on every CPU and kernel set where kernels are used,
-// but not those of gonum.
+// BLAS implements gonum's blas.Float64, and its other three BLAS interfaces, all
+// operations of which are gonum's. Ddot, Dnrm2, Dasum, Idamax, Daxpy, Dscal, Dgemv,
+// Dger, Dsymv, Dsyr, Dtrsv and Dtrmv run on kernels where vectors are contiguous
+// (increments of 1) and operands do not overlap; all else, errors included, is
+// gonum's. Where kernels are used, results have the same bits on every CPU and
+// kernel set, but not the bits of gonum.
 //
 // The zero value is gonum's implementation.
 type BLAS struct {
@@ -36,12 +35,12 @@ var _ blas.Float64 = BLAS{}
 // New returns an implementation on a set of kernels.
 func New(k *kernels.Set) BLAS { return BLAS{k: k} }
 
-// contiguous reports whether the kernels can take a vector of n elements.
+// contiguous reports whether the kernels can handle a vector of n elements.
 func (b BLAS) contiguous(n int, x []float64, inc int) bool {
 	return b.k != nil && inc == 1 && 0 < n && n <= len(x)
 }
 
-// rows reports whether the kernels can take an m × n matrix apart from x.
+// rows reports whether the kernels can handle an m × n matrix, which must not overlap x.
 func (b BLAS) rows(m, n int, a []float64, lda int, x []float64) bool {
 	return b.k != nil && m > 0 && n > 0 && lda >= n && len(a) >= lda*(m-1)+n && !overlap(a, x)
 }
@@ -79,7 +78,7 @@ func (b BLAS) Dasum(n int, x []float64, incX int) float64 {
 	return b.k.Asum(x[:n])
 }
 
-// Idamax returns the first index of the element of largest magnitude.
+// Idamax returns the index of the first element of largest magnitude.
 func (b BLAS) Idamax(n int, x []float64, incX int) int {
 	if b.contiguous(n, x, incX) {
 		largest := b.k.MaxAbs(x[:n])
@@ -246,13 +245,13 @@ func (b BLAS) Dtrmv(ul blas.Uplo, tA blas.Transpose, d blas.Diag, n int, a []flo
 
 func triangle(ul blas.Uplo) bool { return ul == blas.Upper || ul == blas.Lower }
 
-// triangular reports whether the kernels can take these operands of Dtrsv or Dtrmv.
+// triangular reports whether the kernels can handle these operands of Dtrsv or Dtrmv.
 func (b BLAS) triangular(ul blas.Uplo, tA blas.Transpose, d blas.Diag, n int, a []float64, lda int, x []float64, incX int) bool {
 	return triangle(ul) && (tA == blas.NoTrans || tA == blas.Trans || tA == blas.ConjTrans) &&
 		(d == blas.Unit || d == blas.NonUnit) && b.rows(n, n, a, lda, x) && b.contiguous(n, x, incX)
 }
 
-// beside returns the range of row i within its triangle, without the diagonal.
+// beside returns the range of row i that is in the triangle, without the diagonal.
 func beside(ul blas.Uplo, i, n int) (from, to int) {
 	if ul == blas.Upper {
 		return i + 1, n

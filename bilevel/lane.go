@@ -15,23 +15,23 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// judged is a fold's held-out rows, what judges predictions on them, and what came
+// judged has the held-out rows of a fold, the criterion on them, and the result
 // of the last evaluation.
 type judged struct {
 	k         *kernels.Set
 	criterion criterion.Criterion
-	name      string // its
+	name      string // of the criterion
 	y         []float64
 	weights   []float64 // nil: all 1
 	rows      []int32
 	test      []int32 // rows that neither train nor validate
-	broken    error   // of a criterion that panicked
-	foreign   bool    // the criterion may do so
+	broken    error   // why the criterion did not return: it panicked or ended its goroutine
+	foreign   bool    // the criterion runs code of the caller, which may do so
 
-	slope, curvature []float64 // n, written at rows only
-	prediction       []float64 // n, the solver's
+	slope, curvature []float64 // n, set on rows only
+	prediction       []float64 // n, belongs to the solver
 
-	batches [][]int32 // of the rows, see [Spec.inBatches]
+	batches [][]int32 // the rows of each batch, see [Spec.inBatches]
 	given   bool      // see [Spec].Given
 	LaneResult
 }
@@ -50,7 +50,7 @@ func newJudged(k *kernels.Set, spec *Spec, y []float64, rows []int32) judged {
 
 func (j *judged) result() *LaneResult { return &j.LaneResult }
 
-// judge sets the value, and the slopes, of predictions.
+// judge sets the value of the criterion for the predictions, and its slope and curvature.
 func (j *judged) judge(prediction []float64) error {
 	j.prediction = prediction
 	j.Value = j.loss(j.rows, prediction, j.slope)
@@ -61,8 +61,8 @@ func (j *judged) judge(prediction []float64) error {
 	return j.broken
 }
 
-// loss evaluates the criterion, which may be the user's: where it breaks off, by a panic or
-// by runtime.Goexit, there is an error, kept in broken, and the value is NaN.
+// loss evaluates the criterion, which may run the caller's code. If that panics or calls
+// runtime.Goexit, loss sets broken to the error and returns NaN.
 func (j *judged) loss(rows []int32, prediction, slope []float64) float64 {
 	curvature := j.curvature
 	if slope == nil {
@@ -71,12 +71,12 @@ func (j *judged) loss(rows []int32, prediction, slope []float64) float64 {
 	return j.eval(rows, prediction, slope, curvature)
 }
 
-// eval calls the criterion, one that is a caller's on a goroutine of its own, which it may end.
+// eval calls the criterion, a foreign one on a goroutine of its own, which the criterion may end.
 func (j *judged) eval(rows []int32, prediction, slope, curvature []float64) float64 {
 	if !j.foreign {
 		return criterion.Eval(j.k, j.criterion, rows, j.y, prediction, slope, curvature)
 	}
-	var over error // the call
+	var over error // set if the context has ended
 	value, returned, ended := math.NaN(), false, make(chan struct{})
 	broke := func(how string, cause error) {
 		j.broken = &outcome.Error{Kind: outcome.Internal, Message: "the criterion " + j.name + " " + how, Err: cause}
@@ -96,12 +96,12 @@ func (j *judged) eval(rows []int32, prediction, slope, curvature []float64) floa
 		returned = true
 	}()
 	if <-ended; over != nil {
-		j.k.Look() // which goes on with it here
+		j.k.Look() // panics with it on this goroutine
 	}
 	return value
 }
 
-// judgeNull sets the value of the predictions of the null model, NaN where nobody asks for it.
+// judgeNull sets the criterion's value for the predictions of the null model, NaN if [Spec].Given is set.
 func (j *judged) judgeNull(prediction []float64) error {
 	if j.given {
 		j.Null = math.NaN()
@@ -112,7 +112,7 @@ func (j *judged) judgeNull(prediction []float64) error {
 	return j.broken
 }
 
-// outer is the criterion as the last call of judge left it.
+// outer returns the derivatives of the criterion at the predictions of the last call of judge.
 func (j *judged) outer() implicit.Outer {
 	outer := implicit.Outer{Slope: j.slope, Curvature: j.curvature, Blind: !criterion.Curved(j.criterion)}
 	if !outer.Blind && !criterion.Quadratic(j.criterion) {
@@ -122,14 +122,15 @@ func (j *judged) outer() implicit.Outer {
 }
 
 const (
-	slightGrowth = 1e-6 // of second derivatives, which bounds of first order leave room for
-	mostGrowth   = 2
-	shortReach   = 0.25 // no stretch of curvature lies between the ends of it and the prediction
+	slightGrowth = 1e-6 // the relative growth of second derivatives that first-order bounds leave room for
+	mostGrowth   = 2    // the largest exponent for which growth is bounded by self-concordance
+	shortReach   = 0.25 // below it, no interval of curvature fits between the prediction and an end of the reach
 )
 
-// curvatureWithin is [implicit.Outer].CurvatureWithin: by the self-concordance of the criterion, by where its
-// curvature jumps, or the largest curvature at either end of the reach and at what is in it of the middle of the criteria
-// of classes, where theirs is largest.
+// curvatureWithin is [implicit.Outer].CurvatureWithin. It bounds the curvature by the self-concordance of the
+// criterion, or by the places where its curvature jumps. Else it takes the largest curvature at the prediction, at
+// both ends of the reach, and at the points within reach that are closest to 0 and to y/2, where the curvature of
+// criteria for classes is largest.
 func (j *judged) curvatureWithin(reach float64) []float64 {
 	concordance, ok := criterion.Concordance(j.criterion)
 	growth := float64(concordance * reach)
@@ -179,25 +180,25 @@ func (j *judged) curvatureWithin(reach float64) []float64 {
 	return out
 }
 
-// penalisedLane is the lane of a datafit and a penalty.
+// penalisedLane is the lane of a datafit with a [model.Penalty].
 type penalisedLane struct {
 	judged
 	penalty  func([]float64) (model.Penalty, error)
 	solver   *cd.Solver
 	implicit *implicit.Solver
 	certify  bool
-	at       model.Penalty // of the last solution
+	at       model.Penalty // the penalty of the last solution
 	last     *cd.Solution
-	met      []float64 // correlations of its support
+	met      []float64 // correlations of the columns of its support
 	curved   bool      // the loss is not quadratic
-	tall     bool      // there are many rows for every column
-	released bool      // the solver has begun with unpenalised columns
+	tall     bool      // there are at least tallFor rows for every column
+	released bool      // the solver has fitted unpenalised columns for the null model
 	tangent  tangent
 	fit      model.Datafit
-	from     *Solution   // where the next solve begins, if not where the last has ended
-	null0    float64     // objective of the null model
-	most     float64     // size of the largest support that rows and columns allow
-	motion   [][]float64 // r × n: how predictions move
+	from     *Solution   // where the next solve begins; nil: at the last solution
+	null0    float64     // the objective of the null model
+	most     float64     // the size of the largest support that rows and columns allow
+	motion   [][]float64 // r × n: the derivatives of the predictions in λ
 	view     *sparse.View
 }
 
@@ -227,8 +228,8 @@ func newLane(spec Spec, fit model.Datafit, j judged) (lane, error) {
 	return &penalisedLane{judged: j, fit: fit, curved: curved, tall: fit.View().Positive() >= tallFor*columns, released: spec.Free != nil, penalty: within(spec.Penalty, box), solver: solver, implicit: implicit.NewSharing(fit, solver.Cache()), certify: spec.Certify, null0: solver.Null(), most: largestSupport(fit.View()), view: fit.View()}, nil
 }
 
-// solverAt returns a solver at the null model, which it moves to that with all unpenalised
-// columns.
+// solverAt returns a solver that starts from the null model. With unpenalised columns, it sets
+// *null to the null model that includes them.
 func (s *Spec) solverAt(null **model.Null) (*cd.Solver, error) {
 	if s.Free == nil {
 		return cd.NewFrom(*null), nil
@@ -238,8 +239,8 @@ func (s *Spec) solverAt(null **model.Null) (*cd.Solver, error) {
 	return solver, err
 }
 
-// sharp is the tolerance from which on a caller wants the criterion, not only the
-// inner objective, to many digits.
+// sharp is the tolerance from which down solutions are polished: at such a tolerance not only the
+// inner objective but also the criterion is to be accurate to many digits.
 const sharp = 1e-9
 
 func sharpen(o cd.Options) cd.Options {
@@ -256,7 +257,7 @@ func (l *penalisedLane) solve(ctx context.Context, r *LaneRequest, options cd.Op
 	if r.Anew {
 		l.renew()
 	}
-	certified := l.from == nil && !r.Anew // the solver is where its last pass was
+	certified := l.from == nil && !r.Anew // the solver is still at its last certified point
 	l.from = nil
 	switch {
 	case !l.curved:
@@ -317,7 +318,7 @@ func (l *penalisedLane) differentiate(ctx context.Context, r *LaneRequest, optio
 	return nil
 }
 
-// within puts the penalties of λ's in a box.
+// within returns of with every penalty restricted to the box; nil leaves of as it is.
 func within(of func([]float64) (model.Penalty, error), box *model.Box) func([]float64) (model.Penalty, error) {
 	if box == nil {
 		return of
@@ -331,7 +332,7 @@ func within(of func([]float64) (model.Penalty, error), box *model.Box) func([]fl
 	}
 }
 
-// makePenalty makes the penalty of a λ of the right length.
+// makePenalty returns the penalty at λ, or an error if λ does not have the penalty's number of hyperparameters.
 func makePenalty(of func([]float64) (model.Penalty, error), logLambda []float64) (model.Penalty, error) {
 	penalty, err := of(logLambda)
 	if r := penalty.Hyperparameters(); err == nil && r != len(logLambda) {
@@ -340,8 +341,7 @@ func makePenalty(of func([]float64) (model.Penalty, error), logLambda []float64)
 	return penalty, err
 }
 
-// weightedColumns returns the columns whose λ's the entries of a gradient belong to:
-// those of the support where each column has its own, else nil.
+// weightedColumns returns [LaneResult].Columns: the support if each column has its own λ, else nil.
 func weightedColumns(penalty model.Penalty, support []int32) []int32 {
 	if penalty.PerColumn() {
 		return support
@@ -349,11 +349,11 @@ func weightedColumns(penalty model.Penalty, support []int32) []int32 {
 	return nil
 }
 
-// edge is the dual margin up to which a column counts as about to enter.
+// edge is the dual margin up to which a column is considered about to enter the support.
 const edge = 1e-10
 
-// prove adds a proof of the support, or withdraws the trust in a gradient that the
-// theorem does not cover.
+// prove records whether the support is proved to be that of the exact solution. If the implicit
+// function theorem does not apply, it sets the status to NotUnique or NotDifferentiable.
 func (d *Derived) prove(certify func() (implicit.Certificate, error)) error {
 	switch d.Status {
 	case outcome.Converged, outcome.NotDifferentiable, outcome.SupportUncertified:
@@ -375,13 +375,13 @@ func (d *Derived) prove(certify func() (implicit.Certificate, error)) error {
 	return nil
 }
 
-// loose reports that a search asks for less than the default: it will come back before a
-// gradient is an answer.
+// loose reports whether the tolerance is above the default: it is then that of a search's intermediate
+// step, and the search evaluates again before it returns a gradient.
 func loose(gap float64) bool { return gap > defaultTol }
 
-// systemTol ties the tolerance of the linear system to that of the inner
-// problem, 0 for the default: β is known to about √gap, and the system a little better
-// than that; with a polish β is known to working precision. A slope to step by need not be that good.
+// systemTol returns the tolerance of the linear system for that of the inner problem, where 0
+// means the default. β is accurate to about √gap, and the system is solved a little more accurately
+// than that; a polished β is accurate to working precision. A rough gradient needs three times less.
 func systemTol(gap float64, rough bool) float64 {
 	if gap == 0 {
 		gap = defaultTol

@@ -8,15 +8,15 @@ import (
 	"github.com/seed-45b9a24c/pare/implicit"
 )
 
-// state is what the next solve of a lane depends on: coefficients, and how they move with λ
-// where that is followed.
+// state is what the next solve of a lane depends on: the coefficients, and their derivative in λ
+// for lanes that follow it.
 type state struct {
 	Solution
 	tangent tangent
 }
 
-// keep keeps the state that the lane ended in under a number. Lanes without coefficients of
-// their own keep nothing.
+// keep keeps the lane's current state under a number. Lanes without coefficients of their own
+// keep nothing.
 func (m *made) keep(number int) {
 	if m.lane.over() == nil {
 		return
@@ -32,14 +32,14 @@ func (m *made) put(number int, at state) {
 	m.kept[number] = at
 }
 
-// recall makes the state kept under a number the one to go on from, if there is one.
+// recall makes the next solve begin with the state kept under a number, if there is one.
 func (m *made) recall(number int) {
 	if at, ok := m.kept[number]; ok {
 		_ = m.lane.resume(&state{at.Solution, at.tangent.clone()})
 	}
 }
 
-// solution answers AskKept.
+// solution returns the answer to [AskKept].
 func (m *made) solution(r *LaneRequest) *Solution {
 	at, ok := m.kept[r.From]
 	if !ok {
@@ -52,7 +52,7 @@ func (m *made) solution(r *LaneRequest) *Solution {
 	return &at.Solution
 }
 
-// state encodes the state kept under a number; 0 means the one that the lane ended in.
+// state encodes the state kept under a number; 0 means the current one.
 func (m *made) state(number int) []byte {
 	if at, ok := m.kept[number]; ok {
 		return at.encode()
@@ -63,7 +63,7 @@ func (m *made) state(number int) []byte {
 	return nil
 }
 
-// ended returns the state that the lane ended in, or was told to go on from.
+// ended returns the state after the last solve, or else the one that was released or restored.
 func (m *made) ended() *state {
 	if at := m.lane.ended(); at != nil {
 		return at
@@ -71,7 +71,8 @@ func (m *made) ended() *state {
 	return m.left
 }
 
-// restore takes over what state has encoded under a number.
+// restore decodes a state. It keeps it under the number if that is positive, else the next solve
+// begins with it.
 func (m *made) restore(number int, data []byte) error {
 	at, err := decodeState(data, m.lane.unknowns())
 	switch {
@@ -86,11 +87,11 @@ func (m *made) restore(number int, data []byte) error {
 	}
 }
 
-// What lanes begin with, and how they begin anew there. Lanes of classes always do: their
-// workers know nothing of an earlier solution.
+// What follows are, for each kind of lane, its state and how it begins anew, with a new solver, from
+// its coefficients. Lanes of classes always begin anew: their solvers keep nothing of an earlier solution.
 
-// renew replaces what solves by what has learnt nothing. A lane that begins nowhere in
-// particular keeps the correlations of its null model.
+// renew replaces the solvers by new ones that begin at the current coefficients. A lane that has none
+// yet keeps its solver, and with it the correlations of the null model.
 func (l *penalisedLane) renew() {
 	from := l.from
 	if from == nil && l.last != nil {
@@ -99,7 +100,7 @@ func (l *penalisedLane) renew() {
 	if from == nil {
 		return
 	}
-	if l.last == nil && !l.released { // the solver has learnt nothing yet
+	if l.last == nil && !l.released { // the solver is still as new
 		l.solver.Start(from.Support, from.Coef)
 		return
 	}
@@ -140,7 +141,8 @@ func columnsOf(l lane) int {
 	return p
 }
 
-// The state of an SVM's lane has samples in place of columns, +Inf for what is at its bound.
+// The state of an SVM's lane has samples instead of columns, and dual variables as coefficients: +Inf
+// for a sample at its bound.
 
 func (l *svmLane) renew() {
 	from := l.from
@@ -158,7 +160,7 @@ func (l *svmLane) renew() {
 	l.solver.Start(from.Support[:free], from.Coef[:free], from.Support[free:])
 }
 
-// atBounds returns the last solution with the samples at their bounds.
+// atBounds returns the last solution, the free samples first, then those at their bounds.
 func (l *svmLane) atBounds() *Solution {
 	bound := slices.Repeat([]float64{math.Inf(1)}, len(l.last.Bound))
 	return &Solution{slices.Concat(l.last.Free, l.last.Bound), slices.Concat(l.last.Dual, bound)}

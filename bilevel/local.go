@@ -13,54 +13,52 @@ import (
 )
 
 // Lanes are the lanes of an outer problem in this process. They implement [Runner]: different
-// lanes may be asked at the same time, and as many work at once as the [Spec] has threads. A
-// lane is made when it is asked for the first time.
+// lanes may have requests at the same time, and as many work at once as the [Spec] has threads. A
+// lane is made at its first request.
 type Lanes struct {
 	spec    Spec
-	folds   int // or the two of a risk
-	classes int // 0: a lane for each fold
-	columns int // of X
-	open    func(LaneID) (lane, error)
+	folds   int                        // the number of folds; 2 for a risk
+	classes int                        // the number of lanes of each fold; 0: one, without classes
+	columns int                        // of X
+	open    func(LaneID) (lane, error) // makes a lane
 
 	mu   sync.Mutex
 	made map[LaneID]*made
-	room chan struct{} // for lanes that hold more than their coefficients; nil: for all
+	room chan struct{} // as many places as lanes may hold more than their coefficients; nil: no limit
 }
 
-// made is a lane, or what hinders it, and the states that it is asked to keep.
+// made is a lane, or the error of making it, and the states that the lane keeps.
 type made struct {
 	once sync.Once
 	lane lane
 	err  error
 	kept map[int]state // by number
-	left *state        // where the lane has ended, once it has let go or was told; nil: nowhere
+	left *state        // the state of a lane that was released, or a restored one; nil: none
 }
 
-// lane is an inner problem, and what solves and differentiates it.
+// lane is an inner problem with its solver and its implicit system.
 type lane interface {
-	// solve solves at λ and judges the predictions on held-out rows. When ctx ends it
-	// returns ctx's error.
+	// solve solves the inner problem at λ and evaluates the criterion on the held-out rows. When
+	// ctx ends it returns ctx's error.
 	solve(ctx context.Context, r *LaneRequest, o cd.Options) error
-	// differentiate makes the gradient of what the last solve found. When ctx ends it
-	// returns ctx's error.
+	// differentiate computes the gradient at the last solution. When ctx ends it returns ctx's error.
 	differentiate(ctx context.Context, r *LaneRequest, o cd.Options) error
-	// moveTo makes s the point to go on from, solution returns the last one. Lanes
-	// without coefficients of their own have neither, nor those that follow.
+	// moveTo makes the next solve begin at s, and solution returns the last solution. Lanes
+	// without coefficients of their own have none of the methods from here on, see stateless.
 	moveTo(s *Solution) error
 	solution() *Solution
 	// over is the view of the inner problem.
 	over() *sparse.View
-	// ended returns the state that the lane ended in, nil where the next solve does not depend
-	// on it, and resume makes a state the one to go on from. unknowns is the number that
-	// indices in a state are below.
+	// ended returns the current state, nil where the next solve does not depend on it. resume makes the
+	// next solve begin with a state. unknowns returns an upper limit, exclusive, of the indices in a state.
 	ended() *state
 	resume(at *state) error
 	unknowns() int
-	// result is what was found last.
+	// result returns the results of the last calls.
 	result() *LaneResult
 }
 
-// newLanes prepares lanes; open makes one.
+// newLanes prepares lanes, each of which open makes when it is needed.
 func newLanes(spec Spec, folds, classes, columns int, open func(LaneID) (lane, error)) *Lanes {
 	spec.withThreads()
 	l := &Lanes{spec: spec, folds: folds, classes: classes, columns: columns, open: open, made: map[LaneID]*made{}}
@@ -68,7 +66,7 @@ func newLanes(spec Spec, folds, classes, columns int, open func(LaneID) (lane, e
 	return l
 }
 
-// at returns a lane, made if need be.
+// at returns a lane, and makes it first if necessary.
 func (l *Lanes) at(id LaneID) (*made, error) {
 	if id.Fold < 0 || id.Fold >= l.folds || id.Class < 0 || id.Class >= max(1, l.classes) {
 		return nil, outcome.Errorf(outcome.BadParameter, "no lane %v: there are %d folds of %d classes", id, l.folds, max(1, l.classes))
@@ -81,7 +79,7 @@ func (l *Lanes) at(id LaneID) (*made, error) {
 	}
 	l.mu.Unlock()
 	m.once.Do(func() {
-		defer outcome.Caught(&m.err) // another may wait for it
+		defer outcome.Caught(&m.err) // others may be waiting for this lane
 		if m.lane, m.err = l.open(id); m.err != nil && l.spec.Risk == nil {
 			m.err = outcome.In(fmt.Sprintf("fold %d", id.Fold), m.err)
 		}
@@ -92,7 +90,7 @@ func (l *Lanes) at(id LaneID) (*made, error) {
 	return m, m.err
 }
 
-// Forget lets go of a lane and all it has kept: it begins anew when it is asked again. It
+// Forget discards a lane and the states it has kept; its next request makes it anew. The lane
 // must not be at work.
 func (l *Lanes) Forget(id LaneID) {
 	l.mu.Lock()
@@ -100,8 +98,8 @@ func (l *Lanes) Forget(id LaneID) {
 	delete(l.made, id)
 }
 
-// Run implements [Runner]. Gradients are tasks of their own, after all solutions: threads that
-// are done with those share what is left.
+// Run implements [Runner]. Gradients are tasks of their own, which come after all solves, so that
+// threads without a solve left to do share the gradients.
 func (l *Lanes) Run(ctx context.Context, requests []LaneRequest, solved func()) ([]LaneResult, error) {
 	inner, stop := context.WithCancel(ctx)
 	defer stop()
@@ -131,31 +129,32 @@ func (l *Lanes) Run(ctx context.Context, requests []LaneRequest, solved func()) 
 		tasks = append(tasks, func() error {
 			select {
 			case <-ended[i]:
-			case <-inner.Done(): // with the error of another
+			case <-inner.Done(): // another task has failed
 				return inner.Err()
 			}
 			return l.spec.turn(inner, func() error { return l.finish(inner, &requests[i], &results[i]) })
 		})
 	}
 	if l.room != nil {
-		defer l.spec.Memory.Detach() // a refit may follow
+		defer l.spec.Memory.Detach() // a refit may follow, and uses the memory as well
 	}
 	return results, share(tasks, min(l.spec.Threads, len(tasks)), stop)
 }
 
-// share has so many goroutines do tasks in their order, this one among them: its stack has grown
-// already, and to wake another takes longer than a small problem. It returns the error of the first
-// task in their order that fails, whichever ends first. Once tasks before it have ended, those
-// after it are not begun, and stop ends those under way. A task may wait for ones before it.
+// share runs tasks, begun in their order, on the given number of goroutines. The calling goroutine is one of
+// them: its stack has grown already, and waking another takes longer than a small problem. share returns
+// the error of the failing task that is first in the order, whichever fails first. No task begins after a
+// failure; once all tasks before the failed one have ended, share calls stop to end those after it. A task may
+// wait for tasks before it.
 func share(tasks []func() error, goroutines int, stop func()) error {
 	var mu sync.Mutex
 	var err error
 	next, failed := 0, len(tasks)
-	at := make([]int, max(1, goroutines)) // what each is at
+	at := make([]int, max(1, goroutines)) // the task of each goroutine
 	for g := range at {
 		at[g] = len(tasks)
 	}
-	// turn ends a goroutine's task and begins another, len(tasks) if there is none to do.
+	// turn records how the task of goroutine g ended and returns its next task, len(tasks) if there is none.
 	turn := func(g int, ended error) int {
 		mu.Lock()
 		defer mu.Unlock()
@@ -165,7 +164,7 @@ func share(tasks []func() error, goroutines int, stop func()) error {
 		was := at[g]
 		at[g] = next
 		next = min(next+1, len(tasks))
-		if was <= failed && failed < len(tasks) && slices.Min(at) > failed { // the last of those that may change the error
+		if was <= failed && failed < len(tasks) && slices.Min(at) > failed { // no task under way can change the error
 			stop()
 		}
 		return at[g]
@@ -186,13 +185,13 @@ func share(tasks []func() error, goroutines int, stop func()) error {
 	return err
 }
 
-// attempt does a task.
+// attempt runs a task and turns a panic into an error.
 func attempt(task func() error) (err error) {
 	defer outcome.Caught(&err)
 	return task()
 }
 
-// turn does some work when it is its turn, unless ctx has ended.
+// turn waits for a thread of Among and runs work on it, unless ctx has ended.
 func (s *Spec) turn(ctx context.Context, work func() error) (err error) {
 	defer outcome.Caught(&err)
 	if err := s.Among.Enter(ctx); err != nil {
@@ -205,7 +204,7 @@ func (s *Spec) turn(ctx context.Context, work func() error) (err error) {
 	return work()
 }
 
-// slopes reports whether a gradient is a task of its own.
+// slopes reports whether a request has a gradient, which is a task of its own.
 func (l *Lanes) slopes(r *LaneRequest) bool {
 	return r.Ask == AskSolve && !r.ValueOnly && l.classes == 0
 }
@@ -218,7 +217,7 @@ func (l *Lanes) options(r *LaneRequest) cd.Options {
 	return o
 }
 
-// begin does what is asked, but for a gradient that is a task of its own.
+// begin answers a request, except for a gradient that is a task of its own.
 func (l *Lanes) begin(ctx context.Context, r *LaneRequest, out *LaneResult) error {
 	if err := l.check(r); err != nil {
 		return err
@@ -274,7 +273,7 @@ func (l *Lanes) begin(ctx context.Context, r *LaneRequest, out *LaneResult) erro
 	return nil
 }
 
-// start moves a lane to where a solve is asked to begin.
+// start moves a lane to where the request asks its solve to begin.
 func (m *made) start(r *LaneRequest) error {
 	if r.From > 0 {
 		m.recall(r.From)
@@ -289,7 +288,7 @@ func (m *made) start(r *LaneRequest) error {
 	}
 }
 
-// tell adds what a lane has found last itself.
+// tell adds the last solution of a lane, and its predictions on the validation rows where the lane has scores.
 func (r *LaneResult) tell(l lane) {
 	r.Solution = l.solution()
 	if of, ok := l.(interface{ scores() []float64 }); ok {
@@ -297,7 +296,7 @@ func (r *LaneResult) tell(l lane) {
 	}
 }
 
-// finish makes the gradient.
+// finish computes the gradient of a request.
 func (l *Lanes) finish(ctx context.Context, r *LaneRequest, out *LaneResult) error {
 	m, err := l.at(r.Lane)
 	if err != nil {
@@ -317,8 +316,8 @@ func (l *Lanes) finish(ctx context.Context, r *LaneRequest, out *LaneResult) err
 	return nil
 }
 
-// check refuses a request that no lane can answer, wherever it comes from; lanes check what
-// depends on them.
+// check returns the error of a request that no lane can answer, since requests may come from another process;
+// lanes check the rest.
 func (l *Lanes) check(r *LaneRequest) error {
 	if !(r.Tol >= 0) || math.IsInf(r.Tol, 0) {
 		return outcome.At(outcome.BadParameter, "tol", "must be finite and not negative, got %g", r.Tol)
@@ -341,7 +340,7 @@ func (l *Lanes) check(r *LaneRequest) error {
 	return nil
 }
 
-// stateless is embedded by lanes without coefficients of their own.
+// stateless is embedded in lanes that cannot begin at given coefficients.
 type stateless struct{}
 
 func (stateless) moveTo(*Solution) error {

@@ -1,14 +1,14 @@
-// Package bilevel is the problem of choosing λ: minimise over λ a criterion of
+// Package bilevel states the problem of choosing λ: minimise over λ a criterion of
 // the solutions of inner problems, one for each fold.
 //
 // Every fold is a lane: a view of the shared design matrix with the fold's rows
 // masked out, an inner solver that starts from its last solution, and a solver
-// of the implicit system (lane.go; those of other kinds in blocks.go, svm.go, vectors.go and
-// iterated.go, a class in classlane.go). An evaluation asks all lanes at one λ, by a [Runner]
-// that may have them anywhere (lanes.go); those of this process work in parallel (local.go).
-// Predictions on held-out rows are a by-product of the certificates, so the criterion costs no
-// extra pass. Values and gradients are summed in the order of the
-// folds: results do not depend on the number of goroutines.
+// of the implicit system (lane.go; other kinds of lane are in blocks.go, svm.go, vectors.go and
+// iterated.go, the lane of a class in classlane.go). An evaluation sends a request at one λ to every
+// lane through a [Runner], whose lanes may be in this process or in another (lanes.go); lanes of this
+// process work in parallel (local.go). Predictions on held-out rows are a by-product of the
+// certificates, so the criterion costs no extra pass. Values and gradients are summed in the order of
+// the folds: results do not depend on the number of goroutines.
 package bilevel
 
 import (
@@ -33,71 +33,71 @@ import (
 // Spec states a bilevel problem. Penalty is required, and Folds or Risk.
 type Spec struct {
 	Folds Folds
-	// Risk, where set, judges on all rows; Folds, Forward, Datafit and Criterion are not
-	// used then, and there are no Weights.
+	// Risk, where set, is a criterion on all rows; Folds, Forward, Datafit and Criterion are then
+	// not used, and Weights must be nil.
 	Risk *Risk
 	// Weights s of the rows, in the inner problems and in the criterion; nil: all 1. A
 	// weight of k counts as k equal rows of the same fold.
 	Weights []float64
-	// Training, where set, changes the weights of the rows that a fold trains on, which are 0
-	// of the others: in the inner problem, not in the criterion.
+	// Training, where set, changes in place the weights of the rows that a fold trains on; the weights
+	// of all other rows are 0. This affects the inner problem only, not the criterion.
 	Training func(k *kernels.Set, weights []float64)
-	// Forward trains a fold on those of smaller ids alone: rows in the order of time.
+	// Forward trains a fold only on folds with smaller ids, for rows in the order of time.
 	Forward bool
-	// Penalty makes the inner penalty of a λ.
+	// Penalty returns the inner penalty at a given λ.
 	Penalty func(logLambda []float64) (model.Penalty, error)
-	// Blocked, where set, takes the place of Penalty.
+	// Blocked, where set, is used instead of Penalty.
 	Blocked *Blocked
-	// AlphaMax, where set, returns the least strength whose solution is the null model's,
+	// AlphaMax, where set, returns the smallest strength whose solution is the null model,
 	// for [Problem.LogLambdaMax].
 	AlphaMax func(*model.Null) float64
-	// Given says that the criterion is asked at given λ, not searched: the null model is not
-	// judged, and [Problem.Null] has no value.
+	// Given says that the criterion is evaluated at given λ only, without a search: it is not evaluated
+	// for the null model, and the value of [Problem.Null] is NaN.
 	Given bool
-	// Free, where set, weighs the ℓ1 strengths of Penalty, 0 where a column is unpenalised: it
-	// is part of the null model then.
+	// Free, where set, has the factors of the columns' ℓ1 strengths in Penalty. A column whose factor is 0
+	// is unpenalised and part of the null model.
 	Free []float64
-	// Box, where set, bounds the coefficients, in units of the matrix.
+	// Box, where set, bounds the coefficients, in units of the matrix's columns.
 	Box *model.Box
-	// Datafit makes the inner datafit of a view. nil means the squared loss.
+	// Datafit returns the inner datafit of a view. nil means the squared loss.
 	Datafit func(view *sparse.View, y []float64) (model.Datafit, error)
-	// batches are those of a hold-out's rows where these stand for others, see [Spec.inBatches].
+	// batches, where set, has the batch of each row of a hold-out on condensed rows, see [Spec.inBatches].
 	batches Folds
 	// Criterion judges predictions on held-out rows. nil means the mean squared
 	// error.
 	Criterion criterion.Criterion
 	// Intercept adds an unpenalised intercept to every inner problem.
 	Intercept bool
-	// Standardise makes columns of unit variance of every fold's training rows; see
+	// Standardise scales columns to unit variance on each fold's training rows; see
 	// [sparse.View.Standardised].
 	Standardise bool
-	// Times, where set, multiplies the columns after that; see [sparse.View.Rescaled].
+	// Times, where set, multiplies the columns after Standardise; see [sparse.View.Rescaled].
 	Times []float64
-	// Solver bounds the inner problems. Its Tol is used where a request has none.
+	// Solver has the options of the inner solvers. Its Tol is used where a request has none.
 	Solver cd.Options
 	// Certify asks gradients for a proof of the supports, at a pass over X and a
 	// factorisation for each fold.
 	Certify bool
 	// Iterate, where set, differentiates the iterates of this method instead of the
-	// solution; every evaluation starts cold, and makes the gradient asked for or not.
+	// solution. Every evaluation then starts cold, and computes the gradient even if it is not asked for.
 	Iterate *iterdiff.Method
-	// Threads bounds the threads at work at once, on lanes or, where these are fewer, within
-	// them. 0 means all processors.
+	// Threads bounds the number of threads at work at once: on different lanes or, where there are fewer
+	// lanes than threads, within lanes. 0 means all processors.
 	Threads int
-	// Among, where set, are the threads of a call, as many, that lanes share with what else it does.
+	// Among, where set, has the Threads threads of a call, which lanes share with the call's other work.
 	Among *team.Threads
-	// AtOnce, where positive, bounds the lanes that have more in memory than their coefficients
-	// at a time: each lets go of the rest when it has answered, and begins anew the next time,
-	// which moves the last bits. Lanes of classes have little of their own, and keep it.
+	// AtOnce, where positive, bounds the number of lanes that hold more than their coefficients in memory
+	// at a time. A lane releases the rest after each answer, so that its next solve begins with a new
+	// solver, which changes the last bits. Lanes of classes hold little memory and are not affected.
 	AtOnce int
-	// Memory is where vectors are made that end with the call; nil: on the heap.
+	// Memory is where vectors that are not used after the call are allocated; nil means the heap.
 	Memory *arena.Arena
-	// Solved, where set, is told of inner problems as they end: how many are done of those
-	// of an evaluation, or of a path, and the λ of the last. Calls are not concurrent.
+	// Solved, where set, is called each time an inner problem ends: with the number done so far, the number
+	// of inner problems of the evaluation or path, and the λ of this one. Calls are not concurrent.
 	Solved func(done, of int, logLambda []float64)
 }
 
-// withThreads makes the threads that lanes share where they are not among others.
+// withThreads resolves the number of threads, and makes the threads that lanes share unless Among is set.
 func (s *Spec) withThreads() {
 	s.Threads = team.Count(s.Threads)
 	if s.Among == nil {
@@ -109,30 +109,30 @@ func (s *Spec) withThreads() {
 // [search.Objective]; it is not safe for concurrent use, but any number of
 // problems may share X and y.
 type Problem struct {
-	// Curvature asks for the curvature with gradients, where all columns share the λ's:
-	// r·n numbers for each fold. It is nil of a criterion whose second derivatives are not known.
+	// Curvature asks for the curvature with every gradient, where all columns share the λ's, at
+	// r·n numbers for each fold. The curvature is nil if the criterion's second derivatives are not known.
 	Curvature bool
-	// Keep makes lanes remember the solutions of every evaluation, sparse, for
+	// Keep makes lanes keep the solution of every evaluation, as a sparse vector, for
 	// [search.Request].From and [Problem.Mean].
 	Keep bool
 
 	spec   Spec
 	runner Runner
-	expect func(ctx context.Context, logLambda []float64) // nil: nobody listens
+	expect func(ctx context.Context, logLambda []float64) // see OnExpected; nil: none
 	lanes  int
 	kept   points
 	begin  beginning
-	share  float64 // of a lane in the criterion
+	share  float64 // the weight of each lane in the criterion
 	null   search.Evaluation
 	memory memory
-	top    float64 // ln αmax, the largest of the lanes
+	top    float64 // the largest ln αmax of the lanes
 
-	straight float64 // C, the least of the lanes
+	straight float64 // the smallest of the lanes' [model.SVM.Straight], a value of C
 }
 
 // New prepares the lanes of a problem: O(n + p) memory for each fold. X has one row per
 // entry of y; both are kept and must not change. The error is an [outcome.Error] about
-// the spec or the data, as from [sparse.NewView] and the datafit, with the fold.
+// the spec or the data, as from [sparse.NewView] and the datafit, and names the fold.
 func New(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Problem, error) {
 	lanes, err := NewLanes(k, x, y, spec)
 	if err != nil {
@@ -141,7 +141,7 @@ func New(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Problem, err
 	return NewOver(context.Background(), lanes, spec)
 }
 
-// NewLanes prepares the lanes of such a problem; see [New].
+// NewLanes prepares the lanes of the problem that [New] returns.
 func NewLanes(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Lanes, error) {
 	if spec.Penalty == nil && spec.Blocked == nil {
 		return nil, outcome.At(outcome.BadParameter, "penalty", "missing")
@@ -176,7 +176,7 @@ func NewLanes(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Lanes, 
 	}), nil
 }
 
-// datafit makes the inner datafit of a view.
+// datafit returns the inner datafit of a view.
 func (s *Spec) datafit(view *sparse.View, y []float64) (model.Datafit, error) {
 	if s.Datafit == nil {
 		return model.NewSquared(view, y)
@@ -184,7 +184,7 @@ func (s *Spec) datafit(view *sparse.View, y []float64) (model.Datafit, error) {
 	return s.Datafit(view, y)
 }
 
-// View returns the view of the rows with the given weights; nil: all 1.
+// View returns the view of x with the given row weights, nil for all 1, as the spec centres and scales it.
 func (s *Spec) View(k *kernels.Set, x sparse.Matrix, weights []float64) (*sparse.View, error) {
 	view, err := sparse.NewView(k, x, weights, s.Intercept)
 	if err == nil && s.Standardise {
@@ -202,7 +202,7 @@ func (s *Spec) View(k *kernels.Set, x sparse.Matrix, weights []float64) (*sparse
 	return view, err
 }
 
-// NewOver states a problem over lanes that are made already, for the same spec. The error is
+// NewOver returns a problem over existing lanes, which were prepared for the same spec. The error is
 // that of a lane that cannot be made, or of ctx.
 func NewOver(ctx context.Context, runner Runner, spec Spec) (p *Problem, err error) {
 	defer outcome.Caught(&err)
@@ -230,7 +230,7 @@ func NewOver(ctx context.Context, runner Runner, spec Spec) (p *Problem, err err
 	return p, nil
 }
 
-// ask returns a request of every lane.
+// ask returns the request r addressed to every lane, in the order of the folds.
 func (p *Problem) ask(r LaneRequest) []LaneRequest {
 	requests := slices.Repeat([]LaneRequest{r}, p.lanes)
 	for fold := range requests {
@@ -242,16 +242,15 @@ func (p *Problem) ask(r LaneRequest) []LaneRequest {
 // NullValue returns the criterion of the null model.
 func (p *Problem) NullValue() float64 { return p.null.Value }
 
-// Null returns the evaluation of the null model, which predicts the intercept of the
-// training rows alone; it has no λ.
+// Null returns the evaluation of the null model, which is fitted to the training rows; it has no λ.
 func (p *Problem) Null() search.Evaluation { return p.null }
 
-// LogLambdaMax returns the largest ln αmax of the inner problems, from where on all are
-// their null models; −Inf where no column matters, or without [Spec].AlphaMax.
+// LogLambdaMax returns the largest ln αmax of the inner problems: from there on, every solution is
+// its null model. It is −Inf where no column matters, or without [Spec].AlphaMax.
 func (p *Problem) LogLambdaMax() float64 { return p.top }
 
-// Excess returns by how much the largest ln αmax of the inner problems is above top, one per
-// hyperparameter, at most; −Inf where no column matters, or without [Spec].AlphaMax.
+// Excess returns the largest difference between LogLambdaMax and an entry of top, which has one entry
+// per hyperparameter; −Inf where no column matters, or without [Spec].AlphaMax.
 func (p *Problem) Excess(top []float64) float64 {
 	excess := math.Inf(-1)
 	for _, l := range top {
@@ -262,8 +261,8 @@ func (p *Problem) Excess(top []float64) float64 {
 	return excess
 }
 
-// LogStraight returns ln of the largest C up to which predictions of an SVM are in proportion to it in all
-// lanes; it is infinite where there is none, or of other models.
+// LogStraight returns ln of the largest C up to which the predictions of an SVM are proportional to C in
+// all lanes; it is infinite where there is no such C, and for other models.
 func (p *Problem) LogStraight() float64 { return kernels.Log(p.straight) }
 
 // Eval implements [search.Objective].
@@ -272,9 +271,9 @@ func (p *Problem) Eval(ctx context.Context, r search.Request) (search.Evaluation
 }
 
 // Evaluate solves every lane at r.LogLambda, each from its last solution, and
-// returns the criterion, the mean over folds, and its hypergradient. When ctx
-// ends before all lanes are done it returns ctx's error; others are about λ, or of kind
-// Limit. The report is the caller's.
+// returns the criterion, which is the mean over folds, and its hypergradient. When ctx
+// ends before all lanes are done it returns ctx's error; other errors are about λ, or of kind
+// Limit. The report belongs to the caller.
 func (p *Problem) Evaluate(ctx context.Context, r search.Request) (_ Report, err error) {
 	defer outcome.Caught(&err)
 	start := time.Now()
@@ -308,8 +307,8 @@ func (p *Problem) Evaluate(ctx context.Context, r search.Request) (_ Report, err
 	return report, nil
 }
 
-// counting returns what counts inner problems as they end, of so many in all: it gives for a λ
-// what each of them calls, nil where nobody listens.
+// counting returns a function that, given λ, returns the callback for inner problems at λ to call when
+// they end. The callback counts them and calls Solved, with of as the total; it is nil if Solved is nil.
 func (s *Spec) counting(of int) func(logLambda []float64) func() {
 	if s.Solved == nil {
 		return func([]float64) func() { return nil }
@@ -326,7 +325,7 @@ func (s *Spec) counting(of int) func(logLambda []float64) func() {
 	}
 }
 
-// collect folds the lanes' results together, in order.
+// collect adds up the results of the lanes, in order, into a report.
 func (p *Problem) collect(r search.Request, results []LaneResult) Report {
 	report := newReport(r, len(r.LogLambda))
 	for i := range results {
@@ -356,11 +355,10 @@ func (p *Problem) collect(r search.Request, results []LaneResult) Report {
 	return report
 }
 
-// KeepSolutions makes lanes remember the solutions of every evaluation, see
-// [Problem.Keep].
+// KeepSolutions makes lanes keep the solution of every evaluation, see [Problem.Keep].
 func (p *Problem) KeepSolutions() { p.Keep = true }
 
-// OnExpected has f called before the lanes are asked for an evaluation that a search expects to end with.
+// OnExpected makes Evaluate call f before it solves at a λ where the search expects to end.
 func (p *Problem) OnExpected(f func(ctx context.Context, logLambda []float64)) { p.expect = f }
 
 // AskCurvature asks for second derivatives, see [Problem.Curvature].

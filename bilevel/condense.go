@@ -10,36 +10,37 @@ import (
 	"github.com/seed-45b9a24c/pare/support"
 )
 
-// Condensed has few rows in the place of many: for every fold, or batch of a hold-out, as many as it has independent columns, with
-// its sums, squares and products of columns and target. Squared losses, and mean squared errors, depend on
-// no more than these, so that solutions, values and gradients of all λ are those of the rows
-// themselves: with Z = [1 X y] of the rows of a fold, ZᵀSZ = LLᵀ by Cholesky's method, L's columns are the
-// rows, turned so that the first column is 1 in all of them. Where there is an intercept, columns and target are less
-// a number each, which is near their means and changes the intercept alone.
+// Condensed has a few rows in the place of the many rows of X and y. For every fold, or batch of a hold-out, it has about
+// as many rows as there are independent columns, with the fold's sums, squares and products of columns and target.
+// Squared losses and mean squared errors depend on nothing else, so solutions, values and gradients at all λ are those of
+// the original rows. Let Z = [1 X y] on the rows of a fold, and ZᵀSZ = LLᵀ by Cholesky's method: the condensed rows are
+// the columns of L, rotated so that the first column of Z becomes a column of ones again. With an intercept, a number near
+// its mean is subtracted from each column and from the target, which changes only the intercept.
 //
-// The rows of a fold lose directions along which columns differ by less than 1e-7 of their spread, and values of
-// the criterion move by some 1e-15 of that of the null model.
+// The condensed rows of a fold lose directions along which columns differ by less than 1e-7 of their spread, and values of
+// the criterion change by about 1e-15 of the null model's value.
 type Condensed struct {
 	X     *sparse.Dense
 	Y     []float64
 	folds Folds
-	// batches are of the rows of a hold-out; nil: there is none.
+	// batches has the batch of each row of a hold-out; nil: the folds are not a hold-out.
 	batches Folds
-	// weights share out those of the rows of a fold.
+	// weights has the weight of each row: the total weight of a fold, divided equally among its condensed rows.
 	weights []float64
-	shift   []float64 // of the columns, and of y
-	rows    int       // of X
-	along   []float64 // the direction of a [Risk]
+	shift   []float64 // what is subtracted from the columns, and from y
+	rows    int       // the number of rows of X
+	along   []float64 // the direction δ of a [Risk]
 
-	// Norms are √Σw(x − shift)² of the columns and of y over all rows. Rounding times two of them is more than
-	// what rounding has moved a product of columns, or of one and y, by.
+	// Norms are √Σw(x − shift)² of the columns and of y over all rows. Rounding times the norms of two columns, or of
+	// a column and y, bounds the rounding error of their product.
 	Norms    []float64
 	Rounding float64
 
-	Work float64 // of the sums
+	Work float64 // the work of the sums over the rows of X
 }
 
-// Spec returns the spec of the problem on the condensed rows. Those of a [Risk] have one weight, and need none.
+// Spec returns the spec of the problem on the condensed rows. The condensed rows of a [Risk] have equal weights, and
+// its spec has none.
 func (c *Condensed) Spec(spec Spec) Spec {
 	if spec.Risk != nil {
 		risk := *spec.Risk
@@ -51,10 +52,11 @@ func (c *Condensed) Spec(spec Spec) Spec {
 	return spec
 }
 
-// Batches returns the batch of each row of a hold-out.
+// Batches returns the batch of each condensed row of a hold-out; nil if there is no hold-out.
 func (c *Condensed) Batches() Folds { return c.batches }
 
-// Shifted returns what is to be added to an intercept on condensed rows.
+// Shifted returns the number to add to an intercept on condensed rows, for coefficients in units of X, so that it is an
+// intercept on X.
 func (c *Condensed) Shifted(support []int32, coef []float64) float64 {
 	intercept := c.shift[len(c.shift)-1]
 	for k, j := range support {
@@ -64,30 +66,31 @@ func (c *Condensed) Shifted(support []int32, coef []float64) float64 {
 }
 
 const (
-	condensedFirst   = 1 << 11  // rows by whose means columns are shifted
-	condensedPiece   = 1 << 12  // rows that are dealt out to their folds and summed at a time, while they are in a cache
-	condensedStretch = 1 << 16  // rows whose sums are taken apart from others, by one thread, at least;
-	condensedMost    = 16       // so many stretches of them, at most,
-	condensedRoom    = 64 << 20 // in so many bytes, if there is more than one
+	condensedFirst   = 1 << 11  // the number of rows whose column means are the first shifts
+	condensedPiece   = 1 << 12  // the number of rows sorted by fold and summed at a time, while they are in a cache
+	condensedStretch = 1 << 16  // the smallest number of rows of a stretch, which one thread sums apart from the others
+	condensedMost    = 16       // the largest number of stretches
+	condensedRoom    = 64 << 20 // the largest number of bytes of the sums of all stretches, if there are several
 )
 
-// stretch returns how many rows have their sums taken apart from others, where so many folds have sums of so many columns.
+// stretch returns the number of rows of a stretch, for n rows and sums of size columns in each fold.
 func stretch(n, folds, size int) int {
 	most := max(1, min(condensedMost, condensedRoom/(8*folds*(size+1)*(size+1))))
 	rows := max(condensedStretch, (n+most-1)/most)
 	return (rows + condensedPiece - 1) / condensedPiece * condensedPiece
 }
 
-// SumsBytes is how much memory the sums of the products of so many columns take in so many folds.
+// SumsBytes returns the size in memory of the sums that [Condense] makes, for n rows, X's columns and the number of folds.
 func SumsBytes(n, columns, folds int) float64 {
 	size := columns + 1
 	rows := stretch(n, folds, size)
 	return float64((n+rows-1)/rows*folds) * 8 * float64((size+1)*(size+1))
 }
 
-// Condense returns the condensed rows of a problem, of all rows as one where there are no folds; nil where numbers
-// leave no room for products, no row has weight, or columns that the spec has free nearly depend on one another, which
-// nothing would keep from large coefficients, or leave next to nothing of other columns or the target.
+// Condense returns the condensed rows of a problem; without folds, all rows are condensed together. It returns nil where
+// products overflow or underflow, where no row has weight, where unpenalised columns of the spec nearly depend on one
+// another, since nothing would keep their coefficients from becoming large, and where such columns explain all but a
+// negligible part of another column or of the target.
 func Condense(k *kernels.Set, helpers *team.Team, x sparse.Matrix, y []float64, spec *Spec) (*Condensed, error) {
 	n, _ := x.Dims()
 	c := &condensing{k: k, spec: spec, n: n, of: spec.Folds, batches: spec.inBatches(k), columns: columnsIn(x)}
@@ -113,33 +116,33 @@ func Condense(k *kernels.Set, helpers *team.Team, x sparse.Matrix, y []float64, 
 	return out, err
 }
 
-// condensing are the sums over the rows of folds.
+// condensing has the sums over the rows of each fold while [Condense] makes them.
 type condensing struct {
 	k           *kernels.Set
 	spec        *Spec
-	n           int         // rows
-	size        int         // of columns, with the direction of a [Risk], and the target
-	of, batches Folds       // what rows are in: folds, or batches in their place, where there are some
-	folds       int         // and those of no fold
-	columns     []column    // and the target
-	spread      []int       // those whose entries are summed as those of dense columns are,
+	n           int         // the number of rows
+	size        int         // the number of columns, with the direction of a [Risk] and the target
+	of, batches Folds       // the fold of each row, or its batch in a hold-out; batches is nil without one
+	folds       int         // the number of folds, with one for TestOnly and one for AlwaysTrain
+	columns     []column    // the columns of X, the direction of a [Risk], the target
+	spread      []int       // the columns summed as dense ones,
 	listed      []int       // and those whose entries are listed by rows
 	cost        float64     // the work of the sums
-	shift       []float64   // 0 of those
-	centre      [][]float64 // by fold: what columns are less where they are summed
-	stretch     int         // rows
-	stretches   [][]portion // of so many rows: by fold, those of no fold first
-	whole       []portion   // the folds
-	lost        float64     // of products of columns, relative to their norms, where some depend on others
+	shift       []float64   // by column; 0 for listed columns
+	centre      [][]float64 // by fold and column: what is subtracted from the entries before they are summed
+	stretch     int         // the number of rows of a stretch
+	stretches   [][]portion // by stretch and fold, TestOnly and AlwaysTrain first
+	whole       []portion   // by fold: the sums over all stretches
+	lost        float64     // the largest error of a product of columns, relative to their norms, where columns depend on others
 }
 
-// column has the entries that are not 0 and their rows, or, where rows is nil, all entries.
+// column has the non-zero entries of a column and their rows, or, where rows is nil, all entries.
 type column struct {
 	rows   []int32
 	values []float64
 }
 
-// columnsIn returns the columns of a matrix.
+// columnsIn returns the columns of a matrix, with capacity for two more.
 func columnsIn(x sparse.Matrix) []column {
 	_, p := x.Dims()
 	columns := make([]column, p, p+2) // room for a direction and the target
@@ -149,7 +152,7 @@ func columnsIn(x sparse.Matrix) []column {
 	return columns
 }
 
-// piece returns the entries of some rows, in room where they have to be spread.
+// piece returns the entries of the rows from … end − 1, zeros included. A sparse column is expanded into room.
 func (c column) piece(from, end int, room []float64) []float64 {
 	if c.rows == nil {
 		return c.values[from:end]
@@ -163,7 +166,7 @@ func (c column) piece(from, end int, room []float64) []float64 {
 	return out
 }
 
-// fold returns the number of a row's fold.
+// fold returns the index of the fold of row i: its id less TestOnly.
 func (c *condensing) fold(i int) int {
 	if c.of == nil {
 		return AlwaysTrain - TestOnly
@@ -171,7 +174,8 @@ func (c *condensing) fold(i int) int {
 	return c.of[i] - TestOnly
 }
 
-// summed sums over the rows of the folds, and reports whether no fold has listed columns far from 0.
+// summed sums over the rows of all folds. It returns false, with sums that are not to be used, if the mean of a listed
+// column is far off in some fold.
 func (c *condensing) summed(helpers *team.Team) bool {
 	c.shift = make([]float64, c.size)
 	if c.spec.Intercept {
@@ -191,16 +195,16 @@ func (c *condensing) summed(helpers *team.Team) bool {
 	return true
 }
 
-// portion is what some rows of a fold come to.
+// portion has the sums over some rows of a fold.
 type portion struct {
-	rows  int
-	sums  []float64 // of products of the columns and 1, the lower triangle
-	first []float64 // of its rows, as it is in X
-	vary  []bool    // columns
+	rows  int       // the number of rows
+	sums  []float64 // the products of the columns and 1, the lower triangle
+	first []float64 // the first of the rows, neither shifted nor centred
+	vary  []bool    // by column: whether it varies on the rows
 	blocks
 }
 
-// place shifts columns to their means over the first rows.
+// place sets the shifts of spread columns to their means over the first rows.
 func (c *condensing) place(rows int) {
 	room := make([]float64, rows)
 	for _, j := range c.spread {
@@ -216,7 +220,7 @@ func (c *condensing) place(rows int) {
 	}
 }
 
-// sum sums over the rows of the folds.
+// sum sums over the rows of all folds, in parallel.
 func (c *condensing) sum(helpers *team.Team) {
 	helpers.Do(helpers.Few(c.cost), c)
 	helpers.Rest()
@@ -226,12 +230,12 @@ func (c *condensing) sum(helpers *team.Team) {
 	}
 }
 
-// farOff is how many times the variance of a column the square of its mean may be. Rounding would be seen in the difference of the
-// two beyond.
+// farOff is the largest allowed ratio of the square of a column's mean to its variance. The variance is a difference of
+// sums, in which rounding would show beyond that.
 const farOff = 1 << 10
 
-// recentre centres the columns of folds where a mean is far off by their means, and reports whether there is such a
-// fold. Columns are then shifted by their means over all rows.
+// recentre sets the centre of each fold in which the mean of a column is far off to the means of its columns, and reports
+// whether there is such a fold. If so, the shifts become the means over all rows.
 func (c *condensing) recentre() (far bool) {
 	all := make([]float64, c.size+1)
 	for b, m := range c.whole {
@@ -260,14 +264,14 @@ func (c *condensing) recentre() (far bool) {
 	return far
 }
 
-// far reports whether the mean of a column that varies is far off.
+// far reports whether the mean of column j, which must vary, is far from 0 compared with its spread; see farOff.
 func (b *portion) far(size, j int) bool {
 	last := b.sums[size*(size+1):]
 	square := float64(last[j] * last[j] / last[size])
 	return square > farOff*(b.sums[j*(size+1)+j]-square)
 }
 
-// Part sums over every so many stretches of rows.
+// Part implements [team.Task]: it sums over one stretch of every of.
 func (c *condensing) Part(part, of int) {
 	d := c.newDealer()
 	pace := c.k.Pace()
@@ -285,17 +289,17 @@ func (c *condensing) Part(part, of int) {
 	}
 }
 
-// dealer has the rows of a piece, those of one fold after the other.
+// dealer has the rows of a piece, sorted by fold.
 type dealer struct {
 	*condensing
-	begin, next []int // by fold
-	order       []int32
-	columns     [][]float64 // that are spread, less what they are shifted by
-	room        []float64   // for one, in the order of X
+	begin, next []int       // by fold: its first row, and the next row to be dealt, in the sorted order
+	order       []int32     // the rows in the sorted order, by their position in the piece
+	columns     [][]float64 // the spread columns less the centre of the fold, in the sorted order
+	room        []float64   // for one column, in the order of X
 	ones        []float64
-	weights     []float64
-	outer       support.Outer // of those of one fold
-	lists       lists         // of the other columns
+	weights     []float64     // in the sorted order
+	outer       support.Outer // sums the products of the rows of one fold
+	lists       lists         // the listed columns
 }
 
 func (c *condensing) newDealer() *dealer {
@@ -314,7 +318,7 @@ func (c *condensing) newDealer() *dealer {
 	return d
 }
 
-// deal adds the rows of a piece to their folds.
+// deal adds the rows first … end − 1 to the portions of their folds.
 func (d *dealer) deal(to []portion, first, end int) {
 	clear(d.begin)
 	for i := first; i < end; i++ {
@@ -356,14 +360,14 @@ func (d *dealer) deal(to []portion, first, end int) {
 	}
 }
 
-// begin makes room for the first rows.
+// begin allocates what the first rows need.
 func (b *portion) begin(c *condensing) {
 	if b.first == nil {
 		b.first, b.vary = make([]float64, c.size), make([]bool, c.size)
 	}
 }
 
-// see finds out whether column j varies.
+// see updates whether column j varies, by its values on further rows.
 func (b *portion) see(j int, values []float64, rows []int32) {
 	if b.rows == 0 {
 		b.first[j] = values[rows[0]]
@@ -372,7 +376,7 @@ func (b *portion) see(j int, values []float64, rows []int32) {
 	b.vary[j] = b.vary[j] || slices.ContainsFunc(rows, func(i int32) bool { return values[i] != first })
 }
 
-// add adds rows that have been dealt.
+// add adds the rows from … to − 1 in the sorted order of the dealer.
 func (b *portion) add(d *dealer, from, to int) {
 	b.meet(d, from, to)
 	b.rows += to - from
@@ -385,7 +389,7 @@ func (b *portion) add(d *dealer, from, to int) {
 	d.outer.Flush(d.k, b.ofSpread)
 }
 
-// together puts the portions of a fold together.
+// together adds up the portions of a fold over all stretches.
 func (c *condensing) together(fold int) (all portion) {
 	for _, portions := range c.stretches {
 		b := &portions[fold]
@@ -405,21 +409,21 @@ func (c *condensing) together(fold int) (all portion) {
 	return all
 }
 
-// rounding bounds what rounding does to products of columns, in units of their norms: as they are shifted, summed
-// in a row, added up and centred, and as they are factorised and turned; Higham, Accuracy and Stability of Numerical
+// rounding bounds the rounding error of products of columns, relative to their norms: of shifting, of summing in pieces, of
+// adding these up and centring, and of the factorisation and the reflection; Higham, Accuracy and Stability of Numerical
 // Algorithms, 2002, (3.5) and theorem 10.3.
 func (c *condensing) rounding() float64 {
 	sums := condensedPiece + (c.n+condensedPiece-1)/condensedPiece + len(c.stretches)
 	if len(c.listed) > 0 {
-		sums += condensedPiece // terms that are added up at a time
+		sums += condensedPiece // the terms that flush adds up at a time
 	}
 	return float64(float64(4*sums+20*(c.size+8))*0x1p-53) + c.lost
 }
 
-// condensed makes the rows of the folds.
+// condensed returns the condensed rows of all folds, nil where there are none.
 func (c *condensing) condensed() (*Condensed, error) {
 	out := &Condensed{Work: c.cost, shift: c.shift, Norms: make([]float64, c.size)}
-	var blocks [][][]float64 // of the folds with rows: their rows, by columns
+	var blocks [][][]float64 // for each fold with rows: its condensed rows, by columns
 	for b, m := range c.whole {
 		if m.rows == 0 {
 			continue

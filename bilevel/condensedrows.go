@@ -6,14 +6,15 @@ import (
 	"github.com/seed-45b9a24c/pare/kernels"
 )
 
-// leastSum is the least sum of squares whose parts are not rounded to zero.
+// leastSum is the smallest sum of squares whose terms are not rounded to zero.
 const leastSum = 0x1p-900
 
-// rows returns the condensed rows of a fold by columns, and their weight; nil where squares leave the range.
+// rows returns the condensed rows of a fold, by columns, and the weight of each row; nil where squares overflow or
+// underflow.
 func (c *condensing) rows(fold int) (rows [][]float64, weight float64) {
 	m := c.whole[fold]
 	size, whole, sums := c.size, c.size+1, m.sums
-	total, mean, place := sums[size*whole+size], make([]float64, size), make([]float64, size) // the mean less the centre, and less the shift
+	total, mean, place := sums[size*whole+size], make([]float64, size), make([]float64, size) // mean: the mean less the centre; place: the mean less the shift
 	for j := range size {
 		if square := sums[j*whole+j]; !(square <= math.MaxFloat64) || square < leastSum && (m.vary[j] || !c.spec.Intercept && m.first[j] != 0) {
 			return nil, 0
@@ -40,7 +41,8 @@ func (c *condensing) rows(fold int) (rows [][]float64, weight float64) {
 	return spread(l, rank, place, total, c.spec.Intercept)
 }
 
-// spread returns rows, by columns, whose weighted products are LLᵀ and whose means are as given, and the weight of each.
+// spread returns rows, by columns, with the given means whose weighted products are LLᵀ, centred if there is an intercept,
+// and the weight of each row.
 func spread(l []float64, rank int, mean []float64, total float64, intercept bool) (rows [][]float64, weight float64) {
 	size := len(mean)
 	count := max(1, rank)
@@ -72,9 +74,9 @@ func spread(l []float64, rank int, mean []float64, total float64, intercept bool
 	return rows, weight
 }
 
-// factorised returns the rows of an L with LLᵀ = A, of which the lower triangle is given, and how many columns it has.
-// A row at a time comes in, that of which those before leave the largest share, until that is a few times
-// negligible. Rows that are equal, up to their sign, stay so.
+// factorised returns the rows of an L with LLᵀ = A, and its number of columns; only the lower triangle of A is read. It is
+// Cholesky's method with pivots: each column of L eliminates the row whose remaining diagonal entry is the largest share of
+// its original one, until no share is larger than size·negligible. Rows of A that are equal up to their sign remain so in L.
 func factorised(k *kernels.Set, a []float64, size int, negligible float64) (l []float64, rank int) {
 	l = make([]float64, size*size)
 	left, pace := make([]float64, size), k.Pace()
@@ -115,7 +117,8 @@ func factorised(k *kernels.Set, a []float64, size int, negligible float64) (l []
 	return l, rank
 }
 
-// lost returns the most that a product of rows has lost, relative to their norms, of rows that have left no column.
+// lost returns the largest difference between an entry of A and the same entry of LLᵀ, relative to the norms of the two rows;
+// 0 where L has full rank.
 func lost(k *kernels.Set, a, l []float64, size, rank int) (most float64) {
 	if rank == size {
 		return 0
@@ -136,11 +139,12 @@ func lost(k *kernels.Set, a, l []float64, size, rank int) (most float64) {
 	return most
 }
 
-// unlike is the share of its square that columns without a penalty have to leave of one another, of other columns and of the
-// target, so that condensed rows know what is left to some digits.
+// unlike is the smallest share of its square that must remain of a column or the target after projection off the unpenalised
+// columns, so that the remainder is accurate to some digits on condensed rows.
 const unlike = 1e-8
 
-// tellsApart reports whether, in all that folds train on, columns and target are far from depending on the columns whose entry is 0.
+// tellsApart reports whether, on the training rows of every fold, columns and target are far from depending linearly on the
+// unpenalised columns, whose entry in penalised is 0.
 func (c *Condensed) tellsApart(k *kernels.Set, spec *Spec, penalised []float64) bool {
 	var columns, others [][]float64
 	for j, times := range penalised {
@@ -158,7 +162,7 @@ func (c *Condensed) tellsApart(k *kernels.Set, spec *Spec, penalised []float64) 
 	of := c.Spec(*spec)
 	for fold := range c.folds.Count(k) {
 		weights, _ := of.Split(k, fold)
-		var units [][]float64 // of the space of the free columns
+		var units [][]float64 // an orthonormal basis of the unpenalised columns
 		for j, column := range columns {
 			own := scaled(k, column, weights, spec.Intercept)
 			square := k.Dot(own, own)
@@ -183,7 +187,7 @@ func (c *Condensed) tellsApart(k *kernels.Set, spec *Spec, penalised []float64) 
 	return true
 }
 
-// scaled returns the entries of a column less their mean, if asked for, times the roots of weights.
+// scaled returns the entries of a column times the square roots of their weights; centred subtracts the weighted mean first.
 func scaled(k *kernels.Set, column, weights []float64, centred bool) []float64 {
 	mean := 0.0
 	if centred {

@@ -8,26 +8,26 @@ import (
 	"github.com/seed-45b9a24c/pare/support"
 )
 
-// Columns of few entries are not spread over all rows where there are so many of them that most products would be with
-// 0: their entries are listed by rows, and those of a row are multiplied with one another.
+// Where many columns are so sparse that most products of their entries would be 0, these columns are not expanded to
+// dense ones. Their entries are listed by rows, and the entries of a row are multiplied with one another.
 
 const (
-	listedShare  = 4    // of so many rows an entry, at most
-	pairValue    = 1.5  // the work of one product of two entries of a row
-	pairWindows  = 32   // of rows, that products are counted in
-	pairWindow   = 128  // rows
-	listedAcross = 0.25 // of one product of an entry and a column that is spread
-	listedEntry  = 5    // of an entry, to be listed
+	listedShare  = 4    // a listed column has an entry in at most one of this many rows, on average
+	pairValue    = 1.5  // the work of a product of two listed entries of a row
+	pairWindows  = 32   // the number of windows of rows in which products are counted
+	pairWindow   = 128  // the number of rows of a window
+	listedAcross = 0.25 // the work of a product of a listed entry and an entry of a spread column
+	listedEntry  = 5    // the work of listing an entry
 )
 
-// SumsCost is the work of the sums of all products of the columns of X, a target and 1.
+// SumsCost returns the work of summing all products of the columns of X, a target and 1.
 func SumsCost(x sparse.Matrix) float64 {
 	n, _ := x.Dims()
 	cost, _ := sumsCost(n, append(columnsIn(x), column{}))
 	return cost
 }
 
-// sumsCost is the work of sums of the products of columns and 1, and whether it is less if those of few entries are listed.
+// sumsCost returns the work of summing the products of columns and 1, and whether it is less with sparse columns listed.
 func sumsCost(n int, columns []column) (cost float64, lists bool) {
 	spread, entries := 1, 0
 	var few []column
@@ -46,10 +46,10 @@ func sumsCost(n int, columns []column) (cost float64, lists bool) {
 	return min(cost, apart), apart < cost
 }
 
-// few reports whether a column of n rows has few entries.
+// few reports whether a column of n rows is sparse enough to be listed.
 func (c column) few(n int) bool { return c.rows != nil && len(c.rows) <= n/listedShare }
 
-// pairs estimates how many products of two entries of one row there are, by windows of rows.
+// pairs estimates the number of products of two entries of the same row, from windows of rows.
 func pairs(n int, columns []column) float64 {
 	windows := max(1, min(pairWindows, n/pairWindow))
 	count, seen, all := make([]int, pairWindow), 0, 0.0
@@ -71,7 +71,7 @@ func pairs(n int, columns []column) float64 {
 	return all / float64(seen) * float64(n)
 }
 
-// divide chooses the columns that are listed.
+// divide chooses which columns are listed and which are spread.
 func (c *condensing) divide() {
 	c.spreadAll()
 	cost, lists := sumsCost(c.n, c.columns)
@@ -88,7 +88,7 @@ func (c *condensing) divide() {
 	}
 }
 
-// spreadAll leaves no column to be listed.
+// spreadAll makes all columns spread ones.
 func (c *condensing) spreadAll() {
 	c.cost, c.listed, c.spread = support.OuterCost(c.n, c.size+1), nil, c.spread[:0]
 	for j := range c.size {
@@ -96,22 +96,23 @@ func (c *condensing) spreadAll() {
 	}
 }
 
-// listedFar reports whether a listed column varies in a fold far from 0.
+// listedFar reports whether the mean of a listed column that varies in the fold is far off; see farOff.
 func (c *condensing) listedFar(m portion) bool {
 	return m.rows > 0 && slices.ContainsFunc(c.listed, func(j int) bool { return m.vary[j] && m.far(c.size, j) })
 }
 
-// lists has the entries of the listed columns in a piece by rows: those of row i from start[i] on, ascending.
+// lists has the entries of the listed columns in a piece, by rows: the entries of row i start at start[i], with ascending
+// columns.
 type lists struct {
 	start  []int32
-	place  []int32 // of the column, in listed
+	place  []int32 // by entry: the index of its column in listed
 	values []float64
-	from   []int     // by column: its first entry in the piece
-	panel  []float64 // the other columns and 1 by rows, as they are dealt
-	met    []int     // by column: rows of the fold that have an entry
+	from   []int     // by listed column: its first entry in the piece
+	panel  []float64 // the spread columns and 1, row by row, in the sorted order of the dealer
+	met    []int     // by listed column: the number of rows of the fold that have an entry
 }
 
-// list lists the entries of some rows.
+// list lists the entries of the rows first … end − 1.
 func (d *dealer) list(first, end int) {
 	l := &d.lists
 	if len(d.listed) == 0 {
@@ -143,14 +144,14 @@ func (d *dealer) list(first, end int) {
 			*next++
 		}
 	}
-	copy(l.start[1:], l.start[:end-first]) // where a row ended, the next begins
+	copy(l.start[1:], l.start[:end-first]) // start[i] is the end of row i by now, which is where the next row starts
 	l.start[0] = 0
 	if l.panel == nil {
 		l.panel, l.met = make([]float64, (len(d.spread)+1)*len(d.order)), make([]int, len(d.listed))
 	}
 }
 
-// turn sets the panel.
+// turn sets the panel to the rows from … to − 1 of the spread columns and 1.
 func (l *lists) turn(d *dealer, from, to int) {
 	whole := len(d.spread) + 1
 	for k := range whole {
@@ -164,15 +165,15 @@ func (l *lists) turn(d *dealer, from, to int) {
 	}
 }
 
-// blocks are the sums of products before they are put together.
+// blocks has the sums of products before they are assembled into one matrix.
 type blocks struct {
-	ofSpread []float64 // columns that are spread, and 1: the lower triangle
-	ofListed []float64 // listed columns, the lower triangle; then, by column, their products with those that are spread, and with 1
-	recent   []float64 // the same of some rows, to be added to that, so that no sum has many terms
-	pending  int       // how many these are
+	ofSpread []float64 // of the spread columns and 1: the lower triangle
+	ofListed []float64 // of the listed columns: the lower triangle; then, for each of them, its products with the spread columns and 1
+	recent   []float64 // like ofListed, for the latest rows only; added to ofListed from time to time, so that no sum has many terms
+	pending  int       // the number of rows in recent
 }
 
-// meet adds the products of listed columns in some rows.
+// meet adds the products of listed columns in the rows from … to − 1 in the sorted order of the dealer.
 func (b *portion) meet(d *dealer, from, to int) {
 	l, whole, listed := &d.lists, len(d.spread)+1, len(d.listed)
 	first := b.rows == 0
@@ -218,14 +219,14 @@ func (b *portion) meet(d *dealer, from, to int) {
 	}
 }
 
-// flush adds the sums of recent rows to those before.
+// flush adds the sums of the latest rows to ofListed.
 func (b *blocks) flush(k *kernels.Set) {
 	k.Axpy(1, b.recent, b.ofListed)
 	clear(b.recent)
 	b.pending = 0
 }
 
-// assemble puts the blocks together.
+// assemble sets sums to one matrix made of the blocks.
 func (b *portion) assemble(c *condensing) {
 	if b.rows == 0 {
 		return

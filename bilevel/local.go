@@ -44,7 +44,7 @@ type lane interface {
 	// differentiate computes the gradient at the last solution. When ctx ends it returns ctx's error.
 	differentiate(ctx context.Context, r *LaneRequest, o cd.Options) error
 	// moveTo makes the next solve begin at s, and solution returns the last solution. Lanes
-	// without coefficients of their own have none of the methods from here on, see stateless.
+	// without coefficients of their own have neither, nor a view; see stateless.
 	moveTo(s *Solution) error
 	solution() *Solution
 	// over is the view of the inner problem.
@@ -136,7 +136,7 @@ func (l *Lanes) Run(ctx context.Context, requests []LaneRequest, solved func()) 
 		})
 	}
 	if l.room != nil {
-		defer l.spec.Memory.Detach() // a refit may follow, and uses the memory as well
+		defer l.spec.Memory.Detach() // do not hold on to the vectors: a refit may follow
 	}
 	return results, share(tasks, min(l.spec.Threads, len(tasks)), stop)
 }

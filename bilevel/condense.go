@@ -142,7 +142,7 @@ type column struct {
 	values []float64
 }
 
-// columnsIn returns the columns of a matrix, with capacity for two more.
+// columnsIn returns the columns of a matrix.
 func columnsIn(x sparse.Matrix) []column {
 	_, p := x.Dims()
 	columns := make([]column, p, p+2) // room for a direction and the target
@@ -420,7 +420,7 @@ func (c *condensing) rounding() float64 {
 	return float64(float64(4*sums+20*(c.size+8))*0x1p-53) + c.lost
 }
 
-// condensed returns the condensed rows of all folds, nil where there are none.
+// condensed returns the condensed rows of all folds, nil where they cannot be made.
 func (c *condensing) condensed() (*Condensed, error) {
 	out := &Condensed{Work: c.cost, shift: c.shift, Norms: make([]float64, c.size)}
 	var blocks [][][]float64 // for each fold with rows: its condensed rows, by columns

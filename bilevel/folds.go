@@ -11,20 +11,20 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// Fold ids with a meaning of their own.
+// Fold ids with a special meaning.
 const (
 	AlwaysTrain = -1 // the row trains in every fold
 	TestOnly    = -2 // the row neither trains nor validates
 )
 
-// Folds assigns rows to validation folds: row i validates fold Folds[i] and
-// trains the others, or with [Spec].Forward the later ones, but for [AlwaysTrain]
-// and [TestOnly]. The error of what makes folds is an [outcome.Error] of kind
-// BadParameter: more folds than rows or groups fill, or fewer than 2. Loops over the rows end
-// with the set k that they are given, see [kernels.Set.Until]; it may be nil.
+// Folds assigns rows to validation folds: fold Folds[i] validates on row i and all other
+// folds, or with [Spec].Forward all later ones, train on it; the ids [AlwaysTrain] and [TestOnly] are
+// exceptions. Functions that make folds return an [outcome.Error] of kind BadParameter if there are
+// fewer than 2 folds, or more than the rows or groups can fill. Loops over the rows end
+// with the set k that they are given, see [kernels.Set.Until]; k may be nil.
 type Folds []int
 
-// KFold puts row i into fold π(i) mod count; π is the identity, or with shuffle the
+// KFold assigns row i to fold π(i) mod count; π is the identity, or with shuffle the
 // Fisher–Yates permutation drawn from SplitMix64 with the given seed.
 func KFold(k *kernels.Set, n, count int, shuffle bool, seed uint64) (Folds, error) {
 	if err := checkCount(n, count); err != nil {
@@ -39,7 +39,7 @@ func KFold(k *kernels.Set, n, count int, shuffle bool, seed uint64) (Folds, erro
 	return folds, nil
 }
 
-// checkCount returns the error of a number of folds that n rows cannot fill.
+// checkCount returns an error if n rows cannot fill k folds.
 func checkCount(n, k int) error {
 	if n < 2 {
 		return outcome.At(outcome.BadParameter, "folds", "need 2 rows or more to hold some out, there are %d", n)
@@ -59,8 +59,8 @@ func order(k *kernels.Set, n int, shuffle bool, seed uint64) []int {
 	return random.Identity(k, n)
 }
 
-// Stratified is [KFold] on rows sorted by target: every fold gets its share, up to
-// one row, of every class, or of every stretch of a real target. Rows of equal
+// Stratified is [KFold] on rows sorted by target: every fold has its share, up to
+// one row, of every class, or of every range of a real target. Rows of equal
 // targets are dealt in the order of π.
 func Stratified(k *kernels.Set, y []float64, count int, shuffle bool, seed uint64) (Folds, error) {
 	if err := checkCount(len(y), count); err != nil {
@@ -79,14 +79,14 @@ func Stratified(k *kernels.Set, y []float64, count int, shuffle bool, seed uint6
 	return folds, nil
 }
 
-// Grouped keeps rows of one group in one fold: the largest group first, each to the
-// fold that has the fewest rows, the first of them; equal groups in the order of
-// their first rows, or with shuffle of a permutation.
+// Grouped keeps all rows of a group in the same fold. It assigns groups from the largest to the smallest,
+// each to the fold that has the fewest rows so far, the first such fold in a tie. Groups of equal size
+// come in the order of their first rows, or with shuffle in that of a random permutation.
 func Grouped(k *kernels.Set, groups []int, count int, shuffle bool, seed uint64) (Folds, error) {
 	if err := checkCount(len(groups), count); err != nil {
 		return nil, err
 	}
-	number, pace := map[int]int{}, k.Pace() // the number of each group, by first row
+	number, pace := map[int]int{}, k.Pace() // the number of each group, in the order of first rows
 	var size []int
 	for _, g := range groups {
 		pace.Did(1)
@@ -125,7 +125,7 @@ func Grouped(k *kernels.Set, groups []int, count int, shuffle bool, seed uint64)
 	return folds, nil
 }
 
-// Blocks cuts the rows, in their order, into count folds of neighbours.
+// Blocks divides the rows, in their order, into count folds of consecutive rows.
 func Blocks(k *kernels.Set, n, count int) (Folds, error) {
 	if err := checkCount(n, count); err != nil {
 		return nil, err
@@ -139,9 +139,9 @@ func Blocks(k *kernels.Set, n, count int) (Folds, error) {
 	return folds, nil
 }
 
-// Chain cuts the rows, in their order, into count + 1 blocks: the first always trains,
-// the others are validated in turn. With [Spec].Forward each is predicted from what
-// came before it.
+// Chain divides the rows, in their order, into count + 1 blocks. The first block always trains,
+// the other blocks are the folds. With [Spec].Forward each fold is predicted from the rows
+// before it.
 func Chain(k *kernels.Set, n, count int) (Folds, error) {
 	if count < 1 || count >= n {
 		return nil, outcome.At(outcome.BadParameter, "folds", "%d rows in order make 1 to %d folds, got %d", n, n-1, count)
@@ -155,13 +155,13 @@ func Chain(k *kernels.Set, n, count int) (Folds, error) {
 	return folds, err
 }
 
-// HoldOut keeps the last of so many folds for validation; all other rows train.
+// HoldOut holds out the last of count folds for validation; all other rows train.
 func HoldOut(k *kernels.Set, n, count int, shuffle bool, seed uint64) (Folds, error) {
 	folds, err := KFold(k, n, count, shuffle, seed)
 	return folds.Last(k), err
 }
 
-// Last makes a hold-out of folds: the last validates, the others train.
+// Last returns the hold-out in which the rows of the last fold validate and those of all other folds train.
 func (f Folds) Last(k *kernels.Set) Folds {
 	last, pace := f.Count(k)-1, k.Pace()
 	held := make(Folds, len(f))
@@ -178,25 +178,26 @@ func (f Folds) Last(k *kernels.Set) Folds {
 	return held
 }
 
-// Newcomers say how rows that have come after others are dealt to their folds. The zero value
-// deals them in their order.
+// Newcomers has the options of [Folds.Extended]: how later rows are assigned to existing folds. The zero
+// value deals them in their order.
 type Newcomers struct {
-	Shuffle bool   // they come in an order drawn from the seed
-	Seed    uint64 // drawn from together with how many there were before
-	// Groups has the group of each row, the earlier ones too: a row goes where its group is.
+	Shuffle bool   // deal them in an order drawn from the seed
+	Seed    uint64 // the number of earlier rows is added to it
+	// Groups has the group of each row, earlier rows included: a row goes to the fold of its group, if any.
 	Groups []int
-	// Alike has the target of each row: first of all folds have as many rows of one target.
+	// Alike has the target of each row, earlier rows included: a row goes to the fold with the fewest rows
+	// of its target, and only in a tie does the number of all rows decide.
 	Alike []float64
 }
 
-// Extended deals the rows after those of f, up to n, to its folds: each to the fold that has the
-// fewest rows, the first of those. The rows of f stay where they are.
+// Extended returns the folds of n rows: the rows of f keep their folds, and each later row goes to the
+// fold that has the fewest rows so far, the first such fold in a tie, unless how says otherwise.
 func (f Folds) Extended(k *kernels.Set, n int, how Newcomers) Folds {
 	out, pace := make(Folds, n), k.Pace()
 	rows := make([]int, f.Count(k))
-	group := map[int]int{}           // the fold of each
-	alike := map[float64][]int{}     // rows of each target, by fold
-	nobody := make([]int, len(rows)) // of a target that is not asked for
+	group := map[int]int{}           // the fold of each group
+	alike := map[float64][]int{}     // for each target, the number of rows by fold
+	nobody := make([]int, len(rows)) // zeros, where targets do not matter
 	same := func(i int) []int {
 		if how.Alike == nil {
 			return nobody
@@ -260,7 +261,8 @@ func (f Folds) Count(k *kernels.Set) int {
 	return count
 }
 
-// Split returns the row weights of a fold's training set, and its validation rows that have weight.
+// Split returns the row weights of a fold's training set, n numbers, and the fold's validation rows of
+// positive weight.
 func (s *Spec) Split(k *kernels.Set, fold int) (weights []float64, validation []int32) {
 	held := 0
 	for from, to := range k.Pieces(len(s.Folds)) {
@@ -310,8 +312,9 @@ func (s *Spec) test(k *kernels.Set) (rows []int32) {
 	return rows
 }
 
-// Check returns the error of an assignment that leaves a fold without
-// validation or training rows of positive weight; what takes a spec of folds makes it too.
+// Check returns an error if the folds or weights are invalid for n rows, or if a fold has no
+// validation or no training rows of positive weight. Every function that takes a spec with folds
+// checks it, too.
 func (s *Spec) Check(k *kernels.Set, n int) error {
 	if s.Risk != nil {
 		return outcome.Errorf(outcome.Usage, "SURE, AIC and BIC need the squared loss")
@@ -352,7 +355,7 @@ func (s *Spec) Check(k *kernels.Set, n int) error {
 			usable++
 		}
 	}
-	before := usable // rows that may train the first fold going forward
+	before := usable // less the rows of all folds: those that train the first fold with Forward
 	for _, rows := range size {
 		before -= rows
 	}

@@ -8,25 +8,25 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// Mixed is a problem of two strengths, ℓ1 and a ridge, that has another one for the ridge alone,
-// where ln α₁ is −Inf.
+// Mixed is a problem of two strengths, ℓ1 and ridge. Where ln α₁ is −Inf, it evaluates another problem,
+// of the ridge alone.
 type Mixed struct {
 	*Problem
 	ridge *Rotated
 }
 
-// NewMixed states a problem of two strengths by itself and by that of its ridge, of the same folds.
+// NewMixed returns the problem p with its problem of the ridge alone, which must have the same folds.
 func NewMixed(p *Problem, ridge *Rotated) *Mixed { return &Mixed{p, ridge} }
 
-// Tags of memories beside that of the problem: of the ridge alone, and of what the lanes of both begin with.
+// Bits added to the tag of the problem in the tags of its memories.
 const (
-	ofRidge = 0x80
-	ofBoth  = 0x40
+	ofRidge = 0x80 // of the problem of the ridge alone
+	ofBoth  = 0x40 // of what the lanes of both problems begin with
 )
 
 var noL1 = math.Inf(-1)
 
-// alone returns the λ of the ridge where there is no other strength.
+// alone returns the λ of the ridge, and whether the ℓ1 strength is 0.
 func alone(logLambda []float64) (ridge []float64, ok bool) {
 	if len(logLambda) == 2 && logLambda[0] == noL1 {
 		return logLambda[1:], true
@@ -75,7 +75,8 @@ func (p *Mixed) Remember(ctx context.Context, tag byte, left []search.Memory) er
 	return p.ridge.Remember(ctx, tag|ofRidge, own)
 }
 
-// leftBy leaves what the lanes of both begin with, and what those asked have kept.
+// leftBy returns the memory after an evaluation: what the lanes of both problems begin with, and what the
+// lanes evaluated have kept.
 func (p *Mixed) leftBy(ctx context.Context, logLambda []float64) (search.Memory, error) {
 	ridge, _ := alone(logLambda)
 	left, err := p.Problem.leftBy(ctx, logLambda)

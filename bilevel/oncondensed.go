@@ -9,16 +9,16 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// OnCondensed is a problem on condensed rows that predicts those that they stand for.
+// OnCondensed is a problem on condensed rows whose predictions are for the rows of X.
 type OnCondensed struct {
 	*Problem
 	of   *Condensed
 	k    *kernels.Set
 	x    sparse.Matrix
-	rows Spec // of X
+	rows Spec // the spec of the problem on X
 }
 
-// NewOnCondensed states a problem on the rows of X, of the given spec, by one on its condensed rows.
+// NewOnCondensed returns the problem on X with the given spec, for a problem p on its condensed rows.
 func NewOnCondensed(p *Problem, of *Condensed, k *kernels.Set, x sparse.Matrix, spec Spec) *OnCondensed {
 	return &OnCondensed{p, of, k, x, spec}
 }
@@ -31,7 +31,7 @@ func (p *OnCondensed) Eval(ctx context.Context, r search.Request) (search.Evalua
 	return evalOnSide(ctx, p, r)
 }
 
-// startTol is the relative gap of the solution on condensed rows that a solve on X begins at.
+// startTol is the relative gap of a solution on condensed rows at which a solve on X begins.
 const startTol = 1e-9
 
 // Mean returns the solution on all condensed rows, which is nearly that on all rows of X.
@@ -50,12 +50,13 @@ func (p *OnCondensed) Mean(ctx context.Context, logLambda []float64) (columns []
 	return s.Support, s.Coef, nil
 }
 
-// MeanBefore is Mean, which needs nothing of the lanes.
+// MeanBefore is [OnCondensed.Mean], which does not depend on what the lanes have kept.
 func (p *OnCondensed) MeanBefore(ctx context.Context, logLambda []float64) (columns []int32, coef []float64, err error) {
 	return p.Mean(ctx, logLambda)
 }
 
-// all makes the lane that trains on all rows, and is judged on some of them.
+// all returns a lane that trains on all condensed rows. It validates on those of fold 0 only because a lane must
+// have validation rows.
 func (p *OnCondensed) all() (lane, error) {
 	view, err := p.spec.View(p.k, p.of.X, p.of.weights)
 	if err != nil {
@@ -77,7 +78,7 @@ func (p *OnCondensed) all() (lane, error) {
 	return newLane(p.spec, fit, judged)
 }
 
-// HeldOut is [Problem.HeldOut], of the rows of X.
+// HeldOut is [Problem.HeldOut] for the rows of X.
 func (p *OnCondensed) HeldOut(ctx context.Context, logLambda []float64) (_ []Predicted, err error) {
 	defer outcome.Caught(&err)
 	results, err := p.tell(ctx, logLambda)
@@ -97,7 +98,7 @@ func (p *OnCondensed) HeldOut(ctx context.Context, logLambda []float64) (_ []Pre
 	return out, nil
 }
 
-// predict returns predictions of rows of X by the solution of a fold.
+// predict returns the predictions of a fold's solution for the given rows of X.
 func (p *OnCondensed) predict(fold int, s *Solution, rows []int32) ([]float64, error) {
 	weights, _ := p.spec.Split(p.k, fold)
 	view, err := p.spec.View(p.k, p.of.X, weights)
@@ -116,7 +117,7 @@ func (p *OnCondensed) predict(fold int, s *Solution, rows []int32) ([]float64, e
 	return p.scores(rows, s.Support, own, intercept), nil
 }
 
-// scores returns intercept + Xβ of some rows of X.
+// scores returns the entries of intercept + Xβ for the given rows of X.
 func (p *OnCondensed) scores(of, columns []int32, coef []float64, intercept float64) []float64 {
 	n, _ := p.x.Dims()
 	all, scores, pace := make([]float64, n), make([]float64, len(of)), p.k.Pace()

@@ -11,30 +11,30 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// Report is an evaluation with its certificates: over the folds, the worst gap,
-// KKT residual, bound and margin, and the sums of the counts.
+// Report is an evaluation with its certificates: over the folds, the worst relative gap,
+// KKT residual, error bound and margin, and the sums of the counts.
 type Report struct {
 	search.Evaluation
 
-	outcome.Certificate // the worst of each; Gap is a sum
+	outcome.Certificate // the worst values over the folds; Gap is a sum
 	outcome.Effort
-	// SupportCertified reports a proof, where one was asked for, that every fold's
+	// SupportCertified reports whether it is proved, where a proof was asked for, that every fold's
 	// exact solution has the support that was differentiated.
 	SupportCertified              bool
 	ErrorBound, InjectivityMargin float64
-	Bound                         implicit.Bound // proved if the bounds of all folds are
+	Bound                         implicit.Bound // Proved if the bounds of all folds are
 	Iterations                    int            // of conjugate gradients
 	SecondsSolve, SecondsGradient float64
-	// Shape has the derivatives in the parameters of a penalty on blocks that follow its
+	// Shape has the derivatives in further parameters of a penalty on blocks, which follow its
 	// λ's, such as ln γ of MCP; nil where there are none.
 	Shape    []float64
-	supports int
+	supports int // the sum of the sizes of the supports
 }
 
-// MarshalJSON writes the fields by their names, but null for numbers that are not finite.
+// MarshalJSON writes the fields by their names, and null for numbers that are not finite.
 func (r Report) MarshalJSON() ([]byte, error) { return plain.Marshal(r) }
 
-// newReport starts the report of a request with r hyperparameters.
+// newReport returns the report of a request with r hyperparameters before any lane is added.
 func newReport(request search.Request, r int) Report {
 	report := Report{
 		Evaluation:        search.Evaluation{LogLambda: request.LogLambda, Flat: !request.ValueOnly, Status: outcome.Converged, TrainLoss: math.Inf(1)},
@@ -61,8 +61,8 @@ func differentiated(g *implicit.Hypergradient, took time.Duration) Derived {
 	}
 }
 
-// scatter adds share times a lane's gradient to total; that of a weighted penalty
-// is given on the columns of the support.
+// scatter adds share times a lane's gradient to total. The gradient of a weighted penalty has
+// entries for the columns of the support only.
 func scatter(gradient []float64, columns []int32, share float64, total []float64) {
 	for k, v := range gradient {
 		at := k
@@ -86,13 +86,13 @@ func (r *Report) addSolution(s *Solved) {
 	r.worsen(s.Status)
 }
 
-// addTest adds a share of the value on rows that are for testing only.
+// addTest adds share times the value on the test rows.
 func (r *Report) addTest(value, share float64) {
 	r.Tested = true
 	r.Test += float64(share * value)
 }
 
-// addGradient adds what a lane says of its hypergradient. The entries of it, and the bound of their error, the caller adds.
+// addGradient adds the status, margin and work of a lane's hypergradient. The caller adds its entries and their error bound.
 func (r *Report) addGradient(d *Derived) {
 	r.Flat = r.Flat && d.Status == outcome.Flat
 	if d.Bound != implicit.Proved {
@@ -108,14 +108,14 @@ func (r *Report) addGradient(d *Derived) {
 	}
 }
 
-// worsen keeps the worse status, and of those that are alike the first.
+// worsen sets the status to s if s is worse than the status so far.
 func (r *Report) worsen(s outcome.Status) {
 	if badness(s) > badness(r.Status) {
 		r.Status = s
 	}
 }
 
-// badness orders statuses: what is certified, what no gap is known of, what is good enough to step by, and what is not to be trusted.
+// badness orders statuses: certified, stationary without a known gap, good enough for a step of a search, not to be trusted.
 func badness(s outcome.Status) int {
 	switch s {
 	case outcome.Converged:
@@ -129,17 +129,17 @@ func badness(s outcome.Status) int {
 	}
 }
 
-// finish derives what follows from the sums over the lanes.
+// finish computes means and the final status from the sums over the lanes.
 func (r *Report) finish(lanes int) {
 	if r.Tol = r.RelativeGap; math.IsNaN(r.Tol) {
-		r.Tol = 0 // no gap is known, and the point is stationary to what was asked for
+		r.Tol = 0 // no gap is known, and the point is stationary to the tolerance asked for
 	}
 	r.Support = (r.supports + lanes/2) / lanes
 	r.Saturation /= float64(lanes)
 	if math.IsInf(r.TrainLoss, 1) {
 		r.TrainLoss = 0
 	}
-	// A support that may still change is that of a slope good enough to step by.
+	// With a support that may still change, the gradient is good enough for a step.
 	r.Trusted = badness(r.Status) < badness(outcome.Failed)
 	if r.Flat && (r.Status == outcome.Converged || r.Status == outcome.Stationary) {
 		r.Status = outcome.Flat

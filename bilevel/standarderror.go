@@ -7,11 +7,11 @@ import (
 	"github.com/seed-45b9a24c/pare/kernels"
 )
 
-// standardError is the standard error of the mean of a few values.
+// standardError returns the standard error of the mean of two values or more.
 func standardError(values []float64, mean float64) float64 {
 	k := float64(len(values))
 	var square float64
-	_, unit := math.Frexp(mean) // in which squares neither overflow nor vanish
+	_, unit := math.Frexp(mean) // scaled by 2^−unit, squares neither overflow nor vanish
 	for _, v := range values {
 		d := math.Ldexp(v-mean, -unit)
 		square = math.FMA(d, d, square)
@@ -19,10 +19,11 @@ func standardError(values []float64, mean float64) float64 {
 	return math.Ldexp(math.Sqrt(square/(k-1))/math.Sqrt(k), unit)
 }
 
-// mostBatches is how many batches of a hold-out's rows its standard error is taken over.
+// mostBatches is the number of batches of a hold-out's rows from which its standard error is computed.
 const mostBatches = 20
 
-// Parts returns how many sets of rows so many folds are judged by: of a hold-out, its batches and the rows that train.
+// Parts returns the number of sets of rows that are condensed apart: the folds, or of a hold-out its batches and its
+// training rows.
 func Parts(folds int) int {
 	if folds == 1 {
 		return mostBatches + 1
@@ -30,7 +31,8 @@ func Parts(folds int) int {
 	return folds
 }
 
-// inBatches returns the batch of each row that is held out by one fold alone, the next for every row; nil where there are others.
+// inBatches returns the batch of each row of a hold-out: held-out rows are dealt to the batches in turn, and other rows keep
+// their fold id. It is nil unless there is exactly one fold.
 func (s *Spec) inBatches(k *kernels.Set) Folds {
 	switch {
 	case s.batches != nil:
@@ -49,12 +51,12 @@ func (s *Spec) inBatches(k *kernels.Set) Folds {
 	return batches
 }
 
-// byBatch lists the rows held out of each batch; nil where there are none.
+// byBatch returns the held-out rows of each batch; nil without batches.
 func byBatch(k *kernels.Set, batches Folds, held []int32) [][]int32 {
 	if batches == nil {
 		return nil
 	}
-	rows, pace := make([][]int32, min(mostBatches, len(held))), k.Pace() // each has some
+	rows, pace := make([][]int32, min(mostBatches, len(held))), k.Pace() // every batch has rows
 	for _, i := range held {
 		pace.Did(1)
 		rows[batches[i]] = append(rows[batches[i]], i)
@@ -62,10 +64,10 @@ func byBatch(k *kernels.Set, batches Folds, held []int32) [][]int32 {
 	return rows
 }
 
-// errorOf returns the standard error of a value of the criterion on the rows of a hold-out, from
-// its values on batches of them, each with its share of the weight; 0 for one of
-// several folds, whose values have a spread of their own, for a single row, and where the
-// criterion is not a mean over rows. Part of a risk has its own.
+// errorOf returns the standard error of the criterion's value on the rows of a hold-out, from
+// its values on batches of these rows, each with its share of the weight. It is 0 for one of
+// several folds, since their standard error is computed from the folds' values; for a single row; and for a
+// criterion that is not a mean over rows. The [part] of a risk has a standard error of its own.
 func (j *judged) errorOf(value float64, prediction []float64) float64 {
 	if p, ok := j.criterion.(part); ok {
 		return p.spread
@@ -85,7 +87,7 @@ func (j *judged) errorOf(value float64, prediction []float64) float64 {
 	return criterion.StandardError(j.k, values, weight, value)
 }
 
-// weight is the weight of a row.
+// weight returns the weight of a row.
 func (j *judged) weight(i int32) float64 {
 	if j.weights == nil {
 		return 1

@@ -11,47 +11,47 @@ import (
 )
 
 // Information is a criterion without held-out rows: Fit·‖y − m‖² + Freedom·dof +
-// Constant, dof the degrees of freedom of the fit.
+// Constant, where dof are the degrees of freedom of the fit.
 type Information struct{ Fit, Freedom, Constant float64 }
 
-// SURE is Stein's unbiased estimate of the risk, ‖y − m‖² − nσ² + 2σ²·dof, for
-// noise of standard deviation sigma.
+// SURE returns Stein's unbiased estimate of the risk, ‖y − m‖² − nσ² + 2σ²·dof, for
+// noise of standard deviation σ = sigma.
 func SURE(n int, sigma float64) Information {
 	return Information{Fit: 1, Freedom: 2 * sigma * sigma, Constant: -float64(n) * sigma * sigma}
 }
 
-// AIC is ‖y − m‖²/σ² + 2·dof.
+// AIC returns the criterion ‖y − m‖²/σ² + 2·dof.
 func AIC(sigma float64) Information { return Information{Fit: 1 / (sigma * sigma), Freedom: 2} }
 
-// BIC is ‖y − m‖²/σ² + ln(n)·dof.
+// BIC returns the criterion ‖y − m‖²/σ² + ln(n)·dof.
 func BIC(n int, sigma float64) Information {
 	return Information{Fit: 1 / (sigma * sigma), Freedom: kernels.Log(float64(n))}
 }
 
 // Risk is an [Information] criterion of a squared-loss model on all rows. The degrees
-// of freedom |S| jump with λ and carry no gradient; they are taken by finite
-// differences along a random direction δ,
+// of freedom |S| jump with λ and have no gradient, so they are estimated by a finite
+// difference along a random direction δ,
 //
 //	dof = δᵀ(m(y + εδ) − m(y))/ε,  ε = 2σ/n^0.3
 //
 // (Deledalle, Vaiter, Fadili and Peyré, SIAM J. Imaging Sci. 7, 2014; Bertrand et al.,
-// section 4.1). This is a sum over two inner problems, of y and of y + εδ, so each is a
-// lane as a fold is. Its standard error is that of the sum of squares of normal noise,
-// Fit·σ²·√(2n), which the part of y has.
+// section 4.1). This is a sum over two inner problems, with the targets y and y + εδ, each of
+// which is a lane, as a fold is. The standard error is that of a sum of squares of normal noise,
+// Fit·σ²·√(2n); the lane of y reports it.
 type Risk struct {
 	Information
 	Sigma float64 // the noise level, which sets ε
-	Seed  uint64  // draws δ
+	Seed  uint64  // of the random numbers that δ is drawn from
 
-	rows *Condensed // that stand for more; nil: those at hand do not
+	rows *Condensed // set if the problem is on condensed rows
 }
 
 const (
-	leastVariance = 0x1p-900 // of the noise; its inverse is a number too
-	leastStep     = 0x1p-40  // ε beside the largest target, for a difference of a few digits
+	leastVariance = 0x1p-900 // the smallest σ²; its inverse does not overflow
+	leastStep     = 0x1p-40  // the smallest ε relative to the largest target, so that differences have a few digits
 )
 
-// newRisk prepares the two lanes.
+// newRisk prepares the two lanes of a [Risk].
 func newRisk(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Lanes, error) {
 	n, p := x.Dims()
 	risk := spec.Risk
@@ -67,7 +67,7 @@ func newRisk(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Lanes, e
 	if err != nil {
 		return nil, err
 	}
-	all, each := float64(n), 1.0 // rows, and how many of them one stands for
+	all, each := float64(n), 1.0 // the number of rows, and of rows that one at hand stands for
 	var delta []float64
 	if of := risk.rows; of != nil {
 		all, delta = float64(of.rows), of.along
@@ -105,8 +105,8 @@ func newRisk(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Lanes, e
 	}), nil
 }
 
-// part is what one of the two problems has in a [Risk]: fit·‖y − m‖² + weight·δᵀ(m − y) +
-// constant, where y stands for less to cancel.
+// part is the contribution of one of the two inner problems to a [Risk]: fit·‖y − m‖² + weight·δᵀ(m − y) +
+// constant, where y is subtracted so that less cancels.
 type part struct {
 	fit, constant, weight float64
 	along                 []float64 // δ

@@ -7,8 +7,7 @@ import (
 	"gonum.org/v1/plot"
 )
 
-// steps are the ticks of a linear axis: up to seven, at multiples of 1, 2 or 5
-// times a power of ten.
+// steps places the ticks of a linear axis: up to seven, at multiples of 1, 2 or 5 times a power of ten.
 type steps struct{}
 
 func (steps) Ticks(low, high float64) (ticks []plot.Tick) {
@@ -36,8 +35,8 @@ func (steps) Ticks(low, high float64) (ticks []plot.Tick) {
 	return ticks
 }
 
-// logarithm is [plot.LogScale] but at one number: package plot places an axis's
-// label at the mean of its ends and means its middle.
+// logarithm is [plot.LogScale], except at one value: package plot places the label of an axis at the mean of
+// its ends, intending the middle of the axis.
 type logarithm struct{ plot.LogScale }
 
 func (l logarithm) Normalize(low, high, x float64) float64 {
@@ -49,13 +48,13 @@ func (l logarithm) Normalize(low, high, x float64) float64 {
 
 func logarithmic(a *plot.Axis) {
 	a.Scale, a.Tick.Marker = logarithm{}, powers{}
-	if a.Min == a.Max { // widened by addition otherwise, down to 0
+	if a.Min == a.Max { // otherwise plot widens the range by addition, down to 0
 		a.Min, a.Max = a.Min/2, 2*a.Max
 	}
 }
 
-// powers are the ticks of a logarithmic axis: a number at every power of ten where
-// there are few, and at 2 and 5 times it where there are less than two of them.
+// powers places the ticks of a logarithmic axis: a number at every power of ten if there are few, and also at 2
+// and 5 times it if there are fewer than two powers.
 type powers struct{}
 
 func (powers) Ticks(low, high float64) (ticks []plot.Tick) {
@@ -68,7 +67,7 @@ func (powers) Ticks(low, high float64) (ticks []plot.Tick) {
 		for m := 1.0; m < 10; m++ {
 			v := m * math.Pow10(e)
 			if e < 0 {
-				v = m / math.Pow10(-e) // the nearest number, which prints as it is meant
+				v = m / math.Pow10(-e) // the nearest float64, which prints in few digits
 			}
 			if v < low*(1-1e-12) || v > high*(1+1e-12) {
 				continue

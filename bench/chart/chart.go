@@ -1,6 +1,5 @@
-// Package chart draws lines and points as SVG, on white paper so that the image
-// can be read on dark pages and bright ones alike, in colours that stay apart for
-// the colour-blind.
+// Package chart draws lines and points as SVG, on white paper so that the image can be read on dark and bright
+// pages, in colours that colour-blind readers can distinguish.
 package chart
 
 import (
@@ -23,24 +22,24 @@ import (
 type Chart struct {
 	Title, X, Y string
 	LogX, LogY  bool
-	Right       bool // the legend, which is on the left otherwise
-	Low         bool // the legend at the bottom, at the top otherwise
+	Right       bool // the legend is on the right; otherwise on the left
+	Low         bool // the legend is at the bottom; otherwise at the top
 	Levels      *Levels
 	Series      []Series
 }
 
 // Series are points, connected by a line or not.
 type Series struct {
-	Name   string // "" keeps it out of the legend
-	Beside string // a name beside the line's end of the least X
+	Name   string // "": not in the legend
+	Beside string // a name written beside the end of the line with the least X
 	X, Y   []float64
 	Points bool // marks at the points
 	Line   bool
 	Dashed bool
-	Colour int // index into the palette; the same index gives the same colour
+	Colour int // index into the palette
 }
 
-// Okabe and Ito's palette, black first, and at last the paper's white.
+// The palette of Okabe and Ito, black first, and white, the colour of the paper, last.
 var palette = []color.RGBA{
 	{0, 0, 0, 255},
 	{0, 114, 178, 255},
@@ -54,7 +53,7 @@ var palette = []color.RGBA{
 
 const white = 7
 
-// Shapes and dashes that go with the colours: charts can be read without them.
+// Shapes and dashes that go with the colours, so that charts can be read without colours.
 var (
 	shapes = []draw.GlyphDrawer{
 		draw.CircleGlyph{}, draw.CircleGlyph{}, draw.BoxGlyph{}, draw.TriangleGlyph{}, draw.CrossGlyph{}, draw.PyramidGlyph{}, draw.PlusGlyph{},
@@ -74,7 +73,7 @@ func (c Chart) SVG(w io.Writer) error {
 	return write(canvas, w)
 }
 
-// plot makes the plot with letters of a relative size.
+// plot makes the plot, with the font size scaled.
 func (c Chart) plot(scale, height font.Length) (*plot.Plot, error) {
 	p := plot.New()
 	p.BackgroundColor = palette[white]
@@ -105,7 +104,7 @@ func (c Chart) plot(scale, height font.Length) (*plot.Plot, error) {
 			return nil, err
 		}
 	}
-	if !shown { // not even a positive number, for a logarithm
+	if !shown { // there is nothing to show, for example no positive number on a logarithmic axis
 		return p, nil
 	}
 	if c.LogX {
@@ -117,12 +116,12 @@ func (c Chart) plot(scale, height font.Length) (*plot.Plot, error) {
 	if err := c.nameLines(p, height, float64(scale)); err != nil {
 		return nil, err
 	}
-	const line, area = 1.2, 0.75 // height of a line of text; share of the height within the axes
+	const line, area = 1.2, 0.75 // height of a line of text; fraction of the height inside the axes
 	c.makeRoom(&p.Y, min(0.5, float64(font.Length(named)*line*p.Legend.TextStyle.Font.Size/(area*height))))
 	return p, nil
 }
 
-// nameLines writes names beside the ends of lines, none over another.
+// nameLines writes names beside the ends of lines, without overlaps.
 func (c Chart) nameLines(p *plot.Plot, height font.Length, scale float64) error {
 	var named []Series
 	for _, s := range c.Series {
@@ -134,7 +133,7 @@ func (c Chart) nameLines(p *plot.Plot, height font.Length, scale float64) error 
 		return nil
 	}
 	slices.SortStableFunc(named, func(a, b Series) int { return cmp.Compare(a.end(), b.end()) })
-	apart := (p.Y.Max - p.Y.Min) * scale * 10 / (0.75 * float64(height)) // of ten points
+	apart := (p.Y.Max - p.Y.Min) * scale * 10 / (0.75 * float64(height)) // height of ten points
 	labels := plotter.XYLabels{}
 	at := math.Inf(-1)
 	for _, s := range named {
@@ -143,7 +142,7 @@ func (c Chart) nameLines(p *plot.Plot, height font.Length, scale float64) error 
 		labels.Labels = append(labels.Labels, s.Beside)
 	}
 	if c.LogX {
-		p.X.Min *= math.Pow(p.X.Min/p.X.Max, 0.1) // room for them on the left
+		p.X.Min *= math.Pow(p.X.Min/p.X.Max, 0.1) // space for the names on the left
 	} else {
 		p.X.Min -= 0.1 * (p.X.Max - p.X.Min)
 	}
@@ -162,7 +161,7 @@ func (c Chart) nameLines(p *plot.Plot, height font.Length, scale float64) error 
 	return nil
 }
 
-// end is the value where x is least.
+// end returns the value at the least x.
 func (s Series) end() float64 {
 	at := 0
 	for i, x := range s.X {
@@ -173,8 +172,7 @@ func (s Series) end() float64 {
 	return s.Y[at]
 }
 
-// makeRoom lengthens an axis by a share of its new length, so that the legend lies
-// beside the data.
+// makeRoom extends an axis by a fraction of its new length, so that the legend does not cover the data.
 func (c Chart) makeRoom(a *plot.Axis, share float64) {
 	low, high := a.Min, a.Max
 	if c.LogY {
@@ -192,7 +190,7 @@ func (c Chart) makeRoom(a *plot.Axis, share float64) {
 	a.Min, a.Max = low, high
 }
 
-// on leaves out what a logarithmic axis cannot show.
+// on returns the points that logarithmic axes can show.
 func (s Series) on(logX, logY bool) Series {
 	var x, y []float64
 	for i := range s.X {
@@ -230,7 +228,7 @@ func (s Series) add(p *plot.Plot) error {
 		switch {
 		case s.Dashed:
 			line.Dashes = []vg.Length{vg.Points(4), vg.Points(3)}
-		case !s.Points: // marks tell lines apart, too
+		case !s.Points: // otherwise the marks distinguish the lines
 			line.Dashes = dashes[s.Colour%white]
 		}
 		p.Add(line)

@@ -11,14 +11,14 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Levels are level sets of a function on a grid: At[i][j] is its value at X[j],
-// Y[i], both ascending. Lines are drawn at quantiles of the values.
+// Levels are level sets of a function on a grid: At[i][j] is its value at X[j], Y[i], both ascending. Contour
+// lines are drawn at quantiles of the values.
 type Levels struct {
 	X, Y []float64
 	At   [][]float64
 }
 
-// surface is a grid as package plotter asks for it.
+// surface implements package plotter's grid interface.
 type surface struct{ Levels }
 
 func (s surface) Dims() (columns, rows int) { return len(s.Levels.X), len(s.Levels.Y) }
@@ -29,8 +29,8 @@ func (l *Levels) values() (sorted []float64) {
 	return slices.Sorted(slices.Values(slices.Concat(l.At...)))
 }
 
-// add draws twelve lines, denser where the function is low: what matters is the
-// ground of the valley.
+// add draws twelve contour lines, denser where the function is low, since the neighbourhood of the minimum
+// matters most.
 func (l *Levels) add(p *plot.Plot) {
 	const lines = 12
 	sorted := l.values()

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// Drawing is what can be written as an SVG image.
+// Drawing is anything that can be written as an SVG image.
 type Drawing interface{ SVG(w io.Writer) error }
 
 // Panels are charts in rows, as wide as the widest row, each about 9 by 6.5 cm.

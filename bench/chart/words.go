@@ -12,12 +12,11 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// words are a text of an image: how it is placed, its size, and what it says.
+// words matches the texts of an image: attributes, font size and content.
 var words = regexp.MustCompile(`(?s)<text ([^>]*font-size:([0-9.]+)px[^>]*)>(.*?)</text>`)
 
-// write writes the image. It names fonts of like widths for those who lack ours, and
-// says how long each text is: what is laid out for one font is not struck through in
-// another.
+// write writes the image. It names fonts of similar widths for readers without our font, and states the length
+// of each text, so that the layout also fits in another font.
 func write(canvas *vgsvg.Canvas, w io.Writer) error {
 	var image bytes.Buffer
 	if _, err := canvas.WriteTo(&image); err != nil {

@@ -18,16 +18,16 @@ import (
 
 const (
 	againOrders = 3
-	againGoal   = 0.6  // of the work, and of the processor time, of a selection from nothing
+	againGoal   = 0.6  // of the work, and of the processor time, of a selection from scratch
 	againClose  = 0.05 // standard errors
-	againTiming = 0.15 // seconds that a selection is repeated for
+	againTiming = 0.15 // seconds for which a selection is repeated
 )
 
-// against compares a selection that goes on from an earlier one with one from nothing.
+// against compares a selection that resumes from an earlier one with a selection from scratch.
 type against struct {
-	work, processor float64 // shares of what the other took
-	above           float64 // its criterion at λ, in standard errors
-	apart           float64 // ln λ from the other's
+	work, processor float64 // fractions of what the selection from scratch took
+	above           float64 // its criterion above the other's, each at its λ, in standard errors
+	apart           float64 // distance in ln λ from the other's choice
 }
 
 func (a against) ofWork() float64  { return a.work }
@@ -35,9 +35,9 @@ func (a against) ofTime() float64  { return a.processor }
 func (a against) ofValue() float64 { return a.above }
 func (a against) ofPlace() float64 { return a.apart }
 
-// Again is S12: rows of a set in random orders; yesterday's are the first of them, today's are all,
-// 1, 5 and 20 % more. A selection that goes on from yesterday's is set beside one from nothing on
-// the same rows and folds, and the criterion is computed anew at what both have chosen.
+// Again is S12. The rows of a set are put in random orders; an earlier selection has the first rows, a later
+// one has all: 1, 5 and 20 % more. A selection that resumes from the earlier one is compared with one from
+// scratch on the same rows and folds; the criterion is computed again at both choices.
 func Again(ctx context.Context, o studies.Options) (*studies.Result, error) {
 	t := newTable(o)
 	t.rows.Columns = []string{"data", "model", "new rows", "work", "processor", "standard errors above", "ln λ apart", "goal"}
@@ -108,7 +108,7 @@ func (t *table) again(ctx context.Context, d studies.Data, model pare.Model) (al
 	return all, nil
 }
 
-// oneAgain selects on the first rows, then on all, going on and from nothing.
+// oneAgain selects on the first rows, then on all rows, both resuming and from scratch.
 func (t *table) oneAgain(ctx context.Context, x sparse.Matrix, y []float64, before int, c pare.Config) (a against, err error) {
 	first := make([]int32, before)
 	for i := range first {
@@ -156,7 +156,7 @@ func (t *table) oneAgain(ctx context.Context, x sparse.Matrix, y []float64, befo
 	return a, nil
 }
 
-// processorTime is that of f, in seconds; without a clock for it NaN.
+// processorTime returns the processor time of f in seconds; NaN if it is not known.
 func processorTime(f func() error) (float64, error) {
 	runtime.GC()
 	began, _ := machine.ProcessorTime()
@@ -168,7 +168,7 @@ func processorTime(f func() error) (float64, error) {
 	return (ended - began).Seconds(), err
 }
 
-// shuffled returns the rows of a set in the order of a seed.
+// shuffled returns the rows of a set in a random order given by a seed.
 func shuffled(d studies.Data, seed int) (sparse.Matrix, []float64, error) {
 	n, p := d.X.Dims()
 	order := rand.New(rand.NewPCG(uint64(seed), 1)).Perm(n)

@@ -16,18 +16,18 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// recordedChoice is what sparse-ho found and took: five contiguous folds, ten steps
-// of gradient descent from αmax/100, celer inside, one thread. Values are the most
-// that their digits leave open. NaN where unknown.
+// recordedChoice is the recorded result of sparse-ho: five contiguous folds, ten steps of gradient descent from
+// αmax/100, celer as the inner solver, one thread. value is the largest number that rounds to the recorded
+// digits. NaN: unknown.
 type recordedChoice struct {
 	data           string
 	value, seconds float64
 }
 
-// selected is what pare.Select chose, timed.
+// selected is a choice by pare.Select, with its times.
 type selected struct {
 	*pare.Selection
-	seconds float64     // of the search, in the median
+	seconds float64     // median time of the search
 	spent   [][]float64 // seconds of each evaluation, by round
 }
 
@@ -48,8 +48,8 @@ func (t *table) selection(ctx context.Context, x sparse.Matrix, y []float64, v p
 	return s, nil
 }
 
-// to tells after how many evaluations, and in how many seconds, the search reached a
-// value; 0 and 0 where it did not.
+// to returns after how many evaluations, and in how many seconds, the search reached a value; 0 and 0 if it did
+// not.
 func (s selected) to(value float64) (evaluations int, seconds float64) {
 	k := slices.IndexFunc(s.Evaluations, func(e search.Evaluation) bool { return e.Value <= value })
 	if k < 0 {
@@ -66,8 +66,8 @@ func (s selected) to(value float64) (evaluations int, seconds float64) {
 	return k + 1, median(all)
 }
 
-// besideRecord adds a row against sparse-ho's search, and one up to its value where
-// ours goes on.
+// besideRecord adds a row against sparse-ho's search and, if our search goes beyond sparse-ho's value, another
+// row for the time up to that value.
 func (t *table) besideRecord(s selected, r recordedChoice, what, goal, note string, factor float64) {
 	const beside = "sparse-ho (recorded)"
 	if k, seconds := s.to(r.value); k > 0 {
@@ -78,12 +78,12 @@ func (t *table) besideRecord(s selected, r recordedChoice, what, goal, note stri
 	t.add(r.data, what, s.seconds, beside, r.seconds*factor, goal, note)
 }
 
-// report says how it ended and where.
+// report says how and where the search ended.
 func (s selected) report(top []float64) string {
 	return fmt.Sprintf("%s, %.6g at %s of αmax, %d evaluations", s.Status, s.Value, s.shares(top), len(s.Evaluations))
 }
 
-// shares prints the chosen strengths as shares of αmax.
+// shares formats the chosen strengths as fractions of αmax.
 func (s selected) shares(top []float64) string {
 	all := make([]string, 0, len(s.LogLambda))
 	for i, l := range s.LogLambda {
@@ -124,8 +124,8 @@ func ChooseLasso(ctx context.Context, o studies.Options) (*studies.Result, error
 	return t.result("O1"), nil
 }
 
-// ChooseLassoBesideGrid is O2, with sets on which nothing was tuned after those that
-// it was. glmnet has its default thresh, which certifies less than our points do.
+// ChooseLassoBesideGrid is O2; the sets on which nothing was tuned come after those that were used for tuning.
+// glmnet has its default thresh, which certifies a larger gap than our points have.
 func ChooseLassoBesideGrid(ctx context.Context, o studies.Options) (*studies.Result, error) {
 	t := newTable(o)
 	type grid struct {
@@ -156,8 +156,8 @@ func ChooseLassoBesideGrid(ctx context.Context, o studies.Options) (*studies.Res
 	return t.result("O2"), nil
 }
 
-// besideGrid sets a choice beside all of glmnet's points: as long as it took, and as
-// long as it took to be as good as the best of them.
+// besideGrid compares a choice with all of glmnet's grid points: by the total time, and by the time until our
+// search was as good as the best grid point.
 func (t *table) besideGrid(ctx context.Context, d studies.Data, points peers.Points, c pare.Config, what, goal string) (s selected, err error) {
 	ids := fifths(len(d.Y))
 	top, err := pare.LogLambdaMax(d.X, d.Y, c)
@@ -195,8 +195,8 @@ func (t *table) besideGrid(ctx context.Context, d studies.Data, points peers.Poi
 	return s, nil
 }
 
-// diagonals are the points of a square grid of both strengths, along lines of one
-// ratio, which is how glmnet can warm start.
+// diagonals are the points of a square grid of both strengths, along lines with a constant ratio of the two, so
+// that glmnet can use warm starts.
 func diagonals(top, down float64, side int) peers.Points {
 	strengths := search.Geometric(kernels.Log(top), kernels.Log(down), side)
 	value := func(i int) float64 { return math.Exp(strengths[i][0]) }
@@ -242,7 +242,7 @@ func ChooseElasticNet(ctx context.Context, o studies.Options) (*studies.Result, 
 	return t.result("O3"), err
 }
 
-// ChooseClassifiers is O4; nobody's seconds are recorded for it.
+// ChooseClassifiers is O4; there are no recorded times for it.
 func ChooseClassifiers(ctx context.Context, o studies.Options) (*studies.Result, error) {
 	t := newTable(o)
 	sets := o.Choose([]string{"rcv1_dev", "reuters_places", "a9a", "imdb"}, 2)

@@ -15,34 +15,34 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// part is what one thread begins: counted work, and how much of it those that are idle may share.
+// part is the work that one thread begins, in counted work, and how much of it idle threads may share.
 type part struct{ work, shared float64 }
 
-// lane is an inner problem of a round, solved and then differentiated.
+// lane is an inner problem in a round: its solve, then its derivative.
 type lane [2]part
 
-// trace is what a selection does: lanes are made, which are rounds of equal parts, then come
-// rounds of lanes, one after the other, and the refit, which is one round of its classes or two, or
-// where the search expects its λ one more lane of the last round.
-// Everything else is serial. All is in the unit of counted work.
+// trace is the work of a selection, in the unit of counted work. First the lanes are made, in rounds of equal
+// parts. Then come rounds of lanes, one after another, and the refit. The refit is one round or, with classes,
+// one or two; if the search predicts its λ, the refit may run as one more lane of the last round. Everything
+// else is serial.
 type trace struct {
 	making [][]lane
 	rounds [][]lane
 	refit  [][]lane
-	ahead  bool // the refit may be in the last round
+	ahead  bool // the refit may run in the last round
 	serial float64
 }
 
-// tracer hears what lanes say of their work.
+// tracer records the work that lanes report.
 type tracer struct {
 	bilevel.Runner
 	mu      sync.Mutex
-	making  [][]lane // in seconds of the processor
+	making  [][]lane // in processor seconds
 	rounds  [][]lane
-	made    float64 // seconds of lanes that solved nothing
-	seconds float64 // of those that did
-	ended   float64 // what had been taken after the last
-	ahead   bool    // the start of the refit was known before its λ was evaluated
+	made    float64 // seconds of rounds that only made lanes
+	seconds float64 // seconds of the other rounds
+	ended   float64 // processor time at the end of the last round
+	ahead   bool    // the refit's starting point was known before the last λ was evaluated
 }
 
 // Run implements [bilevel.Runner].
@@ -73,7 +73,7 @@ func (t *tracer) Run(ctx context.Context, requests []bilevel.LaneRequest, solved
 	return results, err
 }
 
-// taken returns the seconds of the processor so far or, where they are not known, of the clock.
+// taken returns the processor time used so far, in seconds, or the clock's time if that is not known.
 func taken() float64 {
 	if t, ok := machine.ProcessorTime(); ok {
 		return t.Seconds()
@@ -81,9 +81,9 @@ func taken() float64 {
 	return float64(time.Now().UnixNano()) / 1e9
 }
 
-// traced selects with one thread, with the work of lanes and of the refit noted. Seconds of the
-// processor that lanes have taken make work of those that are not counted: to make lanes, and
-// all that is neither a lane nor the refit, which is what follows the last lane.
+// traced selects with one thread and records the work of lanes and of the refit. Work that is not counted is
+// converted from processor seconds, at the rate of the lanes' counted work: making lanes, and everything before
+// the end of the last lane that is not a lane. What follows the last lane is the refit.
 func traced(ctx context.Context, x sparse.Matrix, y []float64, o pare.SelectOptions, c pare.Config) (*trace, error) {
 	t := &tracer{}
 	o.Lanes = func(ctx context.Context, j pare.Job) (_ bilevel.Runner, err error) {
@@ -113,8 +113,8 @@ func traced(ctx context.Context, x sparse.Matrix, y []float64, o pare.SelectOpti
 	return out, nil
 }
 
-// refitted returns the rounds of a refit: where classes have one predictor each, they are solved at the
-// same time after the one, if any, that others start from.
+// refitted returns the rounds of a refit. If each class has a predictor of its own, these are solved
+// concurrently, after the fit that they start from, if there is one.
 func refitted(f *pare.Fitted) [][]lane {
 	if f.PerClass == nil {
 		return [][]lane{{{{f.Work, f.Shared}}}}
@@ -128,7 +128,7 @@ func refitted(f *pare.Fitted) [][]lane {
 	return [][]lane{{{{work: max(0, first)}}}, classes}
 }
 
-// duration returns how long a trace takes on so many cores.
+// duration returns the time of a trace on the given number of cores.
 func (t *trace) duration(cores int) float64 {
 	total := t.serial
 	rounds := slices.Concat(t.making, t.rounds, t.refit)
@@ -141,14 +141,14 @@ func (t *trace) duration(cores int) float64 {
 	return total
 }
 
-// alone is how long a part takes that so many cores have to themselves.
+// alone returns the time of a part that has the given number of cores to itself.
 func (p part) alone(cores float64) float64 { return p.work - p.shared + p.shared/cores }
 
-// schedule returns how long a round takes on so many cores: threads take the solves in their
-// order and then the derivatives, each of which waits for its solve; cores without a part of
-// their own are divided among the parts under way.
+// schedule returns the time of a round on the given number of cores. Threads take the solves in order and then
+// the derivatives, each of which waits for its solve; cores without a part of their own are divided among the
+// parts in progress.
 func schedule(round []lane, cores int) (now float64) {
-	left := make([][2]float64, len(round)) // share of each part that is not done
+	left := make([][2]float64, len(round)) // fraction of each part that is not done
 	for i := range left {
 		left[i] = [2]float64{1, 1}
 	}

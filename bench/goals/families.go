@@ -15,15 +15,15 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// family is an inner problem that O8 has not, and what its targets are.
+// family is an inner problem that O8 does not cover, and how its targets are made.
 type family struct {
 	name   string
 	config pare.Config
 	target func(y []float64) []float64
-	groups int // columns of each, 0: none
+	groups int // columns per group, 0: no groups
 }
 
-// otherFamilies lists them.
+// otherFamilies lists these families.
 func otherFamilies() []family {
 	ridge := func(l loss.Loss) pare.Config { return pare.Config{Model: pare.Ridge, Loss: l} }
 	return []family{
@@ -89,7 +89,7 @@ func meanSquareOne(x sparse.Matrix) (sparse.Matrix, error) {
 	return sparse.NewDense(n, p, values)
 }
 
-// amounts are above 0, counts whole numbers.
+// amounts returns targets above 0; counts returns whole numbers.
 func amounts(y []float64) []float64 {
 	out := standard(y)
 	for i, v := range out {
@@ -106,7 +106,7 @@ func counts(y []float64) []float64 {
 	return out
 }
 
-// halved and thirds are classes as even as y allows.
+// halved and thirds return classes of sizes as equal as y allows.
 func halved(y []float64) []float64 {
 	out, sorted := make([]float64, len(y)), slices.Sorted(slices.Values(y))
 	cut := sorted[len(y)/2]
@@ -130,7 +130,7 @@ func thirds(y []float64) []float64 {
 	return out
 }
 
-// Families is what select chooses beside the best of 200 points, for the families that O8 has not.
+// Families compares the choice of select with the best of 200 points, for the families that O8 does not cover.
 func Families(ctx context.Context, o studies.Options) (*studies.Result, error) {
 	t := &studies.Table{Columns: []string{"data", "family", "value chosen", "best of the grid", "above it", "in standard errors", "evaluations", "status"}}
 	families := otherFamilies()
@@ -152,7 +152,7 @@ func Families(ctx context.Context, o studies.Options) (*studies.Result, error) {
 				o.Progress(f.name + ", " + p.name)
 			}
 			p.y = f.target(p.y)
-			if !f.config.Model.Traits().Intercept { // on the simplex columns are not standardised
+			if !f.config.Model.Traits().Intercept { // models on the simplex have no standardised columns
 				if p.x, err = meanSquareOne(p.x); err != nil {
 					return nil, err
 				}
@@ -165,7 +165,7 @@ func Families(ctx context.Context, o studies.Options) (*studies.Result, error) {
 	return &studies.Result{Tables: map[string]studies.Table{"O10": *t}}, nil
 }
 
-// smallSets are two data sets, where they are there, and a random one.
+// smallSets returns two data sets, if they exist, and a random one.
 func smallSets(ctx context.Context, o studies.Options) ([]problem, error) {
 	random, err := drawn{model: pare.Lasso}.draw(o.Seed, 1)
 	if err != nil {
@@ -185,7 +185,7 @@ func smallSets(ctx context.Context, o studies.Options) ([]problem, error) {
 	return sets, nil
 }
 
-// besideGrid adds a row: the choice, solved anew, and the best of a grid.
+// besideGrid adds a row: the criterion at the choice, solved again, and the best of a grid.
 func besideGrid(ctx context.Context, t *studies.Table, f family, p problem) error {
 	c := f.config
 	c.Standardize, c.Threads = c.Model.Traits().Intercept, 1
@@ -206,7 +206,7 @@ func besideGrid(ctx context.Context, t *studies.Table, f family, p problem) erro
 	best, at, spread := s.NullValue, s.NullValue, math.NaN()
 	place := 0
 	if s.Status != "null_model" {
-		for place < len(grid) && grid[place][0] > s.LogLambda[0] { // a path goes down
+		for place < len(grid) && grid[place][0] > s.LogLambda[0] { // a path descends
 			place++
 		}
 		grid = slices.Insert(grid, place, s.LogLambda)
@@ -229,9 +229,9 @@ func besideGrid(ctx context.Context, t *studies.Table, f family, p problem) erro
 	return nil
 }
 
-// points is a grid of 200 from αmax to αmax·1e-4, of a ridge from e⁴ to 1e-7 times αmax. That of support
-// vectors has C from e⁴ to e⁻¹² and ε from 1 to e⁻⁵, beside columns and targets of standard deviation 1; on
-// the simplex, where n·C counts, C from e⁴ to e⁻¹².
+// points returns a grid of 200 points from αmax to αmax·1e-4, for ridge from e⁴ to 1e-7 times αmax. For support
+// vectors C goes from e⁴ to e⁻¹² and ε from 1 to e⁻⁵, for columns and targets of standard deviation 1; on the
+// simplex, where n·C matters, C goes from e⁴ to e⁻¹².
 func (f family) points(p problem, c pare.Config) (grid [][]float64, err error) {
 	switch c.Model.Traits().Strengths { //nolint:exhaustive // the others have one α
 	case pare.Cost:
@@ -261,10 +261,10 @@ func (f family) points(p problem, c pare.Config) (grid [][]float64, err error) {
 	return grid, nil
 }
 
-// tubes are the values of ε in a grid of 200 points.
+// tubes is the number of values of ε in a grid of 200 points.
 const tubes = 10
 
-// downFrom returns count points, evenly spread from the top to as far below it.
+// downFrom returns count points, evenly spaced, from top down to top − span.
 func downFrom(top, span float64, count int) []float64 {
 	points := make([]float64, count)
 	for k := range points {

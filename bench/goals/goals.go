@@ -1,7 +1,6 @@
-// Package goals measures what the library has set itself: rows of seconds, ours and
-// somebody else's, on the same problem in the same run wherever the other is
-// installed. Where it is not, its recorded seconds are scaled by what scikit-learn
-// takes here and took there, and the row says so.
+// Package goals measures the performance goals of the library: rows of seconds, ours and another program's, on
+// the same problem in the same run if the other program is installed. If it is not, its recorded seconds are
+// scaled by the ratio of scikit-learn's time here to its time there, and the row says so.
 //
 //	paths.go           S6, S7  a hundred λ on five folds; two threads
 //	loading.go         S8      reading svmlight text
@@ -56,7 +55,7 @@ func All() []studies.Study {
 	}
 }
 
-// table collects the rows of a goal. Every row is a pair: ours and another's.
+// table collects the rows of a goal. Every row compares our seconds with another's.
 type table struct {
 	studies.Options
 	rows studies.Table
@@ -72,7 +71,7 @@ func (t *table) say(format string, args ...any) {
 	}
 }
 
-// add sets the other's seconds against ours. A goal of "" is none.
+// add adds a row with our seconds and another program's. goal is "" if there is none.
 func (t *table) add(data, what string, ours float64, beside string, theirs float64, goal, note string) {
 	var ratio any = ""
 	if !math.IsNaN(theirs) && ours > 0 {
@@ -81,7 +80,7 @@ func (t *table) add(data, what string, ours float64, beside string, theirs float
 	t.rows.Add(data, what, ours, beside, blank(theirs), ratio, goal, note)
 }
 
-// note adds a row without another.
+// note adds a row without another program.
 func (t *table) note(data, what string, ours float64, goal, note string) {
 	t.add(data, what, ours, "", math.NaN(), goal, note)
 }
@@ -97,7 +96,7 @@ func (t *table) result(name string) *studies.Result {
 	return &studies.Result{Tables: map[string]studies.Table{name: t.rows}, Charts: map[string]chart.Drawing{}}
 }
 
-// each loads sets by name as they are in their files and leaves out what there is not.
+// each loads sets by name, unprepared, and leaves out those that do not exist.
 func (t *table) each(ctx context.Context, names []string, f func(d studies.Data) error) error {
 	for _, name := range names {
 		t.say("reading %s", name)
@@ -116,7 +115,7 @@ func (t *table) each(ctx context.Context, names []string, f func(d studies.Data)
 	return nil
 }
 
-// within is the set alone where it is one of those chosen.
+// within returns the set as a list if it is among those chosen, else nil.
 func within(chosen []string, name string) []string {
 	if slices.Contains(chosen, name) {
 		return []string{name}
@@ -124,7 +123,7 @@ func within(chosen []string, name string) []string {
 	return nil
 }
 
-// rounds is how often things are timed.
+// rounds is the number of timed repetitions.
 func (t *table) rounds() int {
 	if t.Quick {
 		return 3
@@ -132,7 +131,7 @@ func (t *table) rounds() int {
 	return 5
 }
 
-// seconds is the median time of f.
+// seconds returns the median time of f.
 func (t *table) seconds(f func() error) (float64, error) {
 	var all []float64
 	for range t.rounds() {
@@ -150,8 +149,8 @@ func median(values []float64) float64 {
 	return sorted[len(sorted)/2]
 }
 
-// factor scales recorded seconds to this machine; note says how it came about, or
-// why there is none, when it is NaN.
+// factor returns the factor that scales recorded seconds to this machine. note says how it was determined, or
+// why it is NaN.
 func (t *table) factor(ctx context.Context) (factor float64, note string, err error) {
 	factor, rows, err := peers.MeasureFactor(ctx, t.Dir, func(what string) { t.say("%s", what) })
 	if rows == 0 {
@@ -160,8 +159,8 @@ func (t *table) factor(ctx context.Context) (factor float64, note string, err er
 	return factor, fmt.Sprintf("recorded seconds × %.3g, scikit-learn's here over there on %d rows", factor, rows), err
 }
 
-// fifths deals rows into five folds as scikit-learn and sparse-ho do: runs of equal
-// length, the first ones a row longer.
+// fifths assigns rows to five folds as scikit-learn and sparse-ho do: contiguous runs of equal length, the
+// first ones a row longer.
 func fifths(n int) []int {
 	const k = 5
 	ids := make([]int, n)
@@ -179,7 +178,7 @@ func fifths(n int) []int {
 	return ids
 }
 
-// halves are a hold-out of every second row.
+// halves is a hold-out of every second row.
 func halves(n int) []int {
 	ids := make([]int, n)
 	for i := range ids {

@@ -13,10 +13,9 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// Growing is S9: Lasso fits at αmax/10 and αmax/20 of seeded text whose rows,
-// columns and nonzeros grow tenfold each time, to 10⁸ nonzeros. What a fit takes
-// per nonzero is set beside what one pass Xᵀθ takes, which memory bounds once the
-// caches are too small: the ratio of the two should not grow by more than half.
+// Growing is S9: Lasso fits at αmax/10 and αmax/20 of seeded text whose rows, columns and nonzeros grow tenfold
+// each time, to 10⁸ nonzeros. The time of a fit per nonzero is compared with that of one pass Xᵀθ, which memory
+// bandwidth limits once the caches are too small: the ratio of the two should not grow by more than half.
 func Growing(ctx context.Context, o studies.Options) (*studies.Result, error) {
 	t := newTable(o)
 	t.rows.Columns = []string{"data", "rows", "columns", "nonzeros", "strength", "seconds", "passes", "support", "ns_per_nonzero", "pass_ns_per_nonzero", "fit_in_passes", "goal", "note"}
@@ -71,7 +70,7 @@ func Growing(ctx context.Context, o studies.Options) (*studies.Result, error) {
 	return t.result("S9"), nil
 }
 
-// least is the shortest time of f, as a rate that memory bounds is stated.
+// least returns the shortest time of f, as is usual for a rate that memory bandwidth limits.
 func (t *table) least(f func() error) (float64, error) {
 	best := math.Inf(1)
 	for range t.rounds() {
@@ -84,7 +83,7 @@ func (t *table) least(f func() error) (float64, error) {
 	return best, nil
 }
 
-// pass times all columns against one vector.
+// pass times the products of all columns with one vector.
 func (t *table) pass(x sparse.Matrix, y []float64) (float64, error) {
 	k, err := kernels.Active()
 	if err != nil {

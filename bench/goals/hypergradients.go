@@ -14,8 +14,8 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// recordedGradient is what sparse-ho took for a hold-out value and its gradient at
-// a tolerance of 1e-6, with its own solver and with celer; NaN where unknown.
+// recordedGradient is the recorded time of sparse-ho for a hold-out value and its gradient at a tolerance of
+// 1e-6, with its own solver and with celer; NaN if unknown.
 type recordedGradient struct {
 	data       string
 	model      pare.Model
@@ -35,8 +35,8 @@ func recordedGradients() []recordedGradient {
 	}
 }
 
-// Hypergradients is H1 and H2. The clock covers all of [pare.Gradient], from the
-// matrix in memory on: also what it takes to state the problem.
+// Hypergradients is H1 and H2. The time covers all of [pare.Gradient], from the matrix in memory on, including
+// the preparation of the problem.
 func Hypergradients(ctx context.Context, o studies.Options) (*studies.Result, error) {
 	t := newTable(o)
 	factor, scaled, err := t.factor(ctx)
@@ -90,7 +90,7 @@ func Hypergradients(ctx context.Context, o studies.Options) (*studies.Result, er
 	return t.result("H1"), nil
 }
 
-// prepared drops rare columns and scales the seeded sets' to unit norm; files are as
+// prepared drops rare columns and scales columns to unit norm for the seeded set; data from files are left as
 // they are.
 func prepared(d studies.Data) (sparse.Matrix, []float64, error) {
 	x := d.X.(*sparse.CSC)
@@ -103,7 +103,7 @@ func prepared(d studies.Data) (sparse.Matrix, []float64, error) {
 	return sparse.Compact(x), d.Y, nil
 }
 
-// at are the λ's of a share of αmax; for the SVM ln C.
+// at returns λ at a fraction of αmax; for the SVM ln C.
 func at(x sparse.Matrix, y []float64, share float64, c pare.Config) ([]float64, error) {
 	if c.Model.Traits().Strengths == pare.Cost {
 		return []float64{kernels.Log(share)}, nil
@@ -115,9 +115,8 @@ func at(x sparse.Matrix, y []float64, share float64, c pare.Config) ([]float64, 
 	return l, err
 }
 
-// WeightedHypergradients is H3. There is no recorded time to set beside it; memory
-// is what is allocated, against the 12 bytes a nonzero and 8 a row and column that
-// the problem itself takes.
+// WeightedHypergradients is H3. There is no recorded time to compare with. Memory is the amount allocated,
+// compared with the problem's own size: 12 bytes per nonzero and 8 per row and column.
 func WeightedHypergradients(ctx context.Context, o studies.Options) (*studies.Result, error) {
 	t := newTable(o)
 	err := t.each(ctx, o.Choose([]string{"syn_rcv1", "reuters_places", "imdb"}, 2), func(d studies.Data) error {
@@ -154,8 +153,7 @@ func WeightedHypergradients(ctx context.Context, o studies.Options) (*studies.Re
 	return t.result("H3"), err
 }
 
-// Epochs is H4: fifty epochs of proximal coordinate descent from β = 0, with one λ
-// and with one for each column.
+// Epochs is H4: fifty epochs of proximal coordinate descent from β = 0, with one λ and with one λ per column.
 func Epochs(ctx context.Context, o studies.Options) (*studies.Result, error) {
 	t := newTable(o)
 	err := t.each(ctx, o.Choose([]string{"syn_rcv1", "leukemia"}, 2), func(d studies.Data) error {
@@ -172,7 +170,7 @@ func Epochs(ctx context.Context, o studies.Options) (*studies.Result, error) {
 			}
 			t.say("%s, weighted %v", d.Name, weighted)
 			began := time.Now()
-			// What it takes to state the problem, one epoch, goes off both.
+			// The time to state the problem is subtracted from both; it is found from a run of one epoch.
 			idle, err := studies.EpochCost(ctx, x, y, weighted, iterdiff.ForwardPCD, 1)
 			if err != nil {
 				return err

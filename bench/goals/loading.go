@@ -15,8 +15,8 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// Loading is S8: uncompressed text, which is in the system's cache after the first
-// round, read in turn by us and by scikit-learn.
+// Loading is S8: uncompressed text, which is in the system's cache after the first round, is read in turn by
+// pare and by scikit-learn.
 func Loading(ctx context.Context, o studies.Options) (*studies.Result, error) {
 	t := newTable(o)
 	dir, err := os.MkdirTemp("", "perf-load-")
@@ -34,7 +34,7 @@ func Loading(ctx context.Context, o studies.Options) (*studies.Result, error) {
 			return err
 		}
 		bytes, nonzeros := d.X.(*sparse.CSC).Bytes(), int(d.X.NNZ())
-		d.X = nil // room for the copies that follow
+		d.X = nil // frees memory for the copies below
 		var us, them []float64
 		var peak int64
 		for round := range t.rounds() {
@@ -77,8 +77,8 @@ func write(path string, d studies.Data) error {
 	return file.Close()
 }
 
-// load reads a file, and watches the heap while it does: what objects take, garbage
-// included, above what there was before.
+// load reads a file and watches the heap meanwhile: peak is the largest size of objects, garbage included,
+// above the size before.
 func load(ctx context.Context, path string) (seconds float64, peak int64, err error) {
 	runtime.GC()
 	before, stop, done := heap(), make(chan struct{}), make(chan int64)

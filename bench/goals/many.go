@@ -16,10 +16,9 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// ChooseWeighted is O5: [pare.Select] with a λ for every column. Two fifths of the
-// rows train, one validates, one is the third split, which the search sees in
-// order to stop, and one is kept from it: errors there are of models fitted on the
-// rows that train.
+// ChooseWeighted is O5: [pare.Select] with one λ per column. Two fifths of the rows train and one fifth
+// validates. Another fifth is the third split, which decides when the search stops, and the last fifth is
+// unseen. Errors on these two are of models fitted on the training rows.
 func ChooseWeighted(ctx context.Context, o studies.Options) (*studies.Result, error) {
 	t := newTable(o)
 	t.rows.Columns = []string{
@@ -52,7 +51,7 @@ func ChooseWeighted(ctx context.Context, o studies.Options) (*studies.Result, er
 		}}, c)
 		if err != nil {
 			return err
-		}
+		} // used if the search for one share found nothing better
 		one := s.LogLambda // where the search for one share found no better
 		from := s.Value
 		if s.Common != nil {
@@ -94,7 +93,7 @@ func heldOut(ctx context.Context, x sparse.Matrix, y, logLambda []float64, c par
 	return sum / float64(len(labels)), nil
 }
 
-// counted adds up what evaluations take, and what of it is solving.
+// counted adds up the seconds of evaluations, and those of their solves.
 type counted struct {
 	*bilevel.Multiclass
 	solve, all float64
@@ -108,9 +107,8 @@ func (c *counted) Eval(ctx context.Context, r search.Request) (search.Evaluation
 	return report.Evaluation, err
 }
 
-// ChooseClasses is O6: half of the rows trains, a quarter validates, a quarter tests.
-// The trust region starts where one ratio serves all classes. The reference optimum is found
-// by running the search to convergence.
+// ChooseClasses is O6: half of the rows train, a quarter validates, a quarter tests. The trust region starts at
+// the best common ratio of all classes. The reference optimum is found by running the search to convergence.
 func ChooseClasses(ctx context.Context, o studies.Options) (*studies.Result, error) {
 	t := newTable(o)
 	t.rows.Columns = []string{
@@ -174,7 +172,7 @@ func chooseClasses(ctx context.Context, t *table, d studies.Data, goal string) e
 	return nil
 }
 
-// multiclass is the problem with one λ for each class, which knows the curvature of its criterion.
+// multiclass returns the problem with one λ per class, with the curvature of its criterion.
 func multiclass(x sparse.Matrix, y []float64, ids []int, threads int) (*bilevel.Multiclass, error) {
 	set, err := kernels.Active()
 	if err != nil {

@@ -15,10 +15,9 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// Paths is S6. Both sides get the same λ's and the same contiguous folds, and are
-// timed without reading or splitting; glmnet's thresh is the loosest with which
-// every tenth point of every fold is certified to 1e-6. Where glmnet takes ten times
-// our seconds and is not there, the ratio is a floor, and says so.
+// Paths is S6. Both programs get the same λ and the same contiguous folds, and are timed without reading or
+// splitting. glmnet's thresh is the loosest with which every tenth point of every fold is certified to 1e-6. If
+// glmnet misses that after ten times our seconds, the ratio is a lower bound, and the row says so.
 func Paths(ctx context.Context, o studies.Options) (*studies.Result, error) {
 	t := newTable(o)
 	goals := map[string]string{"reuters_places": "≥ 8", "gina_like": "≥ 5", "leukemia": "≥ 4", "imdb": "≥ 1.5"}
@@ -34,7 +33,7 @@ func Paths(ctx context.Context, o studies.Options) (*studies.Result, error) {
 	return t.result("S6"), err
 }
 
-// gridOf is a geometric grid of the Lasso, as λ's for us and as strengths for glmnet.
+// gridOf returns a geometric grid of the Lasso, as λ for pare and as strengths for glmnet.
 func gridOf(x sparse.Matrix, y []float64, ratio float64, points int) (grid [][]float64, alphas peers.Points, err error) {
 	top, err := pare.LogLambdaMax(x, y, pare.Config{NoIntercept: true})
 	if err != nil {
@@ -110,12 +109,12 @@ func (t *table) besidePath(ctx context.Context, d studies.Data, ids []int, grid 
 type calibratedPath struct {
 	*peers.PathPeer
 	thresh  float64
-	stopped *peers.PathAnswer // of a thresh that misses the target beyond the limit of time, else nil
+	stopped *peers.PathAnswer // at a thresh that misses the target beyond the time limit; else nil
 }
 
-// calibrated tries thresholds downwards until glmnet takes longer than limit, in
-// seconds. The covariance variant is glmnet's own choice below 500 columns; with more
-// rows than columns up to 2000 it is tried too.
+// calibrated tries decreasing thresholds until glmnet takes longer than limit, in seconds. The covariance
+// variant is glmnet's own choice below 500 columns; for up to 2000 columns and more rows than columns it is
+// tried too.
 func (t *table) calibrated(ctx context.Context, d studies.Data, ids []int, points peers.Points, limit float64) (*calibratedPath, error) {
 	n, p := d.X.Dims()
 	model := peers.Lasso
@@ -133,7 +132,7 @@ func (t *table) calibrated(ctx context.Context, d studies.Data, ids []int, point
 		a, err = g.Solve(ctx, thresh)
 		return err == nil && a.Gap <= 1e-6, err
 	}
-	// Gaps go as the square root of thresh.
+	// Gaps are proportional to the square root of thresh.
 	for thresh := 1e-8; thresh >= 1e-20; thresh /= 100 {
 		ok, err := meets(thresh)
 		looser := false

@@ -9,14 +9,14 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// precisionRow is a data set, what is chosen on it, and how many evaluations it may take, 0: any.
+// precisionRow is a data set, a model, and the largest number of evaluations allowed (0: any).
 type precisionRow struct {
 	data  string
 	model pare.Model
 	most  int
 }
 
-// Precision is O9: what the digits below a hundredth of the standard error cost, and what they gain.
+// Precision is O9: the cost and the gain of the digits below a hundredth of the standard error.
 func Precision(ctx context.Context, o studies.Options) (*studies.Result, error) {
 	t := &studies.Table{Columns: []string{"data", "model", "evaluations", "goal", "seconds", "in cold evaluations", "value", "evaluations with precision", "seconds with precision", "value with precision", "gain (SE)"}}
 	rows := []precisionRow{
@@ -43,7 +43,7 @@ func Precision(ctx context.Context, o studies.Options) (*studies.Result, error) 
 	return &studies.Result{Tables: map[string]studies.Table{"O9": *t}}, nil
 }
 
-// measure adds the row: a choice, one to the last digits, and a cold evaluation at it.
+// measure adds a row: a choice, a choice to the last digits, and a cold evaluation at the choice.
 func (r precisionRow) measure(ctx context.Context, all *table, t *studies.Table, d studies.Data) error {
 	x, c := sparse.Compact(d.X.(*sparse.CSC)), pare.Config{Model: r.model, Threads: 1}
 	v := pare.Validation{FoldIDs: modulo(len(d.Y))}

@@ -16,33 +16,33 @@ import (
 )
 
 const (
-	drawnProblems = 300   // of each model
+	drawnProblems = 300   // per model
 	drawnQuick    = 60    //
-	gridPoints    = 200   // of the reference
-	realSeeds     = 6     // shuffles of a data set
-	referenceTol  = 1e-7  // of its points
-	clearTol      = 1e-11 // where noise is little: looser solutions serve several of them
-	leftRows      = 0.1   // share of the rows that a support leaves free, at least, where leaving one out says anything
-	largestDrawn  = 1000  // rows, from which on the grid is coarser and ends sooner
+	gridPoints    = 200   // of the reference grid
+	realSeeds     = 6     // shuffles of each data set
+	referenceTol  = 1e-7  // tolerance of the reference grid's points
+	clearTol      = 1e-11 // the same where noise is little: looser solutions would be the same at several points
+	leftRows      = 0.1   // for leave-one-out criteria: least fraction of rows that a support must leave free to be meaningful
+	largestDrawn  = 1000  // number of rows above which the grid is coarser and shorter
 )
 
-// problem is data to choose λ on.
+// problem is a data set on which λ is chosen.
 type problem struct {
 	name string
 	x    sparse.Matrix
 	y    []float64
 	v    pare.Validation
-	tol  float64 // of the reference
+	tol  float64 // tolerance of the reference
 }
 
-// drawn is a kind of random problems.
+// drawn is a kind of random problem.
 type drawn struct {
 	model     pare.Model
 	criterion pare.Criterion // "" is cross-validation
 	clear     bool           // little noise
 }
 
-// name is that of the model, and what is not as usual.
+// name returns the name of the model, with what deviates from the default.
 func (d drawn) name() string {
 	name := string(d.model)
 	if d.criterion != "" {
@@ -54,7 +54,7 @@ func (d drawn) name() string {
 	return name
 }
 
-// kinds are those of O8.
+// kinds are the random problems of O8.
 var kinds = []drawn{
 	{model: pare.Lasso},
 	{model: pare.Logistic},
@@ -70,9 +70,9 @@ var kinds = []drawn{
 	{model: pare.Lasso, criterion: pare.ALO},
 }
 
-// draw makes the k-th random problem of a seed: 40 to 300 rows, 10 to 200 correlated
-// columns, half the time of very different scales, few coefficients, and noise from a
-// tenth to thrice the variance of the signal, or from a tenth to a millionth where it is little. Classes are the signs of the target.
+// draw draws the k-th random problem of a seed: 40 to 300 rows and 10 to 200 correlated columns, half the time
+// of very different scales, with few nonzero coefficients. The ratio of noise to signal variance is from a
+// tenth to three, or, where noise is little, from a millionth to a tenth. Classes are the signs of the target.
 func (d drawn) draw(seed uint64, k int) (problem, error) {
 	m, least, most, tol := d.model, 0.3, 10.0, referenceTol
 	if d.clear {
@@ -120,7 +120,7 @@ func (d drawn) draw(seed uint64, k int) (problem, error) {
 	return problem{fmt.Sprintf("random %d", k), x, y, pare.Validation{Criterion: d.criterion, Seed: uint64(k)}, tol}, err
 }
 
-// quality is how far choices are above the best of a grid.
+// quality summarises how far choices are above the best of a grid.
 type quality struct {
 	count, percent, bad, thousandth, worse, contained int
 	worst, excess                                     float64 // in standard errors
@@ -130,7 +130,7 @@ type quality struct {
 	worstName                                         string
 }
 
-// Quality is O8: what select chooses beside the best of 200 points and the null model.
+// Quality is O8: the choices of select against the best of 200 points and the null model.
 func Quality(ctx context.Context, o studies.Options) (*studies.Result, error) {
 	t := &studies.Table{Columns: []string{"data", "model", "problems", "off by 1 % and 0.3 SE", "off by 0.1 % and 0.05 SE", "worse than null", "above a contained model", "largest excess (SE)", "mean excess (SE)", "evaluations: median", "90 %", "seconds", "worst"}}
 	names := make([]string, len(kinds))
@@ -167,7 +167,7 @@ func Quality(ctx context.Context, o studies.Options) (*studies.Result, error) {
 	return &studies.Result{Tables: map[string]studies.Table{"O8": *t}}, nil
 }
 
-// realSets adds a row for each data set there is, on several shuffles.
+// realSets adds a row for each data set that exists, over several shuffles.
 func realSets(ctx context.Context, o studies.Options, t *studies.Table, m pare.Model) error {
 	if traits := m.Traits(); traits.Strengths != pare.OneStrength || traits.Dense {
 		return nil
@@ -212,8 +212,7 @@ func (q *quality) row(t *studies.Table, data, what string) {
 	t.Add(data, what, q.count, q.bad, q.thousandth, q.worse, q.contained, q.worst, q.excess/float64(q.count), at(0.5), at(0.9), q.seconds, fmt.Sprintf("%s %v", q.worstName, q.status))
 }
 
-// judge chooses λ for one problem and compares the choice, solved anew, with the
-// reference.
+// judge chooses λ for one problem and compares the criterion at the choice, solved again, with the reference.
 func (q *quality) judge(ctx context.Context, m pare.Model, p problem) error {
 	c := pare.Config{Model: m, Threads: 1}
 	began := time.Now()
@@ -222,7 +221,7 @@ func (q *quality) judge(ctx context.Context, m pare.Model, p problem) error {
 		return err
 	}
 	q.seconds += time.Since(began).Seconds()
-	p.v.Sigma = s.Sigma // as it was estimated
+	p.v.Sigma = s.Sigma // as Select estimated it
 	best, spread, err := reference(ctx, p, c, s)
 	if err != nil {
 		return err
@@ -259,7 +258,7 @@ func (q *quality) judge(ctx context.Context, m pare.Model, p problem) error {
 	return nil
 }
 
-// anew returns the value of a choice, solved to the tolerance of the reference.
+// anew returns the criterion at a choice, solved to the tolerance of the reference.
 func anew(ctx context.Context, p problem, m pare.Model, s *pare.Selection) (float64, error) {
 	if s.Status == "null_model" && !m.Traits().Dense && m.Traits().Strengths != pare.Cost {
 		return s.NullValue, nil
@@ -271,7 +270,7 @@ func anew(ctx context.Context, p problem, m pare.Model, s *pare.Selection) (floa
 	return h.Value, nil
 }
 
-// contains counts an elastic net that is worse than its own Lasso or ridge.
+// contains counts elastic nets that are worse than their own Lasso or ridge.
 func (q *quality) contains(ctx context.Context, p problem, at float64) error {
 	for _, m := range []pare.Model{pare.Lasso, pare.Ridge} {
 		s, err := pare.Select(ctx, p.x, p.y, pare.SelectOptions{Validation: p.v}, pare.Config{Model: m, Threads: 1})
@@ -290,9 +289,9 @@ func (q *quality) contains(ctx context.Context, p problem, at float64) error {
 	return nil
 }
 
-// reference returns the least value of a grid and the null model, and its standard error
-// over the folds. Where each row is left out in turn, solutions with nearly as many coefficients as rows do not count: they
-// leave next to nothing of either, and the quotient of the two is small by chance.
+// reference returns the least criterion over a grid and the null model, and its standard error over the folds.
+// For leave-one-out criteria, solutions with nearly as many coefficients as rows do not count: there both the
+// residual and the remaining degrees of freedom are next to nothing, and their quotient may be small by chance.
 func reference(ctx context.Context, p problem, c pare.Config, s *pare.Selection) (best, spread float64, err error) {
 	best = s.NullValue
 	if len(s.Evaluations) > 0 {
@@ -303,7 +302,7 @@ func reference(ctx context.Context, p problem, c pare.Config, s *pare.Selection)
 		return 0, 0, err
 	}
 	c.Tol = p.tol
-	if c.Model.Traits().Strengths == pare.Cost { // with large C sweeps go on for ever
+	if c.Model.Traits().Strengths == pare.Cost { // with large C sweeps do not end
 		c.Tol, c.MaxEpochs = 1e-5, 3000
 	}
 	most := math.MaxInt
@@ -322,18 +321,18 @@ func reference(ctx context.Context, p problem, c pare.Config, s *pare.Selection)
 	return best, spread, nil
 }
 
-// points is the grid of the reference: 200 points to αmax·1e-6, a ridge's to 1e-9, those of
-// two strengths on a square, those of an SVM around C = 1.
+// points returns the reference grid: 200 points down to αmax·1e-6, for ridge down to 1e-9·αmax; for two
+// strengths a square; for an SVM around C = 1.
 func points(p problem, c pare.Config) (grid [][]float64, err error) {
 	top, err := pare.LogLambdaMax(p.x, p.y, c)
 	if err != nil {
 		return nil, err
 	}
 	from, span, count := top[0]+0.1, math.Log(1e6), gridPoints
-	if n, _ := p.x.Dims(); n > largestDrawn { // a real set: deeper solutions take minutes
+	if n, _ := p.x.Dims(); n > largestDrawn { // a real data set, on which weaker penalties take minutes
 		span, count = math.Log(1e4), gridPoints/4
 	}
-	switch traits := c.Model.Traits(); { // the others have the range of the Lasso
+	switch traits := c.Model.Traits(); { // all other models have the range of the Lasso
 	case traits.Dense:
 		from, span = top[0]+4, math.Log(1e9)+4
 	case traits.Strengths == pare.Cost:

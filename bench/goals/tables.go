@@ -18,18 +18,18 @@ import (
 	text "github.com/seed-45b9a24c/pare/table"
 )
 
-// fiveTimes is the goal beside the readers of Python's libraries; for words there is none.
+// fiveTimes is the goal relative to the readers of Python's libraries; for words there is no goal.
 const fiveTimes = "≥ 5"
 
-// textFile is a file of text that is made to be read.
+// textFile is a text file that is generated to be read.
 type textFile struct {
 	name    string
-	columns int // of the matrix, the target aside
+	columns int // of the matrix, without the target
 	write   func(w *bufio.Writer, rng *rand.Rand, rows int)
 	goal    string
 }
 
-// tableFiles are tables as programs write them, and a matrix in the two sparse formats.
+// tableFiles are tables as programs write them, and matrices in the two sparse text formats.
 func tableFiles() []textFile {
 	cells := func(spell func(b []byte, v float64) []byte) func(w *bufio.Writer, rng *rand.Rand, rows int) {
 		return func(w *bufio.Writer, rng *rand.Rand, rows int) {
@@ -44,7 +44,7 @@ func tableFiles() []textFile {
 					b = append(spell(b, rng.NormFloat64()), ',')
 				}
 				b[len(b)-1] = '\n'
-				_, _ = w.Write(b) // Flush says what failed
+				_, _ = w.Write(b) // Flush returns the error
 			}
 		}
 	}
@@ -66,7 +66,7 @@ func tableFiles() []textFile {
 	}
 }
 
-// wordCells are 50 columns of ten words each and four of numbers.
+// wordCells writes 50 columns of ten words each and four columns of numbers.
 func wordCells(w *bufio.Writer, rng *rand.Rand, rows int) {
 	for j := range 54 {
 		fmt.Fprintf(w, "x%d,", j)
@@ -95,8 +95,8 @@ func sparseLines(digits int) func(w *bufio.Writer, rng *rand.Rand, rows int) {
 	}
 }
 
-// Tables is S11: files that are in the system's cache after the first round, read in turn by us,
-// on one thread, and by the readers of Python's libraries; the least processor time counts.
+// Tables is S11: files, which are in the system's cache after the first round, are read in turn by pare, on one
+// thread, and by the readers of Python's libraries. The least processor time counts.
 func Tables(ctx context.Context, o studies.Options) (*studies.Result, error) {
 	t := newTable(o)
 	dir, err := os.MkdirTemp("", "perf-tables-")
@@ -160,7 +160,7 @@ func (f textFile) save(path string, rows int) (err error) {
 	return w.Flush()
 }
 
-// read returns the processor seconds that reading takes.
+// read returns the processor time of reading, in seconds.
 func (f textFile) read(ctx context.Context, path string, rows int) (seconds float64, err error) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	runtime.GC()

@@ -2,10 +2,10 @@ package goals
 
 import "time"
 
-// job is done once, and says how many seconds it took.
+// job does a piece of work once and returns the seconds it took.
 type job func() (seconds float64, err error)
 
-// timed makes a job of f, by the clock.
+// timed makes a job of f, measured by the wall clock.
 func timed(f func() error) job {
 	return func() (float64, error) {
 		began := time.Now()
@@ -14,11 +14,12 @@ func timed(f func() error) job {
 	}
 }
 
-// brief is in how many seconds a job is done that is repeated until its rounds have taken as many.
+// brief is the time in seconds below which a job counts as brief; the rounds of a brief job are repeated until
+// they have taken as long in total.
 const brief = 0.3
 
-// awake is a job that is done twice if it is brief, and takes the seconds of the last time: a processor
-// that slept while another program ran needs milliseconds to be as fast as before.
+// awake runs a brief job twice and returns the seconds of the second run: a processor that was idle while
+// another program ran needs milliseconds to reach full speed again.
 func awake(j job) job {
 	return func() (float64, error) {
 		seconds, err := j()
@@ -29,8 +30,8 @@ func awake(j job) job {
 	}
 }
 
-// byTurns does jobs one after the other, again for as long as the seconds of the first ask for more, and returns the median
-// seconds of each.
+// byTurns runs the jobs in turn, round after round, for as long as more, which gets the first job's seconds,
+// returns true. It returns the median seconds of each job.
 func byTurns(more func(first []float64) bool, jobs ...job) ([]float64, error) {
 	all, medians := make([][]float64, len(jobs)), make([]float64, len(jobs))
 	for more(all[0]) {
@@ -48,7 +49,7 @@ func byTurns(more func(first []float64) bool, jobs ...job) ([]float64, error) {
 	return medians, nil
 }
 
-// inTurn times two things, one after the other, and returns their medians.
+// inTurn times two functions in turn and returns the median seconds of each.
 func (t *table) inTurn(f, g func() error) (one, two float64, err error) {
 	medians, err := byTurns(func(first []float64) bool { return len(first) < t.rounds() }, timed(f), timed(g))
 	if err != nil {

@@ -12,20 +12,20 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// mostRounds are as many as a brief job has.
+// mostRounds is the number of rounds of a brief job.
 const mostRounds = 15
 
-// equal is how many standard errors apart two criteria count as equal.
+// equal is the difference, in standard errors, up to which two criteria count as equal.
 const equal = 0.05
 
-// wholeRow is a data set and what is chosen on it.
+// wholeRow is a data set, the model chosen on it, and the goal.
 type wholeRow struct {
 	data  string
 	model pare.Model
 	goal  float64
 }
 
-// modulo deals row i into fold i mod 5.
+// modulo assigns row i to fold i mod 5.
 func modulo(n int) []int {
 	ids := make([]int, n)
 	for i := range ids {
@@ -34,9 +34,9 @@ func modulo(n int) []int {
 	return ids
 }
 
-// WholeJob is O7: λ by 5 folds with an intercept, its one-standard-error choice and the
-// refit, beside cv.glmnet at its defaults on the same folds. Where its path ends before the
-// criterion is as low, a row more is beside a path down to the λ chosen here.
+// WholeJob is O7: λ by 5 folds with an intercept, its one-standard-error choice and the refit, compared with
+// cv.glmnet at its defaults on the same folds. If glmnet's path ends before its criterion is as low, another
+// row compares with a path down to the λ chosen here.
 func WholeJob(ctx context.Context, o studies.Options) (*studies.Result, error) {
 	t := newTable(o)
 	rows := []wholeRow{
@@ -72,7 +72,7 @@ func WholeJob(ctx context.Context, o studies.Options) (*studies.Result, error) {
 	return t.result("O7"), nil
 }
 
-// Sets of many rows of few columns, dense and sparse; with --quick a tenth as many rows.
+// Sets with many rows and few columns, dense and sparse; with --quick a tenth of the rows.
 const (
 	measurements = "measurements"
 	categories   = "categories"
@@ -102,7 +102,7 @@ func (t *table) wholeOfMany(ctx context.Context, name string) error {
 	return t.whole(ctx, d, wholeRow{name, pare.Logistic, 10})
 }
 
-// whole adds a row: rounds of both in turn.
+// whole adds a row from rounds of both programs in turn.
 func (t *table) whole(ctx context.Context, d studies.Data, r wholeRow) error {
 	x := d.X
 	if read, ok := x.(*sparse.CSC); ok {
@@ -164,7 +164,7 @@ func (t *table) whole(ctx context.Context, d studies.Data, r wholeRow) error {
 	return nil
 }
 
-// standardErrors is how far above their choice ours is.
+// standardErrors returns how far our criterion is above glmnet's, in standard errors.
 func standardErrors(s *pare.Selection, a peers.WholeAnswer) float64 {
 	return (s.Value - a.Value) / math.Max(s.StandardError, math.SmallestNonzeroFloat64)
 }

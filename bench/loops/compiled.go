@@ -16,11 +16,10 @@ import (
 	"github.com/klauspost/cpuid/v2"
 )
 
-// Compiled are loops in C and those of OpenBLAS, compiled where the measurement
-// is made and run in a process of their own, a request at a time: in turn with
-// ours, on the same machine in the same second.
+// Compiled runs C loops, and those of OpenBLAS, for comparison. They are compiled on the measuring machine and
+// run in a process of their own, one request at a time, in turn with our kernels.
 type Compiled struct {
-	// Version says which compiler and which OpenBLAS, or why there is none.
+	// Version names the compiler and the OpenBLAS, or says why there is none.
 	Version string
 
 	folder  string
@@ -32,8 +31,8 @@ type Compiled struct {
 //go:embed c/loops.c
 var source []byte
 
-// Compile builds the loops with gcc and starts them. Where that fails they are
-// absent: Version says why, and there is nothing to run.
+// Compile builds the loops with gcc and starts them. If that fails there are no loops, and Version gives the
+// reason.
 func Compile(ctx context.Context) *Compiled {
 	c := &Compiled{}
 	if err := c.start(ctx); err != nil {
@@ -57,7 +56,7 @@ func (c *Compiled) start(ctx context.Context) (err error) {
 	}
 	process := exec.CommandContext(ctx, program)
 	process.Env = append(os.Environ(), "OPENBLAS_NUM_THREADS=1")
-	if os.Getenv("OPENBLAS_CORETYPE") == "" { // OpenBLAS does not know CPUs that are younger than itself
+	if os.Getenv("OPENBLAS_CORETYPE") == "" { // OpenBLAS does not recognise CPUs newer than itself
 		if cpuid.CPU.Supports(cpuid.AVX512F, cpuid.AVX512DQ, cpuid.AVX512VL) {
 			process.Env = append(process.Env, "OPENBLAS_CORETYPE=SkylakeX")
 		} else if cpuid.CPU.Supports(cpuid.AVX2, cpuid.FMA3) {
@@ -95,7 +94,7 @@ func (c *Compiled) Close() {
 	_ = os.RemoveAll(c.folder)
 }
 
-// once is the time of a call, 0 where there is no such loop.
+// once returns the time of a call in nanoseconds, 0 if there is no such loop.
 func (c *Compiled) once(who, operation string, n, length int, each time.Duration) float64 {
 	if c.process == nil {
 		return 0
@@ -107,10 +106,10 @@ func (c *Compiled) once(who, operation string, n, length int, each time.Duration
 	return ns
 }
 
-// others are the names of what may be there, in the order of the table.
+// others are the names of the implementations that may exist, in the order of the table.
 var others = [...]string{"openblas", "gcc", "gcc4", "naive"}
 
-// implementations returns those that there are of an operation.
+// implementations returns the implementations of an operation that exist.
 func (c *Compiled) implementations(op operation) []implementation {
 	var all []implementation
 	for _, who := range others {

@@ -2,8 +2,7 @@ package loops
 
 import "slices"
 
-// Goal is a ratio that was asked for, and what was reached: how many times as
-// fast per element one loop is as another.
+// Goal is a required ratio of the speed per element of one loop to that of another, and the ratio reached.
 type Goal struct {
 	Name    string  `json:"goal"` // K1 …
 	What    string  `json:"what"`
@@ -11,19 +10,19 @@ type Goal struct {
 	Set     string  `json:"set"`
 	Against string  `json:"against"`
 	AtLeast float64 `json:"at_least"`
-	Reached float64 `json:"reached"` // by the best run of each; 0 where there is nothing to compare with
+	Reached float64 `json:"reached"` // by the best run of each; 0 if there is nothing to compare with
 }
 
 // Met reports whether the goal was reached.
 func (g Goal) Met() bool { return g.Reached >= g.AtLeast }
 
-// ceiling stands for what the memory can move at best.
+// ceiling stands for the best rate that the memory can reach.
 const ceiling = "ceiling"
 
-// rival is a loop to compare with: an operation, and a set unless it is our own.
+// rival is the loop to compare with: an operation and a set; an empty set is our own.
 type rival struct{ operation, set string }
 
-// goals are the ratios asked for, of operations of the best set, or of pure Go.
+// goals are the required ratios, for operations of the best set or of pure Go.
 var goals = []struct {
 	name      string
 	operation string
@@ -64,8 +63,8 @@ func entries(length int) func(op operation) bool {
 	return func(op operation) bool { return op.length == length }
 }
 
-// Goals compares what was measured with what was asked for: the best run of each
-// loop, since whatever else goes on can only make a run longer.
+// Goals compares measurements with the goals, by the best run of each loop, since disturbances can only make a
+// run longer.
 func Goals(results []Result) []Goal {
 	find := func(operation, set, size string) (Result, bool) {
 		i := slices.IndexFunc(results, func(r Result) bool { return r.Operation == operation && r.Set == set && r.Size == size })

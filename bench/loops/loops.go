@@ -1,7 +1,6 @@
-// Package loops times the kernels: every operation, every set and, beside them,
-// the plain Go loop that one would write, gonum's blas64, C loops and OpenBLAS,
-// over sizes from one cache level to the next. Rates are computed from the operations and bytes that
-// the loop must do, whatever the hardware did.
+// Package loops times the kernels: every operation in every set and, for comparison, the plain Go loop, gonum's
+// blas64, C loops and OpenBLAS, over sizes from one cache level to the next. Rates are computed from the
+// operations and bytes that the loop needs, whatever the hardware did.
 package loops
 
 import (
@@ -21,39 +20,38 @@ type Result struct {
 	Operation string `json:"operation"`
 	Set       string `json:"set"` // or "loop", "gonum", "openblas", "gcc" …
 	Size      string `json:"size"`
-	// Elements of one call: of a dense vector, or nonzeros times problems.
+	// Elements of one call: those of a dense vector, or nonzeros times problems.
 	Elements int `json:"elements"`
-	Bytes    int `json:"bytes"` // that one call must move
-	Flops    int `json:"flops"` // of one call; 0 where it has none to speak of
+	Bytes    int `json:"bytes"` // bytes that one call must move
+	Flops    int `json:"flops"` // of one call; 0 if it has practically none
 
 	Nanoseconds float64 `json:"ns"`     // of one call: the median of the runs
 	Fastest     float64 `json:"ns_min"` // the best run
 	PerElement  float64 `json:"ns_per_element"`
 	GBs         float64 `json:"gb_s"`
 	GFLOPs      float64 `json:"gflop_s"`
-	Level       string  `json:"level"` // of memory that the operands stream from
-	// Share is the rate over the measured ceiling at that level: the lower of
-	// arithmetic and traffic.
+	Level       string  `json:"level"` // the memory level from which the operands stream
+	// Share is the rate divided by the measured ceiling at that level: the lower of the arithmetic and the
+	// memory ceiling.
 	Share float64 `json:"share_of_ceiling"`
 
 	runs []float64
 }
 
-// Options choose what is timed.
+// Options select what is timed.
 type Options struct {
-	Match string        // operations whose name contains it; "" means all
-	Runs  int           // of each; 0 means 6, which benchstat needs for an interval
-	Each  time.Duration // a run takes at least this; 0 means 10 ms
+	Match string        // only operations whose name contains it; "" means all
+	Runs  int           // runs of each operation; 0 means 6, which benchstat needs for an interval
+	Each  time.Duration // the shortest duration of a run; 0 means 10 ms
 	Large bool          // sizes beyond the caches too
-	// Compiled, where set, runs in turn with ours.
+	// Compiled, if not nil, is timed in turn with our loops.
 	Compiled *Compiled
-	// Progress, where set, is told what is about to run, how many are done and
-	// how many there are.
+	// Progress, if not nil, is called with what is about to run, how many are done and how many there are.
 	Progress func(what string, done, all int)
 }
 
-// Measure times the operations. All of one size run in turn, so that a disturbance
-// hits all alike.
+// Measure times the operations. All operations of one size run in turn, so that a disturbance affects all of
+// them.
 func Measure(ctx context.Context, c machine.Ceilings, o Options) ([]Result, error) {
 	if o.Runs < 0 {
 		return nil, fmt.Errorf("a count of %d runs: give 1 or more", o.Runs)
@@ -90,7 +88,7 @@ func Measure(ctx context.Context, c machine.Ceilings, o Options) ([]Result, erro
 	return results, nil
 }
 
-// ofOneSize returns the first operations that have one size.
+// ofOneSize returns the leading operations that have the same size.
 func ofOneSize(operations []operation) []operation {
 	other := slices.IndexFunc(operations, func(op operation) bool { return op.size != operations[0].size })
 	if other < 0 {
@@ -99,7 +97,7 @@ func ofOneSize(operations []operation) []operation {
 	return operations[:other]
 }
 
-// inTurn runs implementations of operations, those of each together, again and again.
+// inTurn runs the implementations repeatedly, those of each operation one after another.
 func (o Options) inTurn(ctx context.Context, operations []operation, groups [][]implementation, done, all int) error {
 	for run := range o.Runs {
 		for i, op := range operations {
@@ -118,7 +116,7 @@ func (o Options) inTurn(ctx context.Context, operations []operation, groups [][]
 	return nil
 }
 
-// once returns the nanoseconds of a call, over as many as the time takes.
+// once returns the nanoseconds per call, over enough calls to take at least each.
 func once(f func(), each time.Duration) float64 {
 	f()
 	for calls := 1; ; {
@@ -155,8 +153,8 @@ func (r Result) finish(op operation, c machine.Ceilings) Result {
 	return r
 }
 
-// WriteGo writes the results in the format of Go's benchmarks, every run a line,
-// so that benchstat reads them: benchstat -col /set compares sets.
+// WriteGo writes the results in the format of Go benchmarks, one line per run, for benchstat: benchstat -col
+// /set compares sets.
 func WriteGo(w io.Writer, m machine.Machine, all []Result) error {
 	if _, err := fmt.Fprintf(w, "goos: %s\ngoarch: %s\ncpu: %s\nisa: %s\nload: %s\nUnit GB/s better=higher\nUnit GFLOP/s better=higher\n",
 		m.OS, m.Arch, m.CPU, m.Active, m.Load); err != nil {

@@ -11,29 +11,29 @@ import (
 	"github.com/seed-45b9a24c/pare/kernels"
 )
 
-// operation is one row of the table: what is done, at which size.
+// operation is one row of the table: an operation at one size.
 type operation struct {
 	name, size string
-	n, length  int // of the vectors; of the columns, 0 where there are none
+	n, length  int // of the vectors; of the columns, 0 if there are none
 	elements   int
 	bytes      int  // moved by one call
 	flops      int  // of one call
-	footprint  int  // bytes of the operands, which decide where they live
-	writes     bool // a triad's traffic, not a read's
+	footprint  int  // bytes of the operands, which determine the memory level
+	writes     bool // the traffic is that of a triad, not of a read
 	// prepare allocates the operands and returns the implementations.
 	prepare func() []implementation
 }
 
 type implementation struct {
 	Result
-	time func(each time.Duration) float64 // nanoseconds of a call, over as many as take that long
+	time func(each time.Duration) float64 // nanoseconds per call, over calls that take at least each
 }
 
 func named(set string, run func()) implementation {
 	return implementation{Result{Set: set}, func(each time.Duration) float64 { return once(run, each) }}
 }
 
-// bestSet is the name of the fastest set here.
+// bestSet returns the name of the fastest set on this machine.
 func bestSet() string {
 	all := kernels.Available()
 	return all[len(all)-1].Name
@@ -49,10 +49,10 @@ func each(f func(k *kernels.Set) func()) []implementation {
 	return all
 }
 
-// beyond is a length of vectors that no cache is meant to hold.
+// beyond is a vector length too large for any cache.
 const beyond = 8 << 20
 
-// operations lists them all.
+// operations lists all operations.
 func operations(large bool) []operation {
 	sizes := []int{128, 1024, 8192, 65536}
 	if large {
@@ -70,11 +70,11 @@ func operations(large bool) []operation {
 	return slices.Concat(groups...)
 }
 
-// scalar keeps results alive.
+// scalar stores results, so that the compiler does not remove their computation.
 type scalar struct{ v float64 }
 
-// vectors are the operands of dense operations. Loops capture them by value: what
-// they hold by reference costs each call two more loads of every operand.
+// vectors are the operands of dense operations. Loops capture them by value: captured by reference, each
+// operand costs two more loads per call.
 type vectors struct {
 	x, y []float64
 }
@@ -142,13 +142,13 @@ func dense(n int) []operation {
 	}
 }
 
-// columns are equally long columns over n rows, 200,000 entries in all.
+// columns are columns of equal length over n rows, with 200,000 entries in total.
 type columns struct {
 	n, length int
 	ptr       []int64
 	rows      []int32
 	values    []float64
-	y, out    []float64 // y interleaves 8 problems where it is 8·n long
+	y, out    []float64 // y interleaves 8 problems if its length is 8·n
 	mask      []uint8
 }
 
@@ -184,8 +184,8 @@ func (c *columns) over(f func(j int, values []float64, rows []int32)) func() {
 	}
 }
 
-// indexed operations go over a block of columns in each call. The traffic is 12
-// bytes a nonzero for its value and row, and the vector entries it meets.
+// indexed operations take a block of columns in each call. The traffic is 12 bytes per nonzero for its value
+// and row, plus the vector entries that it reads.
 func indexed(n, length int) []operation { //nolint:funlen // a table
 	size := fmt.Sprintf("n=%d,nnz=%d", n, length)
 	op := func(name string, lanes, bytes int, writes bool, f func(c *columns) []implementation) operation {
@@ -252,8 +252,8 @@ func indexed(n, length int) []operation { //nolint:funlen // a table
 	})
 }
 
-// epoch sweeps the columns, all of which move: their squares and coefficients
-// are put back every time, or the residual would dwindle.
+// epoch sweeps the columns, and all coefficients move: squares and coefficients are restored before every call,
+// since the residual would shrink otherwise.
 func epoch(k *kernels.Set, c *columns) func() {
 	w := len(c.out)
 	e := &kernels.Epoch{

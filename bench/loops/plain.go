@@ -2,8 +2,8 @@ package loops
 
 import "math"
 
-// The loops that one would write. They are functions of their own: written into
-// a benchmark's loop they compile to something several times slower.
+// Plain loops as one would write them. They are separate functions: inside a benchmark's loop they compile to
+// code that is several times slower.
 
 //go:noinline
 func loopDot(x, y []float64) float64 {

@@ -1,7 +1,7 @@
 package studies
 
-// colours are those of methods and, by their names in tables, of searches: the same in every
-// figure. Two share one where no figure has both.
+// colours are the colours of methods and, by their names in tables, of searches, the same in every figure. Two
+// that never share a figure may share a colour.
 var colours = map[string]int{
 	"forward PCD":             1,
 	"implicit":                2,

@@ -13,9 +13,9 @@ import (
 	"github.com/seed-45b9a24c/pare/iterdiff"
 )
 
-// setting is table 6: a set and the share of αmax, or C, that the paper gives it. For
-// the SVM on leukemia that is C = 1e-5, which leaves every sample of our copy at
-// its bound, where the first epoch ends: 1e-4 stands here.
+// setting is a row of table 6: a set and the fraction of αmax, or C, that the paper uses. For the SVM on
+// leukemia the paper has C = 1e-5, with which every sample of our copy is at its bound, where the first epoch
+// ends; 1e-4 is used here.
 type setting struct {
 	data                string
 	lasso, logistic, cs float64
@@ -63,11 +63,11 @@ func convergenceOf(m pare.Model) func(context.Context, Options) (*Result, error)
 				o.say(err.Error())
 				continue
 			}
-			if err == nil && s.data == "leukemia" { // the paper has its training half
+			if err == nil && s.data == "leukemia" { // the paper uses its training half
 				d.X, d.Y = Rows(d.X, d.Y, func(i int) bool { return i < 38 })
 			}
 			if err == nil {
-				// Unit columns would make the C of table 6 too small for anything to be free.
+				// Unit columns would make the C of table 6 too small for any sample to be free.
 				d, err = d.prepare(m.Traits().Strengths != pare.Cost)
 			}
 			if err == nil {
@@ -84,8 +84,8 @@ func convergenceOf(m pare.Model) func(context.Context, Options) (*Result, error)
 	}
 }
 
-// convergences gathers runs of forward differentiation of proximal coordinate
-// descent (algorithm 3), the exact solution and Jacobian beside it.
+// convergences collects runs of forward differentiation of proximal coordinate descent (algorithm 3), compared
+// with the exact solution and Jacobian.
 type convergences struct {
 	model         pare.Model
 	epochs        int
@@ -93,9 +93,9 @@ type convergences struct {
 	panels        chart.Panels
 }
 
-// add runs one set. Theorem 3.2 says that once the support is found the Jacobian
-// converges linearly, at the spectral radius of the derivative of an epoch at the
-// solution; table rates has that radius beside the slope that is measured.
+// add runs one set. By theorem 3.2 the Jacobian converges linearly once the support is identified, at the
+// spectral radius of the derivative of an epoch at the solution; table rates has that radius beside the
+// measured slope.
 func (c *convergences) add(ctx context.Context, d Data, share float64) error {
 	q, err := newInner(c.model, d.X, d.Y, nil, share)
 	if err != nil {
@@ -107,7 +107,7 @@ func (c *convergences) add(ctx context.Context, d Data, share float64) error {
 	}
 	var epoch, toBeta, toJacobian []float64
 	n, p := d.X.Dims()
-	outer := func(m, slope []float64) (value float64) { // what it is does not matter here
+	outer := func(m, slope []float64) (value float64) { // its form does not matter here
 		for i, v := range m {
 			slope[i] = v / float64(n)
 			value += v * v / float64(2*n)
@@ -150,8 +150,8 @@ func (c *convergences) add(ctx context.Context, d Data, share float64) error {
 	return nil
 }
 
-// window returns the epochs over which a slope is measured: the later half of
-// those between identification and the floor of rounding.
+// window returns the epochs over which a slope is measured: the later half of those between the identification
+// of the support and the rounding floor.
 func window(distances []float64, found int) (from, to int) {
 	from = min(max(found-1, 0), len(distances))
 	floor := 1e-11 * slices.Max(append([]float64{0}, distances...))
@@ -162,8 +162,8 @@ func window(distances []float64, found int) (from, to int) {
 	return (from + to) / 2, to
 }
 
-// slope is the factor per epoch of the window's least-squares line; NaN where it
-// has less than four epochs.
+// slope returns the factor per epoch from a least-squares line over the window; NaN if the window has fewer
+// than four epochs.
 func slope(distances []float64, found int) float64 {
 	from, to := window(distances, found)
 	if to-from < 4 {
@@ -182,7 +182,7 @@ func slope(distances []float64, found int) float64 {
 	return math.Exp(product / square)
 }
 
-// panel shows a distance, the identification of the support, and the predicted rate.
+// panel shows a distance, the epoch in which the support is identified, and the predicted rate.
 func panel(title, what string, epoch, distances []float64, found int, radius float64) chart.Chart {
 	line := chart.Series{Name: "forward PCD", Line: true, Colour: colours["forward PCD"]}
 	for _, k := range some(len(epoch), 1000) {
@@ -202,7 +202,7 @@ func panel(title, what string, epoch, distances []float64, found int, radius flo
 	}
 	if from, to := window(distances, found); to > from && radius > 0 {
 		anchor, line := distances[(from+to)/2], chart.Series{Name: "spectral radius", Line: true, Dashed: true}
-		for _, k := range []int{from, to - 1} { // straight on a logarithmic axis
+		for _, k := range []int{from, to - 1} { // a straight line on a logarithmic axis
 			line.X = append(line.X, epoch[k])
 			line.Y = append(line.Y, anchor*math.Pow(radius, float64(k-(from+to)/2)))
 		}
@@ -211,8 +211,7 @@ func panel(title, what string, epoch, distances []float64, found int, radius flo
 	return c
 }
 
-// some returns at most so many of the indices 0 … n−1, evenly spread, the last one
-// among them.
+// some returns at most the given number of the indices 0 … n−1, evenly spaced, including the last one.
 func some(n, most int) (all []int) {
 	step := (n + most - 1) / most
 	for k := (n - 1) % max(step, 1); k >= 0 && k < n; k += step {

@@ -17,11 +17,10 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// Costs is table 4, measured: 20 epochs of every method of iterative
-// differentiation and, beside them, a solution and its implicit derivative, on
-// seeded Gaussian data whose columns double. With one λ and with one for every
-// column the paper's table says O(npr) for an epoch forward, O(np) for PGD
-// backward, O(np²) for PCD backward; ours is O(np) there too.
+// Costs is table 4, measured: 20 epochs of every method of iterative differentiation and, for comparison, a
+// solution with its implicit derivative, on seeded Gaussian data with a doubling number of columns, with one λ
+// and with one λ per column. The paper's table has O(npr) for a forward epoch, O(np) for backward PGD and
+// O(np²) for backward PCD; our backward PCD is O(np) too.
 func Costs(ctx context.Context, o Options) (*Result, error) {
 	const rows, epochs = 200, 20
 	sizes := []int{250, 500, 1000, 2000, 4000}
@@ -82,16 +81,16 @@ func Costs(ctx context.Context, o Options) (*Result, error) {
 	return r, nil
 }
 
-// Cost is what one epoch takes; of the implicit method, all of it.
+// Cost is the cost of one epoch; for the implicit method, of the whole computation.
 type Cost struct {
-	Epochs  int     // of the implicit method its steps, too
-	Entries float64 // of X visited, per nonzero and epoch
+	Epochs  int     // for the implicit method, its steps
+	Entries float64 // entries of X visited, per nonzero and epoch
 	Seconds float64
-	Bytes   int // allocated altogether
+	Bytes   int // allocated in total
 }
 
-// EpochCost runs a method at αmax/10, or at a strength for each column drawn from
-// [αmax/20, αmax/5]. The criterion is the mean of squared predictions.
+// EpochCost runs a method at αmax/10, or with a strength per column drawn from [αmax/20, αmax/5]. The criterion
+// is the mean of squared predictions.
 func EpochCost(ctx context.Context, x sparse.Matrix, y []float64, weighted bool, method iterdiff.Method, epochs int) (Cost, error) {
 	k, err := kernels.Active()
 	if err != nil {
@@ -151,7 +150,7 @@ func EpochCost(ctx context.Context, x sparse.Matrix, y []float64, weighted bool,
 	return c, nil
 }
 
-// epochPenalty is a tenth of αmax for all p columns, or a strength drawn for each.
+// epochPenalty returns a tenth of αmax for all p columns, or a strength drawn for each.
 func epochPenalty(top float64, p int, weighted bool) (model.Penalty, error) {
 	if !weighted {
 		return model.Lasso(kernels.Log(top / 10))
@@ -163,8 +162,7 @@ func epochPenalty(top float64, p int, weighted bool) (model.Penalty, error) {
 	return model.WeightedLasso(l)
 }
 
-// gaussian is a design of independent normal entries and a target of ten columns
-// with noise.
+// gaussian returns a design of independent normal entries and a target of ten columns plus noise.
 func gaussian(n, p int) (sparse.Matrix, []float64, error) {
 	random := rand.New(rand.NewPCG(0, uint64(p)))
 	values, y := make([]float64, n*p), make([]float64, n)
@@ -181,7 +179,7 @@ func gaussian(n, p int) (sparse.Matrix, []float64, error) {
 	return x, y, err
 }
 
-// exponent is the slope of ln y against ln x.
+// exponent returns the slope of ln y against ln x.
 func exponent(x, y []float64) float64 {
 	var mx, my, product, square float64
 	for i := range x {

@@ -16,22 +16,22 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// Data is a set ready for a study.
+// Data is a data set ready for a study.
 type Data struct {
-	Name string // of what was loaded, for titles and tables
+	Name string // name of what was loaded, for titles and tables
 	X    sparse.Matrix
 	Y    []float64
 }
 
-// Library finds data: by the names of the paper, the paper's own files where a
-// directory has them, else what stands in for them.
+// Library finds data sets by the names of the paper: the paper's own files if the directory has them, else
+// substitutes.
 type Library struct {
-	Dir  string // of svmlight files, also compressed
-	File string // where set, the svmlight file that stands for every set of text
+	Dir  string // also compressed
+	File string // if set, the svmlight file that replaces every text set
 }
 
-// standIns are, by the paper's names, file names without endings in order of
-// preference: the paper's own, then others', then a seeded set of the same size.
+// standIns maps the paper's names to file names without extensions, in order of preference: the paper's own
+// file, then other files, then a seeded set of the same size.
 var standIns = map[string][]string{
 	"diabetes":      {"diabetes"},
 	"breast_cancer": {"breast_cancer"},
@@ -49,7 +49,7 @@ var standIns = map[string][]string{
 // texts are the names that [Library].File replaces.
 var texts = []string{"rcv1", "real-sim", "news20"}
 
-// texts are the sets of text to go over: one where a file stands for all.
+// texts returns the text sets to use: only one if a file replaces all of them.
 func (o Options) texts() []string {
 	if o.File != "" {
 		return texts[:1]
@@ -59,10 +59,9 @@ func (o Options) texts() []string {
 
 var endings = []string{"", ".svm", ".svm.gz", ".bz2", ".gz", ".zst"}
 
-// Load reads a set and prepares it as the paper does: columns with fewer than 3
-// nonzeros dropped, columns scaled to unit norm; of news20 rows too. A name that
-// is not the paper's is a file's or a seeded set's. The error is
-// [fs.ErrNotExist] where neither directory nor generators have it.
+// Load reads a set and prepares it as the paper does: columns with fewer than 3 nonzeros are dropped, columns
+// are scaled to unit norm, and for news20 rows too. A name that is not in the paper is that of a file or of a
+// seeded set. The error is [fs.ErrNotExist] if there is neither a file nor a seeded set.
 func (l Library) Load(ctx context.Context, name string) (Data, error) {
 	d, err := l.Raw(ctx, name)
 	if err != nil {
@@ -71,7 +70,7 @@ func (l Library) Load(ctx context.Context, name string) (Data, error) {
 	return d.prepare(true)
 }
 
-// prepare leaves the columns' scale alone where that is asked for.
+// prepare prepares a set as the paper does; unitColumns says whether columns are scaled.
 func (d Data) prepare(unitColumns bool) (Data, error) {
 	prepare := sparse.Preparation{MinNNZ: 3, UnitColumns: unitColumns, UnitRows: strings.Contains(d.Name, "news20")}
 	x, _, err := prepare.Apply(d.X.(*sparse.CSC))
@@ -109,7 +108,7 @@ func (l Library) Raw(ctx context.Context, name string) (Data, error) {
 	return Data{}, fmt.Errorf("%s: neither %s in %s: %w", name, strings.Join(candidates, " nor "), l.Dir, fs.ErrNotExist)
 }
 
-// open reads a file, which gives the data its name.
+// open reads a file and names the data after it.
 func open(ctx context.Context, path string) (Data, error) {
 	if info, err := os.Stat(path); err != nil || info.IsDir() {
 		return Data{}, fmt.Errorf("%s: %w", path, fs.ErrNotExist)
@@ -122,20 +121,20 @@ func open(ctx context.Context, path string) (Data, error) {
 	return Data{name, x, y}, err
 }
 
-// Diabetes are the data that pare carries, as they are.
+// Diabetes returns the data embedded in pare, unprepared.
 func Diabetes(ctx context.Context) (Data, error) {
 	x, y, err := embedded.Diabetes(ctx, sparse.ReadOptions{})
 	return Data{"diabetes", x, y}, err
 }
 
-// Split is a hold-out: the weights of the training rows, and the validation rows.
+// Split is a hold-out: fold ids, weights that select the training rows, and the validation rows.
 type Split struct {
 	Folds bilevel.Folds // 0 validates, −1 trains
 	Train []float64     // 1 for training rows, 0 for others
 	Held  []int32
 }
 
-// half puts a random half of the rows aside, as the paper's hold-out does.
+// half holds out a random half of the rows, as the paper does.
 func half(n int) (Split, error) {
 	folds, err := bilevel.HoldOut(nil, n, 2, true, 0)
 	s := Split{Folds: folds, Train: make([]float64, n)}
@@ -149,7 +148,7 @@ func half(n int) (Split, error) {
 	return s, err
 }
 
-// Signs returns ±1 for a target: −1 for the least label and 1 for others.
+// Signs returns ±1 for a target: −1 for the smallest label and 1 for the others.
 func Signs(y []float64) []float64 {
 	least := slices.Min(y)
 	signs := make([]float64, len(y))
@@ -162,7 +161,7 @@ func Signs(y []float64) []float64 {
 	return signs
 }
 
-// Rows returns the rows of a set that keep chooses, in their order.
+// Rows returns the rows of a set for which keep is true, in their order.
 func Rows(x sparse.Matrix, y []float64, keep func(i int) bool) (sparse.Matrix, []float64) {
 	var list []int32
 	var kept []float64

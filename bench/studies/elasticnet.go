@@ -13,10 +13,9 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// ElasticNet is figures 1 (bottom) and 8: level sets of the five-fold
-// cross-validation error of the elastic net in both strengths, the points that
-// searches visit, and the best error as a function of time. The grid has 10 × 10
-// points, as the paper's; both strengths are shares of αmax.
+// ElasticNet is figures 1 (bottom) and 8: level sets of the five-fold cross-validation error of the elastic net
+// in both strengths, the points that searches visit, and the best error as a function of time. The search grid
+// has 10 × 10 points, as in the paper; both strengths are fractions of αmax.
 func ElasticNet(ctx context.Context, o Options) (*Result, error) {
 	all := &elasticNets{visits: newVisits(2)}
 	for _, name := range o.texts() {
@@ -96,7 +95,7 @@ func (v *elasticNets) add(ctx context.Context, d Data, o Options, s sizes, side 
 	}
 	for _, name := range []string{"trust-region", "gradient", "random", "tpe"} {
 		spots := first(v.visits.spots[name], 25) // as in the paper
-		spots.Name = ""                          // the chart beside has the names, and these points need the room
+		spots.Name = ""                          // the chart beside it has the names, and these points need the space
 		sets.Series = append(sets.Series, spots)
 	}
 	v.panels = append(v.panels, []chart.Chart{sets, v.visits.excess(d.Name + ": best so far")})
@@ -106,7 +105,7 @@ func (v *elasticNets) add(ctx context.Context, d Data, o Options, s sizes, side 
 	return nil
 }
 
-// product is a grid over both strengths: for each ridge, the ℓ1 strength falls.
+// product is a grid over both strengths: for each ridge strength, the ℓ1 strength decreases.
 func product(top []float64, depth float64, side int) [][]float64 {
 	points := make([][]float64, 0, side*side)
 	for _, ridge := range search.Geometric(top[1], depth, side) {
@@ -141,7 +140,7 @@ func (v *elasticNets) surface(ctx context.Context, d Data, o Options, top []floa
 		row := &levels.At[len(levels.At)-1]
 		*row = append(*row, e.Value)
 	}
-	slices.Reverse(levels.X) // from large to small it is solved, from small to large drawn
+	slices.Reverse(levels.X) // solved from large to small strengths, drawn from small to large
 	slices.Reverse(levels.Y)
 	slices.Reverse(levels.At)
 	for _, row := range levels.At {

@@ -49,8 +49,8 @@ func TimeWeighted(ctx context.Context, o Options) (*Result, error) {
 	return r, nil
 }
 
-// timeAgainstColumns draws columns, several times for each number of them, and lets
-// the methods take turns. share is α/αmax; 0 draws a strength for each column.
+// timeAgainstColumns draws columns, several times for each number of columns, and times the methods in turn.
+// share is α/αmax; 0 draws a strength for each column.
 func timeAgainstColumns(ctx context.Context, o Options, t *Table, m pare.Model, share float64) (chart.Chart, error) {
 	sizes, repeats := []int{20, 50, 100, 200, 400, 600, 800, 970}, 10
 	if o.Quick {
@@ -126,7 +126,7 @@ func growthChart(name string, m pare.Model, share float64, median map[pare.Metho
 	return c
 }
 
-// strengths are the λ's of a share of αmax; 0 draws a strength for each.
+// strengths returns λ at a fraction of αmax; for a fraction of 0 it draws a strength for each column.
 func strengths(x sparse.Matrix, y []float64, m pare.Model, share float64, random *rand.Rand) ([]float64, error) {
 	l, err := pare.LogLambdaMax(x, y, pare.Config{Model: m, NoIntercept: true})
 	for j := range l {

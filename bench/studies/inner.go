@@ -14,24 +14,23 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// inner is one inner problem with one λ, as the studies of derivatives need it:
-// its exact solution, and descents that are differentiated on the way.
+// inner is an inner problem with one λ for the studies of derivatives: its exact solution, and descents that
+// can be differentiated along the way.
 type inner interface {
-	// exact returns β and ∂β/∂λ to working precision; for the SVM they are the primal
-	// w and ∂w/∂λ, which are unique where the dual variables are not.
+	// exact returns β and ∂β/∂λ to working precision. For the SVM they are the primal w and ∂w/∂λ, which are
+	// unique even if the dual variables are not.
 	exact(ctx context.Context) (beta, jacobian []float64, err error)
-	// primal turns what a descent has, by coordinate, into the same space.
+	// primal converts the coordinates of a descent to the same space.
 	primal(coordinates []float64) []float64
 	descend(ctx context.Context, outer iterdiff.Outer, o iterdiff.Options) (*iterdiff.Result, error)
 	rate(ctx context.Context, o iterdiff.Options) (float64, error)
 	// gradient solves to a relative gap and differentiates the solution implicitly.
 	gradient(ctx context.Context, tol float64, outer implicit.Outer, judge iterdiff.Outer) (float64, error)
-	// plainly is the same after some epochs of a plain descent, timed.
+	// plainly does the same after some epochs of a plain descent, and times it.
 	plainly(ctx context.Context, epochs int, outer implicit.Outer, judge iterdiff.Outer) (seconds, gradient float64, err error)
 }
 
-// newInner states the problem of a model on weighted rows, at a share of αmax; for
-// the SVM at C.
+// newInner states the problem of a model on weighted rows, at a fraction of αmax; for the SVM at C.
 func newInner(m pare.Model, x sparse.Matrix, y, weights []float64, share float64) (inner, error) {
 	k, err := kernels.Active()
 	if err != nil {
@@ -72,7 +71,7 @@ func newInner(m pare.Model, x sparse.Matrix, y, weights []float64, share float64
 	return &linear{fit, penalty, descent, cd.New(fit), implicit.New(fit)}, nil
 }
 
-// linear is the Lasso and the sparse logistic regression.
+// linear is the inner problem of the Lasso and of sparse logistic regression.
 type linear struct {
 	fit        model.Datafit
 	penalty    model.Penalty
@@ -81,7 +80,7 @@ type linear struct {
 	derivative *implicit.Solver
 }
 
-// finest asks for working precision.
+// finest are options for working precision.
 var finest = cd.Options{Tol: 1e-15, Polish: true}
 
 func (q *linear) exact(ctx context.Context) (beta, jacobian []float64, err error) {
@@ -124,7 +123,7 @@ func (q *linear) gradient(ctx context.Context, tol float64, outer implicit.Outer
 	return q.at(ctx, implicit.Point{Support: s.Support, Coef: s.Coef, KKT: s.KKT}, outer, tol)
 }
 
-// at differentiates at any solver's β.
+// at differentiates implicitly at a given β.
 func (q *linear) at(ctx context.Context, at implicit.Point, outer implicit.Outer, tol float64) (float64, error) {
 	h, err := q.derivative.Solve(ctx, q.penalty, at, outer, implicit.Options{Tol: min(1e-5, tol)})
 	if err != nil {
@@ -133,7 +132,7 @@ func (q *linear) at(ctx context.Context, at implicit.Point, outer implicit.Outer
 	return h.Gradient[0], nil
 }
 
-// svmProblem is the SVM.
+// svmProblem is the inner problem of the SVM.
 type svmProblem struct {
 	fit        *model.SVM
 	descent    *iterdiff.SVM

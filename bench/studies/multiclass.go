@@ -17,10 +17,9 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// MulticlassHoldOut is figure 9: one-versus-rest logistic regression with a λ for
-// each class. A third of the rows trains, a third validates, a third is not seen.
-// Besides the paper's methods there are the trust region with its Gauss–Newton
-// matrix and one ratio for all classes.
+// MulticlassHoldOut is figure 9: one-versus-rest logistic regression with one λ per class. A third of the rows
+// trains, a third validates, a third tests. Besides the paper's methods there are the trust region with its
+// Gauss–Newton matrix, and one ratio for all classes.
 func MulticlassHoldOut(ctx context.Context, o Options) (*Result, error) {
 	all := &multiclasses{panels: make(chart.Panels, 3)}
 	for _, name := range o.Choose([]string{"usps", "rcv1mc", "mnist", "aloi"}, 1) {
@@ -46,8 +45,8 @@ type multiclasses struct {
 	panels          chart.Panels // cross-entropy, validation accuracy, test accuracy
 }
 
-// thirds are fold ids: −1 trains, 0 validates, −2 is left out. Every class is dealt
-// out by itself, at random, so that the rare ones are everywhere.
+// thirds returns fold ids: −1 trains, 0 validates, −2 is left out. Each class is split separately, at random,
+// so that rare classes are in every part.
 func thirds(y []float64) (bilevel.Folds, error) {
 	place, err := bilevel.KFold(nil, len(y), len(y), true, 0)
 	if err != nil {
@@ -65,7 +64,7 @@ func thirds(y []float64) (bilevel.Folds, error) {
 	return folds, nil
 }
 
-// race is the choice of the λ's of one data set's classes.
+// race is a competition of searches for the λ of one data set's classes.
 type race struct {
 	data   Data
 	folds  bilevel.Folds
@@ -101,7 +100,7 @@ func newRace(d Data, o Options) (*race, error) {
 	return r, nil
 }
 
-// at returns the λ's at a share of αmax.
+// at returns λ at a fraction of αmax.
 func (r *race) at(ratio float64) []float64 {
 	l := make([]float64, len(r.top))
 	for i := range l {
@@ -131,7 +130,7 @@ func (r *race) contestants() []contestant {
 	}
 }
 
-// run lets a contestant search, and returns when its evaluations were done.
+// run runs a contestant's search and returns the times at which its evaluations ended.
 func (r *race) run(ctx context.Context, s contestant, o Options) (found *search.Result, seconds []float64, err error) {
 	k, err := kernels.Active()
 	if err != nil {
@@ -170,7 +169,7 @@ func (m *multiclasses) add(ctx context.Context, d Data, o Options) error {
 		if err != nil {
 			return err
 		}
-		// Accuracies are taken outside the clock, where the best value has moved.
+		// Accuracies are computed outside the timing, whenever the best value has changed.
 		best, accuracy := math.Inf(1), [2]float64{}
 		var lines [3]chart.Series
 		for i := range lines {
@@ -200,14 +199,14 @@ func (m *multiclasses) add(ctx context.Context, d Data, o Options) error {
 	return nil
 }
 
-// part is some of the rows.
+// part is a subset of the rows.
 type part struct {
 	x sparse.Matrix
 	y []float64
 }
 
-// accuracies fits all classes on the first part and returns the shares of rows of
-// the others whose class has the largest score.
+// accuracies fits all classes on the first part and returns, for each other part, the fraction of rows whose
+// class has the largest score.
 func accuracies(ctx context.Context, parts []part, logLambda []float64, c pare.Config) (shares [2]float64, err error) {
 	f, err := pare.Fit(ctx, parts[0].x, parts[0].y, logLambda, c)
 	if err != nil {

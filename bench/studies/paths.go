@@ -20,8 +20,8 @@ var (
 	tumourColumns   = []string{"radius", "texture", "perimeter", "area", "smoothness", "compactness", "concavity", "concave p.", "symmetry", "fractal dim."}
 )
 
-// runPaths are the paper's three: the breast cancer data by their first ten columns,
-// scaled to unit norm because such different units would not share a chart.
+// runPaths draws the paper's three paths. The breast cancer data have their first ten columns, scaled to unit
+// norm, since coefficients in so different units would not fit one chart.
 func runPaths(ctx context.Context, o Options) (*Result, error) {
 	d, err := Diabetes(ctx)
 	if err != nil {
@@ -55,9 +55,8 @@ func runPaths(ctx context.Context, o Options) (*Result, error) {
 	return r, nil
 }
 
-// Paths is figure 2: the coefficients as functions of λ, which are smooth but at
-// the knots, where a column enters or leaves. The elastic net has a ridge as
-// strong as its ℓ1 part. Columns are named beside their lines.
+// Paths is figure 2: the coefficients as functions of λ, which are smooth except at the knots, where a column
+// enters or leaves. The elastic net has a ridge as strong as its ℓ1 part. Columns are named beside their lines.
 func Paths(ctx context.Context, name string, columns []string, x sparse.Matrix, y []float64, models ...pare.Model) (*Result, error) {
 	const points, minRatio = 200, 1e-3
 	r := newResult()

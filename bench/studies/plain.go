@@ -11,9 +11,8 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// A plain coordinate descent stands for "any solver's β": cyclic sweeps over all
-// coordinates, no working set, no screening, no certificate, as a page of any
-// textbook has it.
+// A plain coordinate descent represents "any solver's β": cyclic sweeps over all coordinates, without working
+// sets, screening or certificates, as in a textbook.
 
 // each calls f with the entries of a column.
 func each(x sparse.Matrix, j int, f func(row int, value float64)) {
@@ -27,7 +26,7 @@ func each(x sparse.Matrix, j int, f func(row int, value float64)) {
 	}
 }
 
-// plainly sweeps over the Lasso's columns and differentiates at what it has.
+// plainly sweeps over the Lasso's columns and differentiates at the resulting β.
 func (q *linear) plainly(ctx context.Context, epochs int, outer implicit.Outer, judge iterdiff.Outer) (seconds, gradient float64, err error) {
 	if _, squared := q.fit.(*model.Squared); !squared {
 		return 0, 0, fmt.Errorf("the plain descent covers the squared loss, not %T", q.fit)

@@ -28,7 +28,7 @@ func ErrorSVM(ctx context.Context, o Options) (*Result, error) {
 	return errorsOf(ctx, o, pare.SVM, []string{"rcv1", "real-sim"}, []float64{0.03, 0.2}, criterion.Of(loss.SmoothedHinge{}))
 }
 
-// errorsOf runs every set at every strength: one column of panels for each set.
+// errorsOf runs every set at every strength: each set is a column of panels.
 func errorsOf(ctx context.Context, o Options, m pare.Model, sets []string, shares []float64, c criterion.Criterion) (*Result, error) {
 	epochs := 1000
 	if o.Quick {
@@ -71,10 +71,10 @@ func errorsOf(ctx context.Context, o Options, m pare.Model, sets []string, share
 	return r, nil
 }
 
-// hypergradientErrors compares forward differentiation, watched as it goes, with
-// implicit differentiation at what a plain coordinate descent has after some
-// epochs, and at our solver's solutions to falling tolerances. The exact gradient
-// is the implicit one at working precision.
+// hypergradientErrors compares three approximations of the hypergradient: forward differentiation after each
+// step; implicit differentiation at the iterates of a plain coordinate descent; and implicit differentiation at
+// our solver's solutions for decreasing tolerances. The exact gradient is the implicit one at working
+// precision.
 func hypergradientErrors(ctx context.Context, t *Table, d Data, m pare.Model, share float64, c criterion.Criterion, epochs int) ([]chart.Series, error) {
 	n, _ := d.X.Dims()
 	split, err := half(n)
@@ -136,7 +136,7 @@ func hypergradientErrors(ctx context.Context, t *Table, d Data, m pare.Model, sh
 	return []chart.Series{*forward, *plain, *ours}, nil
 }
 
-// leastOf repeats what gives the same every time and returns its least seconds.
+// leastOf repeats a deterministic computation and returns its least seconds.
 func leastOf(times int, f func() (seconds, value float64, err error)) (least, value float64, err error) {
 	least = math.Inf(1)
 	for range times {

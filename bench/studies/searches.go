@@ -13,13 +13,13 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// contestant is a search: all get the same objective, from cold, and the same box.
+// contestant is a search. All contestants get the same objective, from a cold start, and the same box.
 type contestant struct {
 	name, label string
 	run         func(context.Context, search.Objective, search.Options) (*search.Result, error)
 }
 
-// gridOf evaluates all points of a grid, in their order.
+// gridOf evaluates all points of a grid in order.
 func gridOf(label string, points [][]float64) contestant {
 	return contestant{"grid", label, func(ctx context.Context, f search.Objective, o search.Options) (*search.Result, error) {
 		return search.Grid(ctx, f, points, o)
@@ -40,8 +40,8 @@ func parzen(box search.Box, evaluations int) contestant {
 	}}
 }
 
-// descent is the paper's first-order method (algorithm 6), with tolerances of 1e-6
-// throughout or falling to it from 1e-2.
+// descent is the paper's first-order method (algorithm 6), with a tolerance of 1e-6 throughout, or decreasing
+// to it from 1e-2.
 func descent(start []float64, box search.Box, schedule search.Schedule) contestant {
 	c := contestant{"gradient", "gradient descent", nil}
 	if schedule == search.Approx {
@@ -54,10 +54,10 @@ func descent(start []float64, box search.Box, schedule search.Schedule) contesta
 	return c
 }
 
-// visits are where searches went, in order, and when.
+// visits are the points that searches visited, in order, and the times.
 type visits struct {
 	table Table
-	spots map[string]chart.Series // by search: the points in λ − λmax, X for the first and Y for the second
+	spots map[string]chart.Series // by search: the points as λ − λmax, X the first strength and Y the second
 	found []chart.Series          // the best value so far against seconds
 }
 
@@ -101,8 +101,8 @@ func (v *visits) add(ctx context.Context, data string, c contestant, f search.Ob
 	return s, nil
 }
 
-// excess are the best values so far above the best that any search found, as shares
-// of it, on a logarithmic axis: there alone differences can be seen.
+// excess charts the best value so far, relative to the best that any search found, on a logarithmic axis;
+// otherwise differences could not be seen.
 func (v *visits) excess(title string) chart.Chart {
 	best := math.Inf(1)
 	for _, s := range v.found {
@@ -126,8 +126,8 @@ func first(s chart.Series, most int) chart.Series {
 	return s
 }
 
-// summary is a row for each search: how many evaluations, the best value, and the
-// seconds until it was within a thousandth of the best that any of them found.
+// summary has a row for each search: the number of evaluations, the best value, and the seconds until it was
+// within a thousandth of the best value of all searches.
 func (v *visits) summary(data string) Table {
 	t := Table{Columns: []string{"data", "search", "evaluations", "best", "seconds", "seconds to within 0.1 % of the best"}}
 	at := len(v.table.Columns) - 4 // value
@@ -159,7 +159,7 @@ func (v *visits) summary(data string) Table {
 	return t
 }
 
-// crossValidation is the error by five folds of a squared-loss model, cold.
+// crossValidation is the five-fold error of a squared-loss model, from a cold start.
 func crossValidation(x sparse.Matrix, y []float64, threads int, penalty func([]float64) (model.Penalty, error)) (*bilevel.Problem, error) {
 	k, err := kernels.Active()
 	if err != nil {

@@ -1,7 +1,6 @@
-// Package studies redoes the experiments of Bertrand et al., "Implicit
-// Differentiation for Fast Hyperparameter Selection in Non-Smooth Convex
-// Learning" (JMLR 23, 2022) with this library: the numbers as tables, and charts
-// of them. One file is one experiment.
+// Package studies repeats the experiments of Bertrand et al., "Implicit Differentiation for Fast Hyperparameter
+// Selection in Non-Smooth Convex Learning" (JMLR 23, 2022) with this library: the numbers as tables, and charts
+// of them. Each file holds one experiment.
 //
 //	paths.go         figure 2       regularisation paths
 //	validation.go    figures 1, 7   cross-validation of the Lasso
@@ -24,10 +23,10 @@ import (
 	"github.com/seed-45b9a24c/pare/bench/chart"
 )
 
-// Study is an experiment by name.
+// Study is a named experiment.
 type Study struct {
 	Name  string
-	About string // where the paper has it, and what it shows
+	About string // its place in the paper, and what it shows
 	Run   func(ctx context.Context, o Options) (*Result, error)
 }
 
@@ -35,14 +34,13 @@ type Study struct {
 type Options struct {
 	Library
 	Quick    bool     // fewer and smaller sets, fewer points
-	Sets     []string // of these sets, by the names that studies give them; nil: all
-	Seed     uint64   // of problems that are drawn
-	Threads  int      // inner problems solved at once, where a study solves several; 0: all cores
+	Sets     []string // only these sets, by the names that studies give them; nil: all
+	Seed     uint64   // of random problems
+	Threads  int      // inner problems solved at once, if a study solves several; 0: all cores
 	Progress func(what string)
 }
 
-// Choose returns the sets to go over: of those asked for, or the first few where
-// it should be quick, or all.
+// Choose returns the sets to use: those asked for, or the first few if the run should be quick, or all.
 func (o Options) Choose(all []string, quick int) []string {
 	if len(o.Sets) > 0 {
 		var chosen []string
@@ -84,8 +82,7 @@ func All() []Study {
 	}
 }
 
-// Result is what a study leaves behind, by the names of files without their
-// endings.
+// Result is the output of a study, by file names without extensions.
 type Result struct {
 	Tables map[string]Table
 	Charts map[string]chart.Drawing
@@ -95,7 +92,7 @@ func newResult() *Result {
 	return &Result{Tables: map[string]Table{}, Charts: map[string]chart.Drawing{}}
 }
 
-// Table is a study's numbers: a heading and rows of words and numbers.
+// Table holds a study's numbers: a heading and rows of words and numbers.
 type Table struct {
 	Columns []string
 	Rows    [][]any // of string, int and float64

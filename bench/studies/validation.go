@@ -12,14 +12,14 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// sizes bound a study of searches.
+// sizes are the sizes of a study of searches.
 type sizes struct {
 	points   int // of the curve, and of the grid
 	baseline int // evaluations of the searches without a gradient
 	minRatio float64
 }
 
-// The paper's: 100 points down to αmax/10⁴, 30 random ones.
+// The paper uses 100 points down to αmax/10⁴ and 30 random points.
 func (o Options) sizes() sizes {
 	if o.Quick {
 		return sizes{20, 8, 3e-3}
@@ -27,7 +27,7 @@ func (o Options) sizes() sizes {
 	return sizes{100, 30, 1e-4}
 }
 
-// runValidation covers the paper's three sets of text.
+// runValidation covers the paper's three text sets.
 func runValidation(ctx context.Context, o Options) (*Result, error) {
 	all := &validation{visits: newVisits(1)}
 	for _, name := range o.texts() {
@@ -46,13 +46,13 @@ func runValidation(ctx context.Context, o Options) (*Result, error) {
 	return all.result(), nil
 }
 
-// validation is figures 1 (top) and 7: the five-fold cross-validation error of the
-// Lasso as a function of λ with the points that each search visits, and the best
-// error found as a function of time. No intercept, the paper's problem.
+// validation is figures 1 (top) and 7: the five-fold cross-validation error of the Lasso as a function of λ,
+// with the points that each search visits, and the best error found as a function of time. There is no
+// intercept, as in the paper.
 type validation struct {
 	curve, summary Table
 	visits         *visits
-	panels         chart.Panels // a row for each set
+	panels         chart.Panels // one row per set
 }
 
 func (v *validation) add(ctx context.Context, d Data, o Options, s sizes) error {

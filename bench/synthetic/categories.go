@@ -12,8 +12,9 @@ const (
 	numeric     = 4
 )
 
-// Categories makes what a table is like whose words have become columns of zeros and ones: many rows, 12 times 10 columns of which each
-// row has one in ten, the first more often than the last, and four of numbers. Half of the categories say something of the target y.
+// Categories generates a table whose text columns have been one-hot encoded: many rows, 12 × 10 columns of
+// zeros and ones, where each row has one of every ten, the first more often than the last, and four numeric
+// columns. Half of the categories carry information about the target y.
 func Categories(ctx context.Context, rows int) (x *sparse.CSC, y []float64, err error) {
 	const seed = 207
 	lists, numbers, y := make([][]int32, categorical*categories), make([]float64, numeric*rows), make([]float64, rows)

@@ -2,10 +2,9 @@ package synthetic
 
 import "context"
 
-// generateHistograms makes a set of classes of equal size, consecutive rows each.
-// A class has a prototype in which 5 bins of 16 are filled; a row is its
-// prototype with every bin scaled by 0.5 … 1.5, 1 in 8 emptied, and a little
-// added to 1 in 64.
+// generateHistograms generates classes of equal size, each in consecutive rows. A class has a prototype with 5
+// of 16 bins filled. A row is its class's prototype with every bin scaled by 0.5 … 1.5, 1 bin in 8 emptied, and
+// a little added to 1 bin in 64.
 func (s Set) generateHistograms(ctx context.Context) (*table, error) {
 	const perClass = 108
 	base := mix(s.seed)

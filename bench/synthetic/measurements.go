@@ -6,11 +6,12 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// measured is how many columns [Measurements] has.
+// measured is the number of columns of [Measurements].
 const measured = 30
 
-// Measurements makes what many tables of measurements are like: many rows of 30 columns, of which the first 20 have
-// something in common, one has a long tail, five are zeros and ones, and 12 say something of the target y.
+// Measurements generates data like many tables of measurements: many rows of 30 columns. The first 20 columns
+// share a common component, one column has a long tail, five are zeros and ones, and 12 carry information about
+// the target y.
 func Measurements(ctx context.Context, rows int) (x *sparse.Dense, y []float64, err error) {
 	const seed = 106
 	values, y := make([]float64, measured*rows), make([]float64, rows)
@@ -46,7 +47,7 @@ func Measurements(ctx context.Context, rows int) (x *sparse.Dense, y []float64, 
 	return x, y, err
 }
 
-// bell maps a random x to a number of mean 0 and variance 1 that is nearly normal: a sum of four parts of x.
+// bell maps a random x to an approximately normal number of mean 0 and variance 1: a sum of four parts of x.
 func bell(x uint64) float64 {
 	var sum float64
 	for range 4 {

@@ -9,18 +9,18 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// Set names a data set and holds all that it is made of.
+// Set is a named data set with all parameters of its generation.
 type Set struct {
 	Name          string
-	StandsFor     string // the real set whose sizes it has
+	StandsFor     string // the real set whose dimensions it has
 	Rows, Columns int    // n, and p before rare columns are dropped
-	Classes       int    // labels are ±1 where there are two, 1 … Classes otherwise
+	Classes       int    // labels are ±1 for two classes, 1 … Classes otherwise
 
 	seed uint64
-	text text // histograms where it has no topics
+	text text // histograms if it has no topics
 }
 
-// Sets lists the sets there are.
+// Sets lists the sets.
 func Sets() []Set {
 	return []Set{
 		{"syn_rcv1", "rcv1_train.binary", 20242, 47236, 2, 101, text{
@@ -51,9 +51,8 @@ func Named(name string) (Set, error) {
 	return Set{}, outcome.Errorf(outcome.Usage, "no data set %q; there are %s", name, strings.Join(names, ", "))
 }
 
-// Generate returns the design matrix, with columns that are rare or empty, and
-// the labels. It takes from half a second to ten, and memory for twice the
-// matrix; the error is that of ctx, where it ended.
+// Generate returns the design matrix, including rare and empty columns, and the labels. It takes from half a
+// second to ten seconds, and memory for twice the matrix. The error is that of ctx, if ctx has ended.
 func (s Set) Generate(ctx context.Context) (*sparse.CSC, []float64, error) {
 	generate := s.generateText
 	if s.text.topics == 0 {
@@ -67,7 +66,7 @@ func (s Set) Generate(ctx context.Context) (*sparse.CSC, []float64, error) {
 	return x, t.y, err
 }
 
-// Sums identify a set to the bit; they do not depend on the order of entries.
+// Sums identify a set to the last bit; they do not depend on the order of entries.
 type Sums struct {
 	Structure, Values, Labels uint64
 }
@@ -90,8 +89,8 @@ func SumsOf(x *sparse.CSC, y []float64) Sums {
 	return s
 }
 
-// Scaled returns a set like this one with a factor times the rows and columns, and
-// so about a factor times the nonzeros: for measuring growth.
+// Scaled returns a set like this one with factor times the rows and columns, and so about factor times the
+// nonzeros, for measuring growth.
 func (s Set) Scaled(factor float64) Set {
 	s.Rows, s.Columns = int(float64(s.Rows)*factor), int(float64(s.Columns)*factor)
 	return s

@@ -2,7 +2,7 @@ package synthetic
 
 import "github.com/seed-45b9a24c/pare/sparse"
 
-// table is a sparse matrix that grows by rows, and the labels.
+// table is a sparse matrix that is built row by row, with its labels.
 type table struct {
 	y       []float64
 	ends    []int64

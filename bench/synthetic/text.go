@@ -7,16 +7,15 @@ import (
 	"sort"
 )
 
-// text are the parameters of a text-like set. A row is a document of tokens; a
-// token is a word drawn by rank with weight 1/((rank+flat)(rank+bend)), seen
-// through one of three numberings of the vocabulary: that of the document's
-// topic (1 token in 8), of its group (2 in 8), or of all (5 in 8).
+// text has the parameters of a text-like set. A row is a document of tokens. A token is a word drawn by rank
+// with weight 1/((rank+flat)(rank+bend)), and numbered by one of three numberings of the vocabulary: that of
+// the document's topic (1 token in 8), of its group (2 in 8), or of all documents (5 in 8).
 type text struct {
 	flat, bend   uint64
-	lengths      [17]uint64 // of rows in tokens: the quantiles at 0, 1/16, … 1
+	lengths      [17]uint64 // row lengths in tokens: the quantiles at 0, 1/16, … 1
 	scale, share uint64     // lengths are multiplied by scale/share
 	topics       int
-	positive     int  // topics whose label is +1; the others have −1
+	positive     int  // number of topics with label +1; the others have −1
 	idf          bool // values are tf-idf; counts otherwise
 	multi        bool // the label is the topic, counted from 1
 }
@@ -27,10 +26,10 @@ var (
 	stories = [17]uint64{4, 22, 28, 34, 40, 46, 53, 59, 66, 74, 82, 91, 101, 115, 135, 169, 420}
 )
 
-// stride numbers the words by rank, so that frequent ones lie scattered.
+// stride spreads the words over the columns, so that frequent words are scattered.
 const stride = 1000003
 
-// document is what a row's seed says before any of its words.
+// document is what a row's seed determines, except the words.
 type document struct {
 	state  uint64
 	tokens int
@@ -39,12 +38,12 @@ type document struct {
 	label  float64
 }
 
-// generator holds what all rows share.
+// generator holds what is common to all rows.
 type generator struct {
 	text
 	columns    uint64
-	cumulative []uint64 // of the weights of the words, by rank
-	offsets    []uint64 // of the numberings: topics, then groups
+	cumulative []uint64 // cumulative weights of the words, by rank
+	offsets    []uint64 // offsets of the numberings: topics, then groups
 	quantiles  [17]uint64
 	topicSums  []uint64
 	base       uint64
@@ -94,7 +93,7 @@ func (g *generator) document(i int) document {
 	return d
 }
 
-// above returns the least index whose sum exceeds x.
+// above returns the first index whose cumulative sum exceeds x.
 func above(sums []uint64, x uint64) int {
 	return sort.Search(len(sums), func(i int) bool { return sums[i] > x })
 }
@@ -117,7 +116,7 @@ func (g *generator) words(d document, columns []int32) []int32 {
 	return columns
 }
 
-// text makes the rows of a text-like set.
+// generateText generates the rows of a text-like set.
 func (s Set) generateText(ctx context.Context) (*table, error) {
 	g := newGenerator(s)
 	t := newTable(s.Rows)

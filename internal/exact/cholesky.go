@@ -2,17 +2,17 @@ package exact
 
 import "slices"
 
-// singular is the share of its diagonal entry, as a power of 2, below which a pivot is 0:
-// data of 53 bits leave what is not to be nothing far above it.
+// singular is the ratio of a pivot to its diagonal entry, as a negative power of 2, below which the pivot
+// counts as 0. With data of 53 bits, nonzero pivots are far above it.
 const singular = 300
 
-// factor is A = L·Lᵀ, or of its leading part that is regular.
+// factor is the Cholesky factor of A = L·Lᵀ, or of its leading regular part.
 type factor struct {
 	l    [][]*Number
 	rows int
 }
 
-// factorise stops at the first row that depends on those before it.
+// factorise stops at the first row that depends linearly on those before it.
 func factorise(a [][]*Number) (f factor, regular bool) {
 	t := zero()
 	for i, given := range a {
@@ -63,7 +63,7 @@ func (f factor) back(x []*Number) {
 	}
 }
 
-// null returns v ≠ 0 with A·v = 0 where factorise has stopped: 1 at the row it stopped at.
+// null returns v ≠ 0 with A·v = 0 after factorise has stopped; v is 1 at the row where it stopped.
 func (f factor) null(size int) []*Number {
 	v := vector(size)
 	for j := range f.rows {

@@ -5,7 +5,7 @@ import "math"
 // Beta returns the coefficients, in the units of the penalty, rounded.
 func (s *Solution) Beta() []float64 { return floats(s.beta[:len(s.q.Alpha)]) }
 
-// Intercept returns the intercept of the columns as they stand in the penalty, rounded.
+// Intercept returns the intercept for the columns as they are in the penalty, rounded.
 func (s *Solution) Intercept() float64 {
 	if !s.q.Intercept {
 		return 0
@@ -13,7 +13,7 @@ func (s *Solution) Intercept() float64 {
 	return float(s.beta[len(s.q.Alpha)])
 }
 
-// Support lists the columns that are not zero or are smooth there.
+// Support lists the columns that are nonzero or unpenalised.
 func (s *Solution) Support() (columns []int) {
 	for _, j := range s.active {
 		if j < len(s.q.Alpha) {
@@ -23,9 +23,9 @@ func (s *Solution) Support() (columns []int) {
 	return columns
 }
 
-// Margin is how far the solution is from a knot: the least of 1 − |zⱼ|/αⱼ off the support,
-// and the relative change of it is not told. Columns that are multiples of one in the
-// support, on all rows, are left out: they move nothing. 1 where there is none.
+// Margin returns the distance of the solution from a knot: the least 1 − |zⱼ|/αⱼ off the support; coefficients
+// on the support are not looked at. Columns that are multiples of a support column on all rows are left out,
+// since they do not change the predictions. It is 1 if there is no other column.
 func (s *Solution) Margin() float64 {
 	least := 1.0
 	for j, alpha := range s.q.Alpha {
@@ -40,7 +40,7 @@ func (s *Solution) Margin() float64 {
 	return least
 }
 
-// copied reports a column that is a multiple of an active one.
+// copied reports whether column j is a multiple of an active column.
 func (s *Solution) copied(j int) bool {
 	for _, other := range s.active {
 		if other < len(s.q.Alpha) && parallel(s.columns[j], s.columns[other]) {
@@ -67,8 +67,8 @@ func parallel(a, b []*Number) bool {
 	return true
 }
 
-// Gradient returns ∂L/∂λ for the slope ∂C/∂m of a criterion on all rows: of an ℓ1 strength
-// shared by all columns, of the ridge, and of each column's own.
+// Gradient returns ∂L/∂λ for the slope ∂C/∂m of a criterion on all rows: for an ℓ1 strength common to all
+// columns, for the ridge, and for each column's own strength.
 func (s *Solution) Gradient(slope Slope) (common, ridge float64, each []float64) {
 	right := vector(len(s.active))
 	for k, j := range s.active {
@@ -88,16 +88,16 @@ func (s *Solution) Gradient(slope Slope) (common, ridge float64, each []float64)
 	return float(all), float(square), each
 }
 
-// Slope is ∂C/∂m of a criterion on all rows, 0 where it does not judge.
+// Slope is ∂C/∂m of a criterion on all rows, 0 on rows that the criterion does not use.
 type Slope []*Number
 
-// Criterion is a loss of one row, by its slope in m.
+// Criterion is a loss of one row, given by its slope in m.
 type Criterion func(y, m *Number) *Number
 
-// Square is (y − m)².
+// Square is the slope of (y − m)².
 func Square(y, m *Number) *Number { return zero().Mul(of(2), zero().Sub(m, y)) }
 
-// LogLoss is ln(1 + e^−ym).
+// LogLoss is the slope of ln(1 + e^−ym).
 func LogLoss(y, m *Number) *Number {
 	up, down := sigmoid(m)
 	if y.Sign() > 0 {
@@ -106,7 +106,7 @@ func LogLoss(y, m *Number) *Number {
 	return up
 }
 
-// Hinge is the smoothed hinge loss of table 2.
+// Hinge is the slope of the smoothed hinge loss of table 2.
 func Hinge(y, m *Number) *Number {
 	t := zero().Mul(y, m)
 	switch {
@@ -131,14 +131,14 @@ func judge(c Criterion, q *Problem, m []*Number, rows []int, weight func(int) fl
 	return out
 }
 
-// Judge returns the slope of the weighted mean of a criterion over held-out rows; weight
-// is that of each in the criterion.
+// Judge returns the slope of the weighted mean of a criterion over held-out rows; weight returns the weight of
+// a row in the criterion.
 func (s *Solution) Judge(c Criterion, rows []int, weight func(int) float64) Slope {
 	return judge(c, s.q, s.m, rows, weight)
 }
 
-// Entropy returns the slopes of the cross-entropy of scores, one solution for each class,
-// over rows: label has the class of each row.
+// Entropy returns the slopes of the cross-entropy of the scores, one solution per class, over rows; label has
+// the class of each row.
 func Entropy(classes []*Solution, label, rows []int, weight func(int) float64) []Slope {
 	out, total := make([]Slope, len(classes)), zero()
 	for k, s := range classes {

@@ -1,10 +1,10 @@
-// Package exact is the oracle for problems on which floating point fails: the solution of
-// an inner problem, its implicit system and the hypergradient to about a hundred digits,
-// by an active-set Newton method in big floats. It is written from the formulas and shares
-// no code with the library; it takes the problems of package oracle as its input.
+// Package exact is the oracle for problems on which floating point fails: it computes the solution of an inner
+// problem, its implicit system and the hypergradient to about a hundred digits, by an active-set Newton method
+// in big floats. It is written from the formulas and shares no code with the library; its input are the
+// problems of package oracle.
 //
-// The intercept is a column of ones, standardised columns are made as such, and the system
-// is factorised as it stands: nothing is eliminated, cached or approximated.
+// The intercept is a column of ones, standardised columns are formed explicitly, and the whole system is
+// factorised: nothing is eliminated, cached or approximated.
 package exact
 
 import "math/big"
@@ -12,7 +12,7 @@ import "math/big"
 // precision is the precision of all numbers, in bits.
 const precision = 384
 
-// Number is a number of so many bits.
+// Number is a number of that precision.
 type Number = big.Float
 
 func zero() *Number { return new(Number).SetPrec(precision) }
@@ -44,7 +44,7 @@ func axpy(t *Number, x, y []*Number) {
 	}
 }
 
-// below reports |a| ≤ 2^−bits·|b|.
+// below reports whether |a| ≤ 2^−bits·|b|.
 func below(a, b *Number, bits int) bool {
 	limit := zero().Abs(b)
 	limit.SetMantExp(limit, -bits)
@@ -65,8 +65,8 @@ func floats(v []*Number) []float64 {
 }
 
 const (
-	halvings = 24 // of an argument of exp, once it is below 1
-	terms    = 20 // of the series: what is left out is below 2^−480
+	halvings = 24 // of the argument of exp, once it is below 1
+	terms    = 20 // of the series: the remainder is below 2^−480
 )
 
 // exp returns e^x: the series of x/2^k, squared k times.

@@ -7,22 +7,21 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 )
 
-// Problem is that of package oracle, or with Logistic the same with the logistic loss of
-// y = ±1, on columns as they are or Standardise: centred and divided by their standard
-// deviations over the weighted rows, without intercept divided by their root mean squares.
-// Strengths are in those units.
+// Problem is the problem of package oracle or, with Logistic, the same with the logistic loss of y = ±1. With
+// Standardise, columns are centred and divided by their standard deviations over the weighted rows or, without
+// an intercept, divided by their root mean squares; strengths are in these units.
 type Problem struct {
 	*oracle.Problem
 	Logistic, Standardise bool
 }
 
-// Solution is the minimiser, with its implicit system.
+// Solution is the minimiser, with its implicit linear system.
 type Solution struct {
 	q       *Problem
 	total   *Number     // N
-	columns [][]*Number // of all rows; the last is of ones where there is an intercept
+	columns [][]*Number // on all rows; the last is a column of ones if there is an intercept
 	beta    []*Number   // by column, the intercept last
-	sign    []int       // of active columns, 0: not active. 1 of the intercept and of smooth columns
+	sign    []int       // signs of active columns, 0: not active; 1 for the intercept and for unpenalised columns
 	m       []*Number   // Xβ + b on all rows
 	nu, d   []*Number   // −∂f/∂m and ∂²f/∂m², times N
 	z       []*Number   // Xᵀν/N at the solution
@@ -38,8 +37,8 @@ var (
 
 const mostSteps = 400
 
-// Solve returns the solution, from a guess of the coefficients and the intercept, of the
-// columns as they are.
+// Solve returns the solution, starting from a guess of the coefficients and the intercept for the original
+// columns.
 func (q *Problem) Solve(guess []float64, intercept float64) (*Solution, error) {
 	s := q.lay(guess, intercept)
 	for range mostSteps {
@@ -67,7 +66,7 @@ func (q *Problem) Solve(guess []float64, intercept float64) (*Solution, error) {
 	return nil, ErrTooLong
 }
 
-// lay makes the columns and the first point.
+// lay sets up the columns and the starting point.
 func (q *Problem) lay(guess []float64, intercept float64) *Solution {
 	n, p := q.Dims()
 	s := &Solution{q: q, total: zero(), m: vector(n), nu: vector(n), d: vector(n)}
@@ -107,8 +106,8 @@ func (q *Problem) lay(guess []float64, intercept float64) *Solution {
 	return s
 }
 
-// standardise centres, where there is an intercept, and scales a column; one without
-// spread becomes 0. It returns what it has subtracted, and divided by.
+// standardise scales a column and, if there is an intercept, centres it; a column without spread becomes 0. It
+// returns the mean subtracted and the divisor.
 func (q *Problem) standardise(column []*Number, total *Number) (mean, spread *Number) {
 	mean, square, t := zero(), zero(), zero()
 	if q.Intercept {
@@ -122,7 +121,7 @@ func (q *Problem) standardise(column []*Number, total *Number) (mean, spread *Nu
 		square.Add(square, t.Mul(of(q.Weight(i)), t.Mul(v, v)))
 	}
 	square.Quo(square, total)
-	if below(square, zero().Mul(mean, mean), 90) { // what 53 bits make of a constant
+	if below(square, zero().Mul(mean, mean), 90) { // rounding errors of a constant in 53 bits
 		square.SetInt64(0)
 	}
 	square.Sqrt(square)
@@ -189,10 +188,10 @@ func (s *Solution) assemble() {
 	}
 }
 
-// penalised reports a column with |β| in the penalty.
+// penalised reports whether the penalty of column j contains |β|.
 func (s *Solution) penalised(j int) bool { return j < len(s.q.Alpha) && s.q.Alpha[j] > 0 }
 
-// ridge returns α₂ of a column; the intercept has none.
+// ridge returns α₂ for a column, and 0 for the intercept.
 func (s *Solution) ridge(j int) float64 {
 	if j < len(s.q.Alpha) {
 		return s.q.Ridge
@@ -200,7 +199,7 @@ func (s *Solution) ridge(j int) float64 {
 	return 0
 }
 
-// system returns A on the active columns, the lower triangle.
+// system returns the lower triangle of A on the active columns.
 func (s *Solution) system() [][]*Number {
 	a, weighted := make([][]*Number, len(s.active)), vector(len(s.m))
 	for k, j := range s.active {
@@ -216,7 +215,7 @@ func (s *Solution) system() [][]*Number {
 	return a
 }
 
-// lack returns z − α·sign − α₂β on the active columns.
+// lack returns the residual of the optimality conditions, z − α·sign − α₂β, on the active columns.
 func (s *Solution) lack() []*Number {
 	out := vector(len(s.active))
 	for k, j := range s.active {
@@ -228,8 +227,8 @@ func (s *Solution) lack() []*Number {
 	return out
 }
 
-// step makes a Newton step on the active columns, to the first coefficient that reaches
-// zero at the furthest, which leaves. It returns false where the point is the minimiser.
+// step makes a Newton step on the active columns, at most to the first coefficient that reaches zero; that
+// column leaves. It returns false if the point is the minimiser.
 func (s *Solution) step() bool {
 	lack := s.lack()
 	delta := s.factor.solve(lack)
@@ -247,7 +246,7 @@ func (s *Solution) step() bool {
 			break
 		}
 		s.evaluate()
-		// The slope along the step may not turn to more than half of what it was.
+		// The slope along the step may not reverse to more than half of its initial size.
 		if after := dot(s.lack(), delta); zero().Mul(of(-2), after).Cmp(before) <= 0 {
 			break
 		}
@@ -261,7 +260,7 @@ func (s *Solution) step() bool {
 	return !s.still(delta, length)
 }
 
-// still reports a full step that has moved no prediction by more than the root of the
+// still reports whether the step was full and moved no prediction by more than the square root of the
 // precision.
 func (s *Solution) still(delta []*Number, length *Number) bool {
 	if length.Cmp(of(1)) < 0 {
@@ -284,8 +283,8 @@ func (s *Solution) still(delta []*Number, length *Number) bool {
 	return true
 }
 
-// reach returns how far to go along a direction, most at the furthest, and the column
-// that reaches zero there, -1: none.
+// reach returns how far to go along a direction, at most most, and the column that reaches zero there, −1:
+// none.
 func (s *Solution) reach(delta []*Number, most *Number) (length *Number, leaving int) {
 	length, leaving = most, -1
 	for k, j := range s.active {
@@ -300,8 +299,8 @@ func (s *Solution) reach(delta []*Number, most *Number) (length *Number, leaving
 	return length, leaving
 }
 
-// leave goes along a direction that changes no prediction, the way that does not raise
-// the penalty, until a coefficient reaches zero and leaves.
+// leave moves along a direction that changes no prediction, with the sign that does not increase the penalty,
+// until a coefficient reaches zero and its column leaves.
 func (s *Solution) leave(null []*Number) bool {
 	slope := zero()
 	for k, j := range s.active {
@@ -326,11 +325,10 @@ func (s *Solution) leave(null []*Number) bool {
 	return true
 }
 
-// tie is the relative distance, as a power of 2, within which |z| is α.
+// tie is the relative distance, as a negative power of 2, within which |z| counts as equal to α.
 const tie = 90
 
-// enter lets in the column that is furthest beyond its strength. It returns false where
-// there is none.
+// enter makes the column active whose |z| exceeds its strength most. It returns false if there is none.
 func (s *Solution) enter() bool {
 	best, worst := -1, zero()
 	for j, alpha := range s.q.Alpha {

@@ -1,6 +1,6 @@
 package exact
 
-// SVM is the solution of the SVM's dual problem of Cᵢ = C·sᵢ, with its derivative.
+// SVM is the solution of the SVM's dual problem with bounds Cᵢ = C·sᵢ, with its derivative.
 type SVM struct {
 	q      *Problem
 	rows   [][]*Number // yᵢxᵢ
@@ -75,7 +75,7 @@ func (s *SVM) pin(i, at int) {
 	}
 }
 
-// predict sets w and the margins.
+// predict computes w and the margins.
 func (s *SVM) predict() {
 	for _, v := range s.w {
 		v.SetInt64(0)
@@ -109,8 +109,8 @@ func (s *SVM) lack() []*Number {
 	return out
 }
 
-// move goes along a direction, most at the furthest, until a sample reaches an end of its
-// box, and pins it. It returns false where none does.
+// move goes along a direction, at most most, until a sample reaches a bound, and pins that sample there. It
+// returns false if none does.
 func (s *SVM) move(delta []*Number, most *Number) bool {
 	length, pinned, to := most, -1, 0
 	for k, i := range s.free {
@@ -140,7 +140,7 @@ func (s *SVM) move(delta []*Number, most *Number) bool {
 	return pinned >= 0
 }
 
-// release frees the pinned sample whose margin is furthest on the wrong side of 1.
+// release frees the pinned sample that violates its margin condition most.
 func (s *SVM) release() bool {
 	best, worst := -1, zero()
 	for i, at := range s.at {
@@ -162,7 +162,7 @@ func (s *SVM) release() bool {
 	return true
 }
 
-// Margin is the least |1 − m| of the samples at an end of their box.
+// Margin returns the least |1 − m| of the samples at a bound.
 func (s *SVM) Margin() float64 {
 	least := 1.0
 	for i, at := range s.at {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Long reports whether the test binary has a flag -long, and it is set.
+// Long reports whether the test binary has a flag -long and it is set.
 func Long() bool {
 	f := flag.Lookup("long")
 	return f != nil && f.Value.String() == "true"
@@ -19,13 +19,13 @@ func Long() bool {
 // detector.
 func Few() bool { return raceEnabled || testing.Short() }
 
-// Fewest reports whether one case of a kind is enough: where PARE_CI_CASES is fewest. The
-// continuous integration says so where it runs tests again, ten times slower, for what the
-// first case shows as well as the hundredth: races, and another architecture.
+// Fewest reports whether one case of each kind is enough: whether PARE_CI_CASES is fewest. Continuous
+// integration sets it where tests run again ten times slower, to find races or on another architecture; the
+// first case shows these as well as the hundredth.
 func Fewest() bool { return os.Getenv("PARE_CI_CASES") == "fewest" }
 
-// Once skips a test of what is counted, as steps and memory are, where the [Fewest] cases are
-// enough: neither an architecture nor the race detector changes a count, since results have the same bits.
+// Once skips a test of counts, such as steps and memory, where the [Fewest] cases are enough: neither the
+// architecture nor the race detector changes a count, since results have the same bits.
 func Once(t testing.TB) {
 	t.Helper()
 	if Fewest() {
@@ -33,8 +33,8 @@ func Once(t testing.TB) {
 	}
 }
 
-// Cases scales a number of random cases: ten times as many with -long, one in
-// eight, at least two, where there should be [Few], one in forty where the [Fewest].
+// Cases scales a number of random cases: ten times as many with -long, one in eight (at least two) for [Few],
+// one in forty for [Fewest].
 func Cases(n int) uint64 {
 	switch {
 	case Long():
@@ -47,7 +47,8 @@ func Cases(n int) uint64 {
 	return uint64(n)
 }
 
-// Draws is n, also where tests should be brief, but a tenth, at least two, where the [Fewest] cases are enough.
+// Draws returns n, also where tests should be brief, but a tenth of it (at least two) where the [Fewest] cases
+// are enough.
 func Draws(n int) uint64 {
 	if Fewest() {
 		n = max(2, n/10)
@@ -55,7 +56,7 @@ func Draws(n int) uint64 {
 	return uint64(n)
 }
 
-// Kinds are all of them in the order of their names, and the first alone where the [Fewest] cases are enough.
+// Kinds yields all kinds in the order of their names, only the first where the [Fewest] cases are enough.
 func Kinds[Name ~string, T any](kinds map[Name]T) iter.Seq2[Name, T] {
 	return func(yield func(Name, T) bool) {
 		for _, name := range slices.Sorted(maps.Keys(kinds)) {
@@ -66,7 +67,8 @@ func Kinds[Name ~string, T any](kinds map[Name]T) iter.Seq2[Name, T] {
 	}
 }
 
-// Seeds are the numbers below [Cases], and of those beyond it the others: what has failed once.
+// Seeds returns the numbers below [Cases], and those of others that are not below it: seeds of cases that
+// failed once.
 func Seeds(n int, others ...uint64) (seeds []uint64) {
 	for seed := range Cases(n) {
 		seeds = append(seeds, seed)
@@ -79,8 +81,8 @@ func Seeds(n int, others ...uint64) (seeds []uint64) {
 	return seeds
 }
 
-// Turn reports whether the kth of many cases alike is to be looked at: each is, but every nth
-// alone where there should be [Few], and every third of those where the [Fewest].
+// Turn reports whether to test the kth of many similar cases: every case, only every nth for [Few], and only
+// every third of these for [Fewest].
 func Turn(k, n int) bool {
 	if Fewest() {
 		n *= 3

@@ -4,9 +4,8 @@ import "math"
 
 func sqrt1m2(rho float64) float64 { return math.Sqrt(1 - rho*rho) }
 
-// SolveDense solves A·x = b by Gaussian elimination with partial pivoting and
-// two steps of refinement. ok is false where a pivot vanishes to working
-// precision. A and b are left alone.
+// SolveDense solves A·x = b by Gaussian elimination with partial pivoting and two steps of iterative
+// refinement. ok is false if a pivot vanishes to working precision. A and b are not modified.
 func SolveDense(a [][]float64, b []float64) (x []float64, ok bool) {
 	n := len(b)
 	lu := make([][]float64, n)
@@ -65,8 +64,8 @@ func SolveDense(a [][]float64, b []float64) (x []float64, ok bool) {
 	return x, true
 }
 
-// Eigenvalues returns the eigenvalues of a symmetric matrix, unordered, by
-// cyclic Jacobi rotations. A is left alone.
+// Eigenvalues returns the eigenvalues of a symmetric matrix, unordered, by cyclic Jacobi rotations. A is not
+// modified.
 func Eigenvalues(a [][]float64) []float64 {
 	n := len(a)
 	m := make([][]float64, n)
@@ -114,8 +113,7 @@ func Eigenvalues(a [][]float64) []float64 {
 	return out
 }
 
-// Sum adds with compensation (Neumaier), so that an oracle's rounding does not
-// blur what it measures.
+// Sum is a compensated sum (Neumaier), so that the oracle's rounding errors do not obscure what it measures.
 type Sum struct{ head, tail float64 }
 
 // Add adds v.

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// GoroutinesEnd waits until no more goroutines run than before: one that has done its work may
-// take a moment to go, on a busy machine a long one. It fails the test where they stay.
+// GoroutinesEnd waits until no more goroutines run than before, since a goroutine that has done its work may
+// take a while to end on a busy machine. It fails the test if the goroutines stay.
 func GoroutinesEnd(t *testing.T, before int) {
 	t.Helper()
 	const patience = time.Minute

@@ -4,14 +4,14 @@ import "math"
 
 // The same problem with the logistic loss (1/N)Σ sᵢ ln(1 + e^{−yᵢmᵢ}), yᵢ = ±1.
 
-// Classes makes the target ±1 by its side of its mean, with some noise.
+// Classes makes the target ±1 by the side of its mean on which it is, with some noise.
 func (q *Problem) Classes(r *Random) *Problem {
 	mean := q.Mean(-1)
 	y := make([]float64, len(q.Y))
 	for i, v := range q.Y {
 		y[i] = math.Copysign(1, v-mean+0.3*r.Normal())
 	}
-	y[0], y[1] = 1, -1 // both classes
+	y[0], y[1] = 1, -1 // so that both classes occur
 	if q.Weights != nil {
 		q.Weights[0], q.Weights[1] = 1, 1
 	}
@@ -43,7 +43,7 @@ func (q *Problem) margins(beta []float64, b float64) []float64 {
 	return m
 }
 
-// LogisticResidual returns yᵢσ(−yᵢmᵢ), minus the derivative of the loss.
+// LogisticResidual returns yᵢσ(−yᵢmᵢ), the negative derivative of the loss.
 func (q *Problem) LogisticResidual(beta []float64, b float64) []float64 {
 	r := q.margins(beta, b)
 	for i, m := range r {
@@ -52,12 +52,12 @@ func (q *Problem) LogisticResidual(beta []float64, b float64) []float64 {
 	return r
 }
 
-// LogisticObjective returns Φ(β, b), as [Problem.LossObjective].
+// LogisticObjective returns Φ(β, b), as [Problem.LossObjective] does.
 func (q *Problem) LogisticObjective(beta []float64, b float64) float64 {
 	return q.LossObjective(LogisticLoss(), beta, b)
 }
 
-// LogisticIntercept returns the best b for β, by bisection.
+// LogisticIntercept returns the b that minimises the objective for β, by bisection.
 func (q *Problem) LogisticIntercept(beta []float64) float64 {
 	if !q.Intercept {
 		return 0
@@ -102,7 +102,7 @@ func (q *Problem) LogisticAlphaMax() float64 {
 	return largest
 }
 
-// LogisticGap returns primal minus dual, as [Problem.LossGap].
+// LogisticGap returns primal minus dual, as [Problem.LossGap] does.
 func (q *Problem) LogisticGap(beta []float64, b float64) float64 {
 	return q.LossGap(LogisticLoss(), beta, b)
 }
@@ -117,8 +117,8 @@ func (q *Problem) MeanLogistic(s *Solution, rows []int) float64 {
 	return sum.Value()
 }
 
-// SolveLogistic minimises by Newton's method on the loss with the penalty kept,
-// every step a squared-loss problem for [Problem.Solve], halved until it helps.
+// SolveLogistic minimises by a proximal Newton method: every step solves a squared-loss problem by
+// [Problem.Solve], and is halved until it decreases the objective.
 func (q *Problem) SolveLogistic() *Solution {
 	beta := make([]float64, len(q.Alpha))
 	b := q.LogisticIntercept(beta)
@@ -133,7 +133,7 @@ func (q *Problem) SolveLogistic() *Solution {
 			step.Y[i] = q.Y[i]*m + q.Y[i]*sigmoid(-m)/d
 			bent += step.Weights[i]
 		}
-		// Its N is Σ sᵢdᵢ where this problem's is Σ sᵢ.
+		// The step problem's N is Σ sᵢdᵢ, this problem's is Σ sᵢ.
 		for j := range step.Alpha {
 			step.Alpha[j] *= total / bent
 		}
@@ -156,8 +156,8 @@ func (q *Problem) SolveLogistic() *Solution {
 			}
 		}
 		if !moved {
-			// Objectives agree to rounding while coefficients are known to its
-			// root: the last full step squares their error.
+			// Objectives agree to rounding error when coefficients are accurate only to its square root: the
+			// last full step squares the coefficients' error.
 			b := q.LogisticIntercept(target.Beta)
 			if f := q.LogisticObjective(target.Beta, b); f <= best.Objective+1e-14 {
 				best = &Solution{Beta: target.Beta, Intercept: b, Objective: f, Exact: target.Exact}

@@ -5,22 +5,22 @@ import (
 	"sync/atomic"
 )
 
-// Looks is a context that ends when it has been looked at (Err) a number of times, so that what
-// computes is cancelled at every place, without a clock; at the same ones where it computes on one
-// goroutine. Contexts made from it do not end.
+// Looks is a context that ends after its Err has been called a number of times, so that tests can cancel a
+// computation at every place without a clock; on one goroutine, the places are the same in every run. Contexts
+// derived from it do not end.
 type Looks struct {
 	context.Context
 	left atomic.Int64
 }
 
-// LooksOf returns a context that ends after so many looks.
+// LooksOf returns a context that ends after the given number of calls of Err.
 func LooksOf(ctx context.Context, left int) *Looks {
 	l := &Looks{Context: ctx}
 	l.Set(left)
 	return l
 }
 
-// Err counts.
+// Err counts the call.
 func (l *Looks) Err() error {
 	if l.left.Add(-1) < 0 {
 		return context.Canceled
@@ -28,8 +28,9 @@ func (l *Looks) Err() error {
 	return nil
 }
 
-// Left returns how many looks there are until it ends; then, negative, how many there have been since.
+// Left returns the number of calls until the context ends; once negative, its absolute value is the number of
+// calls since.
 func (l *Looks) Left() int { return int(l.left.Load()) }
 
-// Set states how many there are.
+// Set sets the number of calls left.
 func (l *Looks) Set(left int) { l.left.Store(int64(left)) }

@@ -2,9 +2,9 @@ package oracle
 
 import "math"
 
-// Loss is a loss ℓ(y, m) by its definition, convex in m and with infimum 0.
+// Loss is a loss ℓ(y, m) given by its definition, convex in m and with infimum 0.
 type Loss struct {
-	Draw         func(r *Random) float64       // a target
+	Draw         func(r *Random) float64       // draws a target
 	Value, Slope func(y, m float64) float64    // ℓ and −∂ℓ/∂m
 	Conjugate    func(y, dual float64) float64 // ℓ*(y, −ρ)
 	Kinks        func(y float64) []float64     // predictions where ∂²ℓ/∂m² jumps; nil: none
@@ -15,7 +15,7 @@ func label(r *Random) float64 { return math.Copysign(1, r.Normal()) }
 // PositiveTarget draws targets above 0.
 func PositiveTarget(r *Random) float64 { return math.Exp(r.Normal()) }
 
-// ZeroTarget draws targets of which half are 0.
+// ZeroTarget draws targets, half of which are 0.
 func ZeroTarget(r *Random) float64 { return math.Max(0, math.Exp(r.Normal())-0.7) }
 
 func xlogx(x float64) float64 {
@@ -74,8 +74,8 @@ func GammaLoss() Loss {
 	}
 }
 
-// TweedieLoss is half the unit deviance of a power between 1 and 2, y ≥ 0. Its conjugate at a
-// dual point is −(ρm + ℓ) at the m whose slope that is, found by bisection.
+// TweedieLoss is half the unit deviance of a power between 1 and 2, y ≥ 0. Its conjugate at a dual point is
+// −(ρm + ℓ) at the m where the slope is the dual point, found by bisection.
 func TweedieLoss(power float64, draw func(*Random) float64) Loss {
 	a, q := 2-power, power-1
 	value := func(y, m float64) float64 {
@@ -151,7 +151,7 @@ func SmoothedHingeLoss() Loss {
 	}
 }
 
-// Draw draws targets that a loss has.
+// Draw draws targets in the domain of a loss.
 func (q *Problem) Draw(r *Random, l Loss) *Problem {
 	for i := range q.Y {
 		q.Y[i] = l.Draw(r)
@@ -173,7 +173,7 @@ func (q *Problem) predictions(beta []float64, b float64) []float64 {
 	return m
 }
 
-// LossObjective returns Φ(β, b) with another loss than the squared one.
+// LossObjective returns Φ(β, b) with another loss in place of the squared one.
 func (q *Problem) LossObjective(l Loss, beta []float64, b float64) float64 {
 	var sum Sum
 	total := q.Total()
@@ -189,9 +189,9 @@ func (q *Problem) LossObjective(l Loss, beta []float64, b float64) float64 {
 	return sum.Value()
 }
 
-// LossGap returns primal minus dual: the residual of the heavier side is scaled down for an
-// intercept, and then all of it to be feasible or, with a ridge, left as it is: the smaller of
-// both.
+// LossGap returns primal minus dual. With an intercept, the residuals of the heavier sign are first scaled
+// down; then all residuals are scaled to be feasible. With a ridge it also tries the unscaled residuals, and
+// returns the smaller gap.
 func (q *Problem) LossGap(l Loss, beta []float64, b float64) float64 {
 	r := q.predictions(beta, b)
 	for i, m := range r {
@@ -230,7 +230,7 @@ func (q *Problem) LossGap(l Loss, beta []float64, b float64) float64 {
 	return math.Min(scaled, unscaled)
 }
 
-// balance scales the residuals of the heavier sign down so that they sum to 0.
+// balance scales the residuals of the heavier sign down so that all residuals sum to 0.
 func (q *Problem) balance(r []float64) {
 	var plus, minus Sum
 	for i, v := range r {

@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// Pauses are how long garbage collections had to wait for the world to stop: upper ends of the
-// buckets of the runtime's histogram.
+// Pauses are the times that garbage collections waited for the world to stop, as upper ends of the buckets of
+// the runtime's histogram.
 type Pauses struct {
 	Collections               int
 	Quartile, Median, Longest time.Duration
-	Milliseconds              int // how many of a millisecond or longer
+	Milliseconds              int // number of pauses of a millisecond or longer
 }
 
 func (p Pauses) String() string {
@@ -23,8 +23,8 @@ func (p Pauses) String() string {
 		p.Collections, p.Quartile, p.Median, p.Longest, p.Milliseconds)
 }
 
-// PausesBeside collects garbage, so often at least and until every goroutine has run work once,
-// while as many goroutines as are asked for run it over and over.
+// PausesBeside runs work repeatedly on the given number of goroutines, and meanwhile collects garbage: at least
+// the given number of times, and until every goroutine has run work once.
 func PausesBeside(goroutines, collections int, work func(i int)) (p Pauses) {
 	sample := []metrics.Sample{{Name: "/sched/pauses/stopping/gc:seconds"}}
 	read := func() []uint64 {

@@ -1,5 +1,5 @@
-// Package oracle is what tests compare the library with: slow, scalar, dense
-// and obvious, written from the formulas and sharing no code with it.
+// Package oracle is the reference that tests compare the library with: slow, scalar, dense and obvious code,
+// written from the formulas, which shares nothing with the library.
 package oracle
 
 import "math"
@@ -8,8 +8,8 @@ import "math"
 //
 //	min (1/2N)Σ sᵢ(yᵢ − xᵢβ − b)² + Σ αⱼ|βⱼ| + (α₂/2)‖β‖²,  N = Σs
 //
-// on a dense matrix of rows. b is 0 without Intercept. An αⱼ of +Inf excludes
-// a column, 0 leaves it unpenalised. With Positive, β ≥ 0.
+// with a dense matrix stored by rows. b is 0 without Intercept. An αⱼ of +Inf excludes a column, 0 leaves it
+// unpenalised. With Positive, β ≥ 0.
 type Problem struct {
 	X         [][]float64
 	Y         []float64
@@ -20,7 +20,7 @@ type Problem struct {
 	Positive  bool
 }
 
-// pull is what has to exceed αⱼ for a coefficient to leave 0.
+// pull returns the quantity that must exceed αⱼ for a coefficient to leave 0.
 func (q *Problem) pull(z float64) float64 {
 	if q.Positive {
 		return math.Max(z, 0)
@@ -28,7 +28,7 @@ func (q *Problem) pull(z float64) float64 {
 	return math.Abs(z)
 }
 
-// shrink is the minimiser over b of ½b² − tb + α|b|, subject to b ≥ 0 with Positive.
+// shrink returns the minimiser over b of ½b² − tb + α|b|, subject to b ≥ 0 with Positive.
 func (q *Problem) shrink(t, alpha float64) float64 {
 	return math.Copysign(math.Max(q.pull(t)-alpha, 0), t)
 }
@@ -68,7 +68,7 @@ func (q *Problem) Clone() *Problem {
 	return &c
 }
 
-// ColumnMajor returns the matrix as dense storage wants it.
+// ColumnMajor returns the matrix in the order of dense storage.
 func (q *Problem) ColumnMajor() []float64 {
 	n, p := q.Dims()
 	out := make([]float64, 0, n*p)
@@ -80,7 +80,7 @@ func (q *Problem) ColumnMajor() []float64 {
 	return out
 }
 
-// Columns returns the matrix as compressed columns, zeros left out.
+// Columns returns the matrix in compressed columns, without zeros.
 func (q *Problem) Columns() (pointers []int64, rows []int32, values []float64) {
 	n, p := q.Dims()
 	pointers = append(pointers, 0)
@@ -95,7 +95,7 @@ func (q *Problem) Columns() (pointers []int64, rows []int32, values []float64) {
 	return pointers, rows, values
 }
 
-// Mean returns the weighted mean of column j; of y for j = −1.
+// Mean returns the weighted mean of column j, or of y for j = −1.
 func (q *Problem) Mean(j int) float64 {
 	var sum Sum
 	for i := range q.Y {
@@ -123,7 +123,7 @@ func (q *Problem) Residual(beta []float64, b float64) []float64 {
 	return r
 }
 
-// BestIntercept returns the b that is best for β.
+// BestIntercept returns the b that minimises the objective for β.
 func (q *Problem) BestIntercept(beta []float64) float64 {
 	if !q.Intercept {
 		return 0
@@ -181,7 +181,7 @@ func (q *Problem) AlphaMax() float64 {
 	return largest
 }
 
-// Norm2 returns ‖X_j − x̄_j‖ₛ², not centred without an intercept.
+// Norm2 returns ‖X_j − x̄_j‖ₛ², or ‖X_j‖ₛ² without an intercept.
 func (q *Problem) Norm2(j int) float64 {
 	mean := 0.0
 	if q.Intercept {
@@ -195,10 +195,9 @@ func (q *Problem) Norm2(j int) float64 {
 	return sum.Value()
 }
 
-// Gaps returns the duality gap of (β, b) in its direct form, primal minus dual,
-// at the residual scaled to be feasible and, with a ridge, at the residual as
-// it is (+Inf without). b must be the best intercept. Where columns are unpenalised,
-// and there is no ridge, the residual is first made orthogonal to them.
+// Gaps returns the duality gap of (β, b), computed directly as primal minus dual: at the residual scaled to be
+// feasible and, with a ridge, at the unscaled residual (+Inf without). b must be the best intercept. If columns
+// are unpenalised and there is no ridge, the residual is first made orthogonal to them.
 func (q *Problem) Gaps(beta []float64, b float64) (scaled, unscaled float64) {
 	r := q.project(q.Residual(beta, b))
 	z := q.Correlations(r)
@@ -242,9 +241,9 @@ func (q *Problem) Gaps(beta []float64, b float64) (scaled, unscaled float64) {
 	return scaled, unscaled
 }
 
-// project returns r made orthogonal to the unpenalised columns.
+// project returns r after making it orthogonal to the unpenalised columns.
 func (q *Problem) project(r []float64) []float64 {
-	var free []int32 // as far as they are independent
+	var free []int32 // those that are linearly independent
 	var rhs, d []float64
 	z := q.Correlations(r)
 	for j, alpha := range q.Alpha {
@@ -271,14 +270,14 @@ func (q *Problem) project(r []float64) []float64 {
 	return out
 }
 
-// Gap returns the smaller of [Problem.Gaps].
+// Gap returns the smaller value of [Problem.Gaps].
 func (q *Problem) Gap(beta []float64, b float64) float64 {
 	scaled, unscaled := q.Gaps(beta, b)
 	return math.Min(scaled, unscaled)
 }
 
-// KKT returns ρⱼ = Lⱼ|βⱼ − prox(βⱼ + zⱼ/Lⱼ)| and Lⱼ for every column, both 0
-// where the column is constant or excluded.
+// KKT returns ρⱼ = Lⱼ|βⱼ − prox(βⱼ + zⱼ/Lⱼ)| and Lⱼ for every column, both 0 if the column is constant or
+// excluded.
 func (q *Problem) KKT(beta []float64, b float64) (rho, lipschitz []float64) {
 	z := q.Correlations(q.Residual(beta, b))
 	rho, lipschitz = make([]float64, len(z)), make([]float64, len(z))

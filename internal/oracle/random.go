@@ -1,7 +1,7 @@
 package oracle
 
-// Random is SplitMix64 (Steele, Lea and Flood, 2014): the same stream on every
-// machine, so that a failing case can be named by its seed.
+// Random is SplitMix64 (Steele, Lea and Flood, 2014): the same stream on every machine, so that a seed
+// identifies a failing case.
 type Random struct{ state uint64 }
 
 // NewRandom returns the stream of a seed.
@@ -19,8 +19,8 @@ func (r *Random) Uint64() uint64 {
 // Float64 returns a number in [0, 1).
 func (r *Random) Float64() float64 { return float64(r.Uint64()>>11) / (1 << 53) }
 
-// Normal returns a nearly normal number of mean 0 and variance 1: the sum of
-// twelve uniform ones, which needs no function of package math.
+// Normal returns an approximately normal number of mean 0 and variance 1: the sum of twelve uniform numbers,
+// which needs no function of package math.
 func (r *Random) Normal() float64 {
 	sum := -6.0
 	for range 12 {
@@ -35,15 +35,14 @@ func (r *Random) Intn(n int) int { return int(r.Uint64() % uint64(n)) }
 // Pick returns one of the values.
 func (r *Random) Pick(values ...float64) float64 { return values[r.Intn(len(values))] }
 
-// Shape says what a random problem looks like. The zero value of every field
-// but N and P means the plainest case.
+// Shape describes a random problem. The zero value of every field except N and P means the plainest case.
 type Shape struct {
 	N, P        int
-	Density     float64 // share of entries that are not 0; 0 means 1
-	Correlation float64 // between neighbouring columns, in [0, 1)
+	Density     float64 // fraction of nonzero entries; 0 means 1
+	Correlation float64 // correlation of neighbouring columns, in [0, 1)
 	Mean        float64 // added to every stored entry, and to y
-	Active      int     // columns that y depends on; 0 means P/5 + 1
-	Noise       float64 // standard deviation added to y; 0 means 0.5
+	Active      int     // number of columns on which y depends; 0 means P/5 + 1
+	Noise       float64 // standard deviation of the noise in y; 0 means 0.5
 	Weights     bool    // random row weights, some of them 0
 }
 
@@ -82,7 +81,7 @@ func (r *Random) Problem(shape Shape) *Problem {
 		for i := range p.Weights {
 			p.Weights[i] = r.Pick(0, 0.5, 1, 1, 2, 0.1+3*r.Float64())
 		}
-		p.Weights[r.Intn(shape.N)] = 1 // never none
+		p.Weights[r.Intn(shape.N)] = 1 // so that not all weights are 0
 	}
 	return p
 }

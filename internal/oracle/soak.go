@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Soak calls round with numbers from 0 on: so many times, and on for as long as is asked. After
-// every thousand rounds, and at the end, it fails the test where goroutines stay, or where more
-// memory is kept than after the first thousand, room besides. It logs how long it took.
+// Soak calls round with 0, 1, …: at least rounds times, and for at least the duration long. After every
+// thousand rounds, and at the end, it fails the test if goroutines remain, or if memory in use exceeds that
+// after the first thousand rounds by more than room. It logs how long it took.
 func Soak(t *testing.T, rounds uint64, long time.Duration, room uint64, round func(uint64)) {
 	t.Helper()
 	goroutines, first := runtime.NumGoroutine(), uint64(0)
@@ -34,7 +34,7 @@ func Soak(t *testing.T, rounds uint64, long time.Duration, room uint64, round fu
 	t.Logf("%v: %d bytes after the first thousand rounds, %d now", time.Since(began).Round(time.Second), first, heap())
 }
 
-// heap is what is in use after a collection.
+// heap returns the memory in use after a collection.
 func heap() uint64 {
 	runtime.GC()
 	var m runtime.MemStats

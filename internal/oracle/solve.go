@@ -7,9 +7,9 @@ type Solution struct {
 	Beta      []float64
 	Intercept float64
 	Objective float64
-	Gap       float64 // direct, may be slightly negative
-	// Exact reports that β solves the optimality conditions on its support to
-	// working precision, with the signs and the slack they need.
+	Gap       float64 // computed directly, may be slightly negative
+	// Exact reports whether β solves the optimality conditions on its support to working precision, and has the
+	// signs and the slack off the support that they require.
 	Exact bool
 }
 
@@ -32,7 +32,7 @@ func (q *Problem) Predictions(s *Solution) []float64 {
 	return m
 }
 
-// Gram returns X̃'diag(s)X̃/N for the columns listed, without the ridge.
+// Gram returns X̃ᵀdiag(s)X̃/N for the columns listed, without the ridge.
 func (q *Problem) Gram(columns []int32) [][]float64 {
 	means := make([]float64, len(columns))
 	if q.Intercept {
@@ -56,7 +56,7 @@ func (q *Problem) Gram(columns []int32) [][]float64 {
 	return g
 }
 
-// System returns A = X̃_S'diag(s)X̃_S/N + α₂I.
+// System returns A = X̃_Sᵀdiag(s)X̃_S/N + α₂I.
 func (q *Problem) System(columns []int32) [][]float64 {
 	a := q.Gram(columns)
 	for k := range a {
@@ -65,12 +65,11 @@ func (q *Problem) System(columns []int32) [][]float64 {
 	return a
 }
 
-// Solve minimises by cyclic coordinate descent on the Gram matrix, tries the
-// linear system of the support now and then, and stops where that is exact or
-// nothing moves.
+// Solve minimises by cyclic coordinate descent on the Gram matrix. From time to time it solves the linear
+// system of the support. It stops when that solution is exact or when nothing moves.
 func (q *Problem) Solve() *Solution { return q.SolveFrom(nil) }
 
-// SolveFrom is Solve with a start; nil is 0.
+// SolveFrom is Solve from a starting point; nil is 0.
 func (q *Problem) SolveFrom(start []float64) *Solution {
 	_, p := q.Dims()
 	all := make([]int32, p)
@@ -80,7 +79,7 @@ func (q *Problem) SolveFrom(start []float64) *Solution {
 	g := q.Gram(all)
 	zero := make([]float64, p)
 	c := q.Correlations(q.Residual(zero, q.BestIntercept(zero)))
-	if q.Intercept { // remove what a large mean would leave
+	if q.Intercept { // removes what a large mean would leave
 		r := q.Residual(zero, q.BestIntercept(zero))
 		var sum Sum
 		for i := range r {
@@ -133,8 +132,8 @@ func (q *Problem) SolveFrom(start []float64) *Solution {
 	return out
 }
 
-// polish replaces β by the solution of A β_S = c_S − α sign(β_S) where that
-// keeps the signs and satisfies the conditions off the support.
+// polish replaces β by the solution of A β_S = c_S − α sign(β_S) if that keeps the signs and satisfies the
+// conditions off the support. It reports whether it did.
 func (q *Problem) polish(beta []float64, g [][]float64, c []float64) bool {
 	var columns []int
 	for j, b := range beta {
@@ -178,9 +177,8 @@ func (q *Problem) polish(beta []float64, g [][]float64, c []float64) bool {
 	return true
 }
 
-// Margins returns how far the solution is from a change of its support: the
-// least 1 − |zⱼ|/αⱼ off it, and the least |βⱼ| on it relative to the largest.
-// Both are 1 where there is nothing to compare.
+// Margins returns how far the solution is from a change of its support: the least 1 − |zⱼ|/αⱼ off the support,
+// and the least |βⱼ| on it relative to the largest. Both are 1 if there is nothing to compare.
 func (q *Problem) Margins(s *Solution) (out, in float64) {
 	out, in = 1, 1
 	z := q.Correlations(q.Residual(s.Beta, s.Intercept))
@@ -199,8 +197,7 @@ func (q *Problem) Margins(s *Solution) (out, in float64) {
 	return out, in
 }
 
-// MeanSquaredError returns the mean of (yᵢ − mᵢ)² over the rows listed and its
-// slope in m over all rows.
+// MeanSquaredError returns the mean of (yᵢ − mᵢ)² over the rows listed, and its slope in m over all rows.
 func (q *Problem) MeanSquaredError(m []float64, rows []int) (value float64, slope []float64) {
 	slope = make([]float64, len(q.Y))
 	var sum Sum
@@ -213,10 +210,9 @@ func (q *Problem) MeanSquaredError(m []float64, rows []int) (value float64, slop
 	return sum.Value(), slope
 }
 
-// Hypergradient returns ∂C/∂lnα for one common shift of all αⱼ, ∂C/∂lnα₂ (0
-// without a ridge) and ∂C/∂lnαⱼ for every j, at any β with its support, by
-// dense solves with the bordered system of FORMULAS: rows of J off S are 0.
-// slope is ∂C/∂m. ok is false where the system is singular.
+// Hypergradient returns ∂C/∂lnα for a common shift of all αⱼ, ∂C/∂lnα₂ (0 without a ridge) and ∂C/∂lnαⱼ for
+// every j, at any β with its support, by dense solves with the system of [X_S 1], bordered by the intercept;
+// rows of the Jacobian off S are 0. slope is ∂C/∂m. ok is false if the system is singular.
 func (q *Problem) Hypergradient(beta, slope []float64) (common, ridge float64, each []float64, ok bool) {
 	var columns []int32
 	for j, b := range beta {

@@ -12,10 +12,10 @@ import (
 	"strings"
 )
 
-// ofAssembly returns all changes of instructions in the files of a kernel set, headers included,
-// that instructions.go allows. They are made in a copy of package kernels below root.
+// ofAssembly returns all changes of instructions in the files of a kernel set, headers included, that
+// instructions.go allows. They are made in a copy of package kernels under root.
 func ofAssembly(ctx context.Context, root string, o options) ([]mutant, error) {
-	root = filepath.Join(root, "module") // the go command overlooks a go.mod in the folder for temporary files itself
+	root = filepath.Join(root, "module") // the go command ignores a go.mod in the temporary folder itself
 	if err := copyKernels(".", root); err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func changedLines(root string, o options) ([]mutant, error) {
 	return all, nil
 }
 
-// testLine runs the tests with another line of a file, and takes it back.
+// testLine runs the tests with one line of a file changed, and restores the line.
 func testLine(ctx context.Context, root, path string, line int, changed string, o options) (verdict string, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -95,12 +95,11 @@ func testLine(ctx context.Context, root, path string, line int, changed string, 
 	return verdict, err
 }
 
-// The tests that say nothing about the sets' assembly, or nothing that the
-// others do not.
+// skipped matches the tests that do not test the sets' assembly, or add nothing to other tests.
 const skipped = "Ulp|TypicalError|ErrorBound|LongOperands|WorldStops|Allocate|Example|UnknownSet"
 
-// testKernels builds the tests and runs them on the set. A run that does not end counts as a
-// failure; the error is that ctx has ended.
+// testKernels builds the tests and runs them on the set. A run that does not finish counts as a failure; the
+// error says that ctx has ended.
 func testKernels(ctx context.Context, root string, o options) (verdict, output string, err error) {
 	binary := filepath.Join(root, "kernels.test")
 	if out, err := execute(ctx, root, 10*o.limit, "go", "test", "-c", "-ldflags=-s -w", "-o", binary, "./kernels"); err != nil {
@@ -121,7 +120,7 @@ func testKernels(ctx context.Context, root string, o options) (verdict, output s
 	return survived, "", nil
 }
 
-// copyKernels copies what package kernels and its tests need of the module at here into one at root.
+// copyKernels copies what package kernels and its tests need from the module at here to a module at root.
 func copyKernels(here, root string) error {
 	for _, from := range []string{"go.mod", "go.sum", "kernels", "internal/decimal", "internal/guard", "internal/oracle"} {
 		err := filepath.WalkDir(filepath.Join(here, from), func(source string, d fs.DirEntry, err error) error {

@@ -15,38 +15,38 @@ import (
 	"strings"
 )
 
-// A change puts other text in the place of a part of a Go file.
+// A change replaces a part of a Go file by other text.
 type change struct {
 	folder, file string
 	line         int
-	was, becomes string  // the line, and what changes in it
-	part         section // what changes
-	text         string  // what it becomes
-	body, block  section // the function's body and the innermost block of it that holds the part; empty outside of functions
-	results      string  // the function's, as written
-	copy         int     // how many changes of the same words the file has before it
+	was, becomes string  // the line, and what the changed part becomes
+	part         section // the part that is replaced
+	text         string  // its replacement
+	body, block  section // the function's body, and the innermost block of it that holds the part; empty outside of functions
+	results      string  // the function's results, as written
+	copy         int     // number of earlier changes in the file with the same words
 }
 
-// A section is what lies between two offsets of a file.
+// A section is the text between two offsets of a file.
 type section struct{ from, to int }
 
 func (c change) name() string {
 	return fmt.Sprintf("%s:%d: %s  became  %s", c.file, c.line, c.was, c.becomes)
 }
 
-// words are what the change is known by when lines move.
+// words identify the change independently of line numbers.
 func (c change) words() string {
 	return fmt.Sprintf("%s: %s  became  %s", c.file, c.was, c.becomes)
 }
 
-// rank places a change among all, at random by the seed and yet by nothing but its words, so that an edit
-// of the code leaves nearly all of a sample as it was.
+// rank gives a change a random place among all changes that depends on the seed and on its words only, so that
+// an edit of the code leaves most of a sample unchanged.
 func (c change) rank(seed uint64) uint64 {
 	h := sha256.Sum256(fmt.Appendf(nil, "%d %d %s", seed, c.copy, c.words()))
 	return binary.BigEndian.Uint64(h[:])
 }
 
-// exchanges are operators that a slip might confuse.
+// exchanges are operators that a programmer might confuse.
 var exchanges = map[token.Token][]string{
 	token.ADD: {"-"}, token.SUB: {"+"}, token.MUL: {"/"}, token.QUO: {"*"},
 	token.LSS: {"<=", ">"}, token.LEQ: {"<", ">="}, token.GTR: {">=", "<"}, token.GEQ: {">", "<="},
@@ -54,7 +54,7 @@ var exchanges = map[token.Token][]string{
 	token.ADD_ASSIGN: {"-=", "="}, token.SUB_ASSIGN: {"+=", "="}, token.MUL_ASSIGN: {"/=", "="}, token.QUO_ASSIGN: {"*=", "="},
 }
 
-// calls are functions that a slip might confuse.
+// calls are functions that a programmer might confuse.
 var calls = map[string]string{"min": "max", "max": "min"}
 
 // changesOf returns all changes of the Go files of the packages that o chooses.
@@ -108,7 +108,7 @@ func changesOfFile(folder, file string) ([]change, error) {
 			w.walk(d)
 			continue
 		}
-		w.walk(f.Type) // its numbers are outside of the body
+		w.walk(f.Type) // numbers in its type are outside of the body
 		w.at.body = w.section(f.Body.Lbrace+1, f.Body.Rbrace)
 		if r := f.Type.Results; r != nil {
 			s := w.section(r.Pos(), r.End())
@@ -119,14 +119,14 @@ func changesOfFile(folder, file string) ([]change, error) {
 	return w.all, nil
 }
 
-// A walker gathers the changes of a file.
+// A walker collects the changes of a file.
 type walker struct {
 	set   *token.FileSet
 	text  string
 	lines []string
-	at    change // what all changes share that are made where it is
+	at    change // what is common to all changes at the current place
 	all   []change
-	signs map[ast.Node]bool // integers of which only the sign counts: those of infinities
+	signs map[ast.Node]bool // integers of which only the sign matters: arguments of math.Inf
 }
 
 func (w *walker) section(from, to token.Pos) section {
@@ -141,11 +141,11 @@ func (w *walker) add(from, to token.Pos, becomes string) {
 	w.all = append(w.all, c)
 }
 
-// walk adds the changes of n and of all below it.
+// walk adds the changes of n and of all nodes below it.
 func (w *walker) walk(n ast.Node) {
 	around := w.at.block
 	defer func() { w.at.block = around }()
-	var rest []ast.Stmt // of a case: what is in a block of its own
+	var rest []ast.Stmt // of a case: its statements, which form a block of their own
 	switch n := n.(type) {
 	case *ast.BlockStmt:
 		if len(n.List) == 0 || !isCase(n.List[0]) {

@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// ofGo returns a sample of the changes of Go code that options choose, large enough for the count
-// of those of each package that build, and how many changes of each there are.
+// ofGo returns a sample of the changes of Go code that the options select, large enough to have the required
+// count of changes that build for each package, and the number of changes of each package.
 func ofGo(ctx context.Context, dir string, o options) (sample []mutant, of map[string]int, err error) {
 	every, err := changesOf(o)
 	if err != nil {
@@ -67,24 +67,24 @@ func ofGo(ctx context.Context, dir string, o options) (sample []mutant, of map[s
 	return sample, of, nil
 }
 
-// programs are the test programs of the changed packages and of those that use them, built when
-// the first change needs them.
+// programs are the test programs of the changed packages and of the packages that use them, built when a change
+// first needs them.
 type programs struct {
 	options
 
 	dir, overlay string
 	built        map[string]*program // by folder
-	above        map[string][]string // folder: those whose tests use its package
+	above        map[string][]string // folder: the folders whose tests use its package
 }
 
-// A program is the tests of a package.
+// A program has the tests of one package.
 type program struct {
 	folder, binary string
 	tests, longer  []test
-	unasked        []string // longer tests that nobody has asked yet what they reach
+	unasked        []string // longer tests that have not been run yet to find what they reach
 }
 
-// A test is one that succeeds without a change.
+// A test is one that succeeds without any change.
 type test struct {
 	of        *program
 	name      string
@@ -92,8 +92,9 @@ type test struct {
 	reaches   map[int]bool // numbers of changes
 }
 
-// test shows a change to the tests of its package that it may meet, and if it survives and the options say so, to those that -most
-// leaves out and to those of packages above, unless it stands apart: then each of these would have to be built anew.
+// test runs the tests of a change's package that may reach the change. If the change survives and the options
+// ask for it, test also runs the tests that -most leaves out, and those of packages above, unless the change
+// stands apart: then each of these programs would have to be built again.
 func (p *programs) test(ctx context.Context, folder string, apart bool, meets func(test) bool, try func([]test) (ok bool, err error)) (verdict string, err error) {
 	own, err := p.program(ctx, folder, p.most)
 	if err != nil {
@@ -132,8 +133,8 @@ func (p *programs) test(ctx context.Context, folder string, apart bool, meets fu
 	return verdict, nil
 }
 
-// batches are the tests that a change meets, as many of the shortest as end within a time: those under half a second together for each package,
-// the others one by one.
+// batches returns the tests that reach a change, the shortest first, as many as finish within most. Tests of
+// less than half a second are grouped by package, the others are alone.
 func batches(tests []test, meets func(test) bool, most time.Duration) (all [][]test) {
 	tests = slices.DeleteFunc(slices.Clone(tests), func(t test) bool { return !meets(t) })
 	slices.SortStableFunc(tests, func(a, b test) int { return cmp.Compare(a.processor, b.processor) })
@@ -156,7 +157,7 @@ func batches(tests []test, meets func(test) bool, most time.Duration) (all [][]t
 	return all
 }
 
-// others are the tests of the packages that import a package, or whose tests do.
+// others returns the tests of the packages that import a package, or whose tests do.
 func (p *programs) others(ctx context.Context, folder string) (tests []test, err error) {
 	folders, ok := p.above[folder]
 	if !ok {
@@ -175,7 +176,7 @@ func (p *programs) others(ctx context.Context, folder string) (tests []test, err
 	return tests, nil
 }
 
-// above lists the folders of the packages whose tests use another's package.
+// above lists the folders of the packages whose tests use a package.
 func above(ctx context.Context, folder string) (folders []string, err error) {
 	list := func(args ...string) ([]string, error) {
 		out, err := execute(ctx, ".", time.Minute, append([]string{"go", "list"}, args...)...)
@@ -202,7 +203,7 @@ func above(ctx context.Context, folder string) (folders []string, err error) {
 	return folders, nil
 }
 
-// program builds the tests of a package when they are first asked for.
+// program builds the tests of a package when they are first needed.
 func (p *programs) program(ctx context.Context, folder string, most time.Duration) (*program, error) {
 	if one := p.built[folder]; one != nil {
 		return one, nil
@@ -224,8 +225,8 @@ func (p *programs) program(ctx context.Context, folder string, most time.Duratio
 	return one, err
 }
 
-// ask runs tests, each by itself, adds those that succeed to some, with what they reach, and returns the names of those that take longer than
-// wanted.
+// ask runs tests one by one, adds those that succeed to some, with the changes that they reach, and returns the
+// names of those that take longer than most.
 func (p *programs) ask(ctx context.Context, of *program, some *[]test, names []string, most time.Duration) (longer []string, err error) {
 	for _, name := range names {
 		t := test{of: of, name: name, reaches: map[int]bool{}}
@@ -244,7 +245,7 @@ func (p *programs) ask(ctx context.Context, of *program, some *[]test, names []s
 			fmt.Fprintf(os.Stderr, "%s: %s fails without any change and is left out\n%s", of.folder, name, out)
 			continue
 		}
-		text, _ := os.ReadFile(file) // none where it reaches nothing
+		text, _ := os.ReadFile(file) // no file if the test reaches no change
 		for n := range strings.FieldsSeq(string(text)) {
 			number, _ := strconv.Atoi(n)
 			t.reaches[number] = true
@@ -276,7 +277,7 @@ func total(tests []test) (processor time.Duration) {
 	return processor
 }
 
-// pattern matches tests of one package and no others of it.
+// pattern returns a regular expression that matches exactly these tests of a package.
 func pattern(tests []test) string {
 	names := make([]string, len(tests))
 	for i, t := range tests {
@@ -291,7 +292,7 @@ func (p *programs) execute(ctx context.Context, tests []test, limit time.Duratio
 	return execute(ctx, tests[0].of.folder, 10*limit, limited(limit, args...)...)
 }
 
-// outside tests a change outside of functions, for which programs are built anew.
+// outside tests a change outside of functions, which needs programs of its own.
 func (p *programs) outside(ctx context.Context, c change) (verdict string, err error) {
 	text, err := os.ReadFile(c.file)
 	if err != nil {

@@ -20,7 +20,7 @@ func trap(line string) []string {
 	return nil
 }
 
-// slips are pairs of instructions that a slip might confuse.
+// slips are pairs of instructions that a programmer might confuse.
 var slips = []struct{ from, to string }{
 	{"VFMADD231PD", "VFNMADD231PD"},
 	{"VFNMADD231PD", "VFMADD231PD"},
@@ -104,7 +104,7 @@ var (
 	register    = regexp.MustCompile(`\b([XYZVF])(\d+)\b`)
 )
 
-// mutations are the slips that one line allows.
+// mutations returns the slips that are possible in one line.
 func mutations(line string) []string {
 	code, _, _ := strings.Cut(line, "//")
 	code = strings.TrimRight(code, " \t")
@@ -125,7 +125,7 @@ func mutations(line string) []string {
 	var all []string
 	if mnemonic != "DATA" && mnemonic != "RET" {
 		if more || !strings.HasPrefix(body, "BLOCK") {
-			all = append(all, finish("")) // the line is forgotten
+			all = append(all, finish("")) // the line is left out
 		}
 	}
 	for _, e := range slips {

@@ -15,13 +15,13 @@
 //
 // (For the last, build the command for this machine first: go build ./tools/mutate.)
 //
-// The sample is uniform over all changes that the rules allow; of Go code it stays nearly the same
-// when the code is edited. Tests run in their short form,
-// with limited processor time, so that a change which loops is noticed. One program holds all
-// changes of Go code of a sample, and of each package only the tests run that reach the block with the change: a
-// sample takes minutes. With -suite two figures are printed: what short tests of the package itself
-// notice, and what the whole suite does, of which the shorter tests come first and no change is given more than so much time. The module is left alone, and several runs may go on at once. Survivors
-// that change no result, and why, are in docs/mutants.md.
+// The sample is uniform over all changes that the rules allow; for Go code, an edit of the code leaves most of
+// the sample unchanged. Tests run in their short form, with limited processor time, so that a change which
+// loops is noticed. One program holds all changes of Go code of a sample, and for each change only those tests
+// of its package run that reach the changed block: a sample takes minutes. With -suite two figures are printed:
+// what short tests of the package itself notice, and what the whole suite notices; the suite's shorter tests
+// come first, and the tests of one change end after the time given. The module is not modified, and several
+// runs may go on at once. Survivors that change no result, and why, are in docs/mutants.md.
 package main
 
 import (
@@ -85,8 +85,8 @@ func main() {
 
 // A mutant is a changed program.
 type mutant struct {
-	name   string // where, and what has changed
-	words  string // the same without the line
+	name   string // the place and the change
+	words  string // the same without the line number
 	folder string // of Go code: its package
 	test   func(context.Context) (verdict string, err error)
 }
@@ -106,7 +106,7 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	if err := os.Setenv("TMPDIR", dir); err != nil { // tests that are killed do not remove what they have made
+	if err := os.Setenv("TMPDIR", dir); err != nil { // tests that are killed do not remove their files
 		return err
 	}
 	var all []mutant
@@ -135,10 +135,10 @@ func run(ctx context.Context, o options) error {
 
 // A tally counts what becomes of the changes of a package.
 type tally struct {
-	tried, noticed, own, argued int // own: noticed by the package's own tests, those left out that -most leaves out
+	tried, noticed, own, argued int // own: noticed by the package's own tests, except those that -most leaves out
 }
 
-// report tests mutants until there are as many as wanted of each package, and prints those that survive.
+// report tests mutants until there are as many of each package as required, and prints those that survive.
 func report(ctx context.Context, all []mutant, of map[string]int, log io.Writer, o options) error {
 	known, err := recorded(o.log)
 	if err != nil {
@@ -201,10 +201,10 @@ func report(ctx context.Context, all []mutant, of map[string]int, log io.Writer,
 	return fmt.Errorf("of the changes of %s fewer than %g %% are noticed: write tests that notice those above, or add changes that make no difference to the list of -argued, with the reason", strings.Join(few, ", "), o.least)
 }
 
-// share returns how many percent of the changes that were tried are noticed.
+// share returns the percentage of the changes tried that were noticed.
 func (t *tally) share() float64 { return 100 * float64(t.noticed) / float64(max(t.tried, 1)) }
 
-// print prints a tally of the changes of a package, of so many that there are.
+// print prints the tally of a package that has the given number of changes.
 func (t *tally) print(folder string, of int, o options) {
 	if folder != "" {
 		fmt.Print(strings.TrimPrefix(folder, "./"), ": ")
@@ -227,8 +227,8 @@ func shuffle[T any](all []T, seed uint64) {
 	rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 }
 
-// recorded reads a file of pairs: the verdicts of earlier runs with the changes, or argued changes
-// with the reasons behind them.
+// recorded reads a file of pairs: changes with the verdicts of earlier runs, or argued changes with the
+// reasons.
 func recorded(path string) (map[string]string, error) {
 	known := map[string]string{}
 	file, err := os.Open(path)
@@ -248,7 +248,7 @@ func recorded(path string) (map[string]string, error) {
 	return known, lines.Err()
 }
 
-// ofChildren is the processor time of all commands that have ended.
+// ofChildren returns the processor time of all commands that have ended.
 func ofChildren() time.Duration {
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_CHILDREN, &used); err != nil {
@@ -257,14 +257,14 @@ func ofChildren() time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// limited is a command line with limited processor time, so that a mutant which loops is not
-// waited for on a busy machine.
+// limited returns a command line with limited processor time, so that a mutant that loops ends soon even on a
+// busy machine.
 func limited(limit time.Duration, args ...string) []string {
 	return append([]string{"sh", "-c", fmt.Sprintf(`ulimit -v 16000000; ulimit -t %d; exec "$@"`, max(1, int(math.Ceil(limit.Seconds())))), "sh"}, args...)
 }
 
-// execute runs a command in a process group of its own and, where it takes too long, kills the
-// group: tests start children.
+// execute runs a command in a process group of its own and kills the group if it takes too long, since tests
+// start child processes.
 func execute(ctx context.Context, folder string, limit time.Duration, args ...string) (output string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -275,7 +275,7 @@ func execute(ctx context.Context, folder string, limit time.Duration, args ...st
 	command.WaitDelay = time.Second
 	out, err := command.CombinedOutput()
 	if command.Process != nil {
-		_ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL) // whom it has left behind
+		_ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL) // processes that it has left behind
 	}
 	return string(out), err
 }

@@ -18,10 +18,10 @@ import (
 	"strings"
 )
 
-// One program holds all changes: each function that is changed begins with copies of its body, one
-// for each change, of which the environment variable PARE_MUTANT chooses at run time. So a program is
-// built once for the whole sample. Where the variable is "reached", the numbers of the changes that
-// the program reaches are written to the file PARE_REACHED.
+// One program holds all changes: each changed function begins with copies of its body, one per change, of which
+// the environment variable PARE_MUTANT selects one at run time. So a program is built once for the whole
+// sample. If the variable is "reached", the numbers of the changes that the program reaches are written to the
+// file PARE_REACHED.
 
 // selector is the text of the file that each changed package gets.
 const selector = `package %s
@@ -50,7 +50,7 @@ func mutantReached(n int) {
 }
 `
 
-// builds leaves out the changes that the compiler refuses.
+// builds returns the changes that the compiler accepts.
 func builds(ctx context.Context, dir string, changes []change, o options) ([]change, error) {
 	for {
 		overlay, err := weave(dir, changes)
@@ -80,7 +80,7 @@ func builds(ctx context.Context, dir string, changes []change, o options) ([]cha
 	}
 }
 
-// inCopy finds the number of a change in the compiler's messages; line directives put it there.
+// inCopy finds the number of a change in the compiler's messages, where line directives put it.
 var inCopy = regexp.MustCompile(`mutant(\d+)\.go:`)
 
 // weave writes the files with all changes, numbered from 1, into dir, and returns the overlay's name.
@@ -126,7 +126,7 @@ func writeOverlay(dir string, replace map[string]string) (overlay string, err er
 	return overlay, errors.Join(err, os.WriteFile(overlay, list, 0o600))
 }
 
-// woven is the text of a file with the changes of these numbers.
+// woven returns the text of a file with the changes of the given numbers.
 func woven(text, file string, changes []change, numbers []int) string {
 	type insertion struct {
 		at   int

@@ -1,6 +1,5 @@
-// Command samebits compares JSON results of pare that must agree to the last
-// digit: everything but the seconds they took, and the names of what computed
-// them (kernels, threads).
+// Command samebits compares JSON results of pare that must agree to the last digit, except for the seconds they
+// took and the names of what computed them (kernels, threads).
 //
 //	samebits REFERENCE OTHER...
 //
@@ -49,7 +48,7 @@ func compare(w io.Writer, reference string, others []string) (differ bool, err e
 	return differ, nil
 }
 
-// load reads one JSON value. Numbers keep their text, which is what is compared.
+// load reads one JSON value. Numbers are kept as text and compared as text.
 func load(name string) (any, error) {
 	text, err := os.ReadFile(name)
 	if err != nil {
@@ -70,8 +69,8 @@ func load(name string) (any, error) {
 // ignored are the members that say how a result was computed, not what it is.
 var ignored = []string{"seconds", "kernels", "threads"}
 
-// difference describes the first difference between two values, or is empty.
-// The path says where in the document they stand.
+// difference describes the first difference between two values, or returns "". path is the place of the values
+// in the document.
 func difference(path string, want, got any) string {
 	switch want := want.(type) {
 	case map[string]any:
@@ -116,7 +115,7 @@ func difference(path string, want, got any) string {
 	return fmt.Sprintf("%s: %v and %v", path, want, got)
 }
 
-// keys returns the members of either object that count, sorted.
+// keys returns the members of either object that are compared, sorted.
 func keys(a, b map[string]any) []string {
 	var all []string
 	for _, m := range []map[string]any{a, b} {

@@ -12,20 +12,20 @@ import (
 	"github.com/seed-45b9a24c/pare/support"
 )
 
-// Blocks differentiates solutions under penalties on blocks of coefficients: on those that are
-// not 0, A·J = B with A = ∇²f + ∇²g, which depends on β (Vaiter et al., The degrees of freedom
-// of partly smooth regularizers, 2017). It is not safe for concurrent use.
+// Blocks differentiates solutions under penalties on blocks of coefficients. On the coefficients that are not
+// 0, A·J = B with A = ∇²f + ∇²g, which depends on β (Vaiter et al., The degrees of freedom of partly smooth
+// regularizers, 2017). It is not safe for concurrent use.
 type Blocks struct {
 	fit    model.Scores
 	part   *model.Partition
 	k      *kernels.Set
 	metric model.Metric
 	system *support.BlockSystem
-	u      []float64 // n × q: what scores move by over a Newton step
+	u      []float64 // n × q: the movement of the scores over a Newton step
 	out    Hypergradient
 }
 
-// NewBlocks returns a solver that shares a system with that of the inner problem, not to be
+// NewBlocks returns a solver that shares its system with the solver of the inner problem; the two must not be
 // used at the same time.
 func NewBlocks(fit model.Scores, part *model.Partition, system *support.BlockSystem) *Blocks {
 	return &Blocks{fit: fit, part: part, k: fit.View().Kernels(), system: system}
@@ -35,28 +35,28 @@ func NewBlocks(fit model.Scores, part *model.Partition, system *support.BlockSys
 type BlockPoint struct {
 	Support     []int32   // columns with a coefficient that is not 0, ascending
 	Beta        []float64 // all coefficients, by column and score
-	Correlation []float64 // X_jᵀ(s⊙ρ)/N, likewise
+	Correlation []float64 // X_jᵀ(s⊙ρ)/N, by column and score
 	Point       *model.ScorePoint
 	KKT         float64
-	Margin      float64 // the least [model.Blocks].Clearance
-	// CurvatureWithin is that of an [Outer]; nil: second derivatives of the criterion do not vary.
+	Margin      float64 // the minimum of [model.Blocks].Clearance over the blocks
+	// CurvatureWithin is as in [Outer]; nil says that the second derivatives of the criterion are constant.
 	CurvatureWithin func(reach float64) []float64
 }
 
 const (
-	blockEdge   = 1e-10 // a margin up to which an entry counts as about to leave zero
-	blockDoubt  = 10    // times the lack of a point as a share of what holds entries at 0
-	blockSafety = 10    // of bounds
-	blockTol    = 1e-11 // of conjugate gradients
-	slopeTol    = 1e-5  // of those of slopes to step by
+	blockEdge   = 1e-10 // a margin up to which an entry counts as about to leave 0
+	blockDoubt  = 10    // an entry may leave 0 where its margin, times the largest correlation, is at most this multiple of the KKT residual
+	blockSafety = 10    // safety factor of the error bounds
+	blockTol    = 1e-11 // tolerance of conjugate gradients
+	slopeTol    = 1e-5  // their tolerance for a rough gradient
 )
 
-// Solve returns the hypergradient at a point, one entry for each λ of the penalty. slope and
-// curvature are the derivatives of the criterion in the scores, n × q; of a criterion that
-// couples scores, curvature is a diagonal that its second derivatives do not exceed. Error
-// bounds are estimated: from the residuals of the systems, from what β lacks of stationarity, from rounding,
-// and from how much the system and its right-hand side change over a Newton step. Of the options it has Rough,
-// and Tol for that. The error is an [outcome.Error] of kind Shape.
+// Solve returns the hypergradient at a point, one entry for each λ of the penalty. slope and curvature are
+// the derivatives of the criterion in the scores, n × q; for a criterion that couples scores, curvature is a
+// diagonal that bounds its second derivatives from above. Error bounds are estimated from the residuals of
+// the systems, the stationarity residual of β, rounding, and the change of the system and its right-hand side
+// over a Newton step. Of the options, Rough is used, and Tol with it. The error is an [outcome.Error] of kind
+// Shape.
 func (s *Blocks) Solve(ctx context.Context, g model.Blocks, at BlockPoint, slope, curvature []float64, opts Options) (*Hypergradient, error) {
 	n, _ := s.fit.View().Dims()
 	if len(slope) != n*s.fit.Count() || len(curvature) != len(slope) {
@@ -119,8 +119,8 @@ func (s *Blocks) Solve(ctx context.Context, g model.Blocks, at BlockPoint, slope
 	return &s.out, nil
 }
 
-// inside reports that no block of the support, and no entry at a kink of its own, is as small
-// as what the Newton step x, with the safety of bounds, may move it by.
+// inside reports that the Newton step x, times the safety factor, moves no block of the support to 0, and no
+// entry that has a kink of its own.
 func (s *Blocks) inside(g model.Blocks, x []float64) bool {
 	for _, block := range s.system.Blocks {
 		var moved, size float64
@@ -138,7 +138,8 @@ func (s *Blocks) inside(g model.Blocks, x []float64) bool {
 	return true
 }
 
-// between reports that no row passes a jump of the loss's curvature where the scores move by u, with the safety of bounds.
+// between reports that no row passes a jump of the loss's curvature where the scores move by u, times the
+// safety factor.
 func (s *Blocks) between(at BlockPoint) bool {
 	fit, ok := s.fit.(interface {
 		CurvatureRange(at *model.ScorePoint, reach float64, first int, lowest, highest []float64) bool
@@ -162,10 +163,10 @@ func (s *Blocks) between(at BlockPoint) bool {
 	return true
 }
 
-// rounding is what a system of one coefficient is off by.
+// rounding is the relative error that rounding leaves in a system, per coefficient.
 const rounding = 0x1p-50
 
-// doubt withdraws trust where entries may be on the edge of the support.
+// doubt lowers the status where entries may be about to enter the support.
 func (s *Blocks) doubt(at BlockPoint) {
 	held := s.k.MaxAbs(at.Correlation)
 	switch {
@@ -176,8 +177,8 @@ func (s *Blocks) doubt(at BlockPoint) {
 	}
 }
 
-// factorise factorises the system where it is small. Under a penalty that is not convex it
-// has to be positive definite, as it is at strict minima alone.
+// factorise factorises the system where it is small. Under a penalty that is not convex the system has to be
+// positive definite, which it is only at a strict minimum.
 func (s *Blocks) factorise(g model.Blocks) {
 	concave := g.Concavity() > 0
 	switch {
@@ -191,9 +192,9 @@ func (s *Blocks) factorise(g model.Blocks) {
 	}
 }
 
-// slopes makes the gradient for the criterion's slope h in the coefficients and nothing else, see
-// [Options].Rough, from the adjoint v. As under other penalties an entry about to leave 0 makes no difference to it, and a
-// support that depends on itself counts as a system that has stalled.
+// slopes computes the gradient alone, see [Options].Rough, for the criterion's slope h in the coefficients,
+// from the adjoint v. As under other penalties, an entry about to leave 0 does not change the status, and
+// dependent columns of the support count as a system that has stalled.
 func (s *Blocks) slopes(ctx context.Context, g model.Blocks, h, v, b []float64, tol float64) {
 	s.out.ErrorBound, s.out.InjectivityMargin = math.Inf(1), 0
 	if g.Concavity() > 0 || s.system.FactorPays(productsExpected) {
@@ -220,14 +221,14 @@ func (s *Blocks) slopes(ctx context.Context, g model.Blocks, h, v, b []float64, 
 	}
 }
 
-// solve solves a system and returns the residual that is left, in the norm of the diagonal.
+// solve solves a system and returns the norm of its residual, in the norm of the diagonal.
 func (s *Blocks) solve(ctx context.Context, b, x []float64, tol float64) float64 {
 	report := s.system.Solve(ctx, b, x, tol)
 	s.judge(ctx, report)
 	return report.Residual
 }
 
-// judge withdraws trust where a system is not solved.
+// judge lowers the status where a system is not solved.
 func (s *Blocks) judge(ctx context.Context, report support.Report) {
 	s.out.Iterations += report.Iterations
 	if s.out.Status != outcome.Converged || ctx.Err() != nil {
@@ -241,7 +242,8 @@ func (s *Blocks) judge(ctx context.Context, report support.Report) {
 	}
 }
 
-// right sets b to the right-hand side of λᵢ, after a step x where that is not nil, and reports whether it is not 0.
+// right sets b to the right-hand side of λᵢ, at β or, where x is not nil, after a step x, and reports whether
+// it is not 0.
 func (s *Blocks) right(g model.Blocks, i int, x, b []float64) (moving bool) {
 	for _, block := range s.system.Blocks {
 		out, beta := make([]float64, len(block.Beta)), block.Beta
@@ -260,9 +262,9 @@ func (s *Blocks) right(g model.Blocks, i int, x, b []float64) (moving bool) {
 	return moving
 }
 
-// step sets x to a Newton step from the point, and returns it as coefficients of the support. Where there is a
-// direction without curvature, as a shift of a column's coefficients for all classes, the rounding of
-// correlations along it is no step.
+// step sets x to a Newton step from the point, and returns the step as coefficients of the support. In a
+// direction without curvature, such as a shift of a column's coefficients for all classes, the residual may
+// be no more than the rounding of the correlations, which is ignored.
 func (s *Blocks) step(ctx context.Context, g model.Blocks, at BlockPoint, x []float64) []float64 {
 	lack := make([]float64, len(x))
 	q := s.fit.Count()
@@ -280,8 +282,8 @@ func (s *Blocks) step(ctx context.Context, g model.Blocks, at BlockPoint, x []fl
 	return append([]float64(nil), s.system.Spread(x)...)
 }
 
-// roundingError bounds the error of the computed correlations of the support in the norm of the
-// diagonal: of the residuals, where scores are off, and of their products with the columns.
+// roundingError bounds the error of the computed correlations of the support, in the norm of the diagonal:
+// the error of the residuals due to rounded scores, and the rounding of their products with the columns.
 func (s *Blocks) roundingError(at BlockPoint) float64 {
 	view, q := s.fit.View(), s.fit.Count()
 	n, _ := view.Dims()
@@ -303,7 +305,8 @@ func (s *Blocks) roundingError(at BlockPoint) float64 {
 	return s.scaled(one)
 }
 
-// change returns by what share the system may change over a step, but for jumps, and sets u to what scores move by.
+// change returns an upper bound of the relative change of the system over a step, apart from jumps of the
+// curvature, and sets u to the movement of the scores.
 func (s *Blocks) change(at BlockPoint, step []float64) (change float64) {
 	q := s.fit.Count()
 	for _, block := range s.system.Blocks {
@@ -335,8 +338,9 @@ func (s *Blocks) change(at BlockPoint, step []float64) (change float64) {
 	return change
 }
 
-// steep returns √(JᵀKJ) of a column x of the Jacobian, and how far rounding may take ∇CᵀJ: by the point, which is off by A⁻¹ of
-// what its correlations are, by the slopes, where scores are, and by their products with the columns.
+// steep returns √(JᵀKJ) for a column x of the Jacobian, and a bound of the effect of rounding on ∇CᵀJ: that
+// of the point, which is off by A⁻¹ times the error of its correlations, that of the slopes at rounded
+// scores, and that of the slopes' products with the columns.
 func (s *Blocks) steep(at BlockPoint, x, slope, curvature []float64) (steep, rounded float64) {
 	view, q := s.fit.View(), s.fit.Count()
 	n, _ := view.Dims()
@@ -369,7 +373,7 @@ func (s *Blocks) scaled(v []float64) float64 {
 	return math.Sqrt(sum)
 }
 
-// weighted returns Σ cᵢuᵢ² over the rows that judge.
+// weighted returns Σ cᵢuᵢ².
 func weighted(u, c []float64) (sum float64) {
 	for i, v := range u {
 		sum = math.FMA(c[i]*v, v, sum)

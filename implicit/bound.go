@@ -7,28 +7,29 @@ import (
 	"github.com/seed-45b9a24c/pare/model"
 )
 
-// What a gradient is worth. At the exact solution β + δβ, δβ = A⁻¹ρ to first order, ρ what
-// the optimality conditions lack on the support, the criterion's slope on it is that at β
-// plus K·δβ, K = X̃_Sᵀdiag(C″)X̃_S. With r what the linear solve left of its right-hand
-// side the gradient ∇Cᵀ_S·A⁻¹B is off by
+// The error bound of a gradient. Let the exact solution be β + δβ, with δβ = A⁻¹ρ to first order and ρ the
+// residual of the optimality conditions on the support. The criterion's slope on the support is there that at
+// β plus K·δβ, K = X̃_Sᵀdiag(C″)X̃_S. With r the residual of the linear solve, the error of the gradient
+// ∇Cᵀ_S·A⁻¹B is
 //
 //	hᵀA⁻¹r + JᵀK·A⁻¹ρ,  h = ∇C_S, J = A⁻¹B solved for; or
 //	Bᵀ(A⁻¹r + A⁻¹K·A⁻¹ρ),  v = A⁻¹h solved for
 //
-// and by what B and A themselves move with β. All is bounded by |aᵀA⁻¹b| ≤ ‖a‖‖b‖/μ, in
-// the norms of the last solve: ‖a‖² = aᵀM⁻¹a, μ the smallest eigenvalue of M^-½AM^-½.
+// plus the effect of the changes of B and A with β. All terms are bounded by |aᵀA⁻¹b| ≤ ‖a‖‖b‖/μ, in the
+// norms of the last solve: ‖a‖² = aᵀM⁻¹a, where M is its preconditioner or factor and μ the smallest
+// eigenvalue of M^-½AM^-½.
 //
-// K·A⁻¹ρ takes a system or, with J, two passes over the columns of the support. Solvers end
-// with Newton steps, after which ρ is next to nothing, and what is known of K serves:
+// K·A⁻¹ρ costs a system or, with J at hand, two passes over the columns of the support. Solvers end with
+// Newton steps, after which ρ is tiny, and these bounds of K suffice:
 //
 //	K ≼ κD,  D = diag A, κ the trace of D^-½KD^-½ or more
 //	ηD ≼ A,  η = μ where M = D, or α₂/max D
 
-// negligible is the share of what the linear solve leaves that ρ may be said to add by κ.
+// negligible is the share of the linear solve's own error up to which the effect of ρ is bounded by κ alone.
 const negligible = 0.25
 
-// safety divides what Ritz values say of the smallest eigenvalue, which they approach from
-// above. Of 2,900 gradients of the hunt made without factors none was outside its bound.
+// safety divides the smallest Ritz value, which approaches the smallest eigenvalue from above. Of 2,900
+// gradients computed without a factor in tests, none had an error beyond its bound.
 const (
 	safety        = 10
 	fewIterations = 20
@@ -42,14 +43,13 @@ func (s *Solver) mu() float64 {
 	case s.system.Factorised():
 		return s.ritz[0] / safety
 	case s.ridge > 0 && s.out.Iterations < min(len(s.diag), fewIterations):
-		return s.ridge // Ritz values of a few steps say nothing of the smallest eigenvalue
+		return s.ridge // Ritz values of a few steps do not bound the smallest eigenvalue
 	default:
 		return max(s.ritz[0]/safety, s.ridge)
 	}
 }
 
-// least returns η without a ridge: that of the factor, or μ where M = D, 0 where it is not
-// known.
+// least returns η without a ridge: from the factor, or μ where M = D; 0 where it is not known.
 func (s *Solver) least() float64 {
 	switch {
 	case s.direct.ready:
@@ -61,17 +61,17 @@ func (s *Solver) least() float64 {
 	}
 }
 
-// errorTerms are what a gradient is off by, and how far that may reach.
+// errorTerms are the terms of the error of a gradient.
 type errorTerms struct {
 	residual, rho float64 // ‖r‖ of the adjoint, ‖ρ‖, rounding included
 	prediction    float64 // how far predictions may be off by rounding
 	reach         float64 // κ/η; +Inf where η is not known
 	least         float64 // η
-	jumps         float64 // the share by which A may change at once, see jumps.go
+	jumps         float64 // the relative change of A at jumps of the curvature, see jumps.go
 	curvature     []float64
 }
 
-// errorTermsOf returns the lacks of a point after a solve.
+// errorTermsOf returns the error terms of a point after a solve.
 func (s *Solver) errorTermsOf(g model.Penalty, at Point, outer Outer) errorTerms {
 	b := errorTerms{least: max(s.least(), s.ridge), curvature: outer.Curvature}
 	b.rho, b.prediction = s.roundingError(g, at)
@@ -94,18 +94,18 @@ func (s *Solver) errorTermsOf(g model.Penalty, at Point, outer Outer) errorTerms
 	return b
 }
 
-// curvatureChange returns κ with −κA ≼ ∂A ≼ κA, ∂A the change of A in the direction that u
-// holds the predictions of: 0 where the curvature does not vary.
+// curvatureChange returns κ with −κA ≼ ∂A ≼ κA, ∂A the change of A in the direction whose predictions are in
+// u: 0 where the curvature does not vary.
 func (s *Solver) curvatureChange() float64 {
 	if s.curved == nil {
 		return 0
 	}
-	concordance, _ := s.curved.Concordance() // where the curvature jumps: as between the jumps, which errorTerms have
+	concordance, _ := s.curved.Concordance() // of the pieces between the jumps, where the curvature jumps; errorTerms has the jumps
 	return concordance * s.k.MaxAbs(s.u)
 }
 
-// roundedCurvature returns κ as curvatureChange does, for the change of A by what predictions are off by rounding, and by
-// jumps.
+// roundedCurvature returns κ as curvatureChange does, for the change of A due to the rounding of predictions
+// and to jumps.
 func (s *Solver) roundedCurvature(b errorTerms) float64 {
 	if s.curved == nil {
 		return 0
@@ -114,9 +114,9 @@ func (s *Solver) roundedCurvature(b errorTerms) float64 {
 	return float64(concordance*b.prediction) + b.jumps
 }
 
-// Where A changes, so do the means of its columns, and the intercept's part of the bordered
-// system is felt: interceptShift is what it adds to ‖h‖, as ‖(∇C_S, ∂C/∂b)‖² = ‖h‖² + (∂C/∂b)²·N/Σd,
-// and interceptTilt to the predictions of v, times the self-concordance.
+// Where A changes, so do the means of its columns, and the intercept's part of the bordered system matters.
+// interceptShift is its contribution to ‖h‖, as ‖(∇C_S, ∂C/∂b)‖² = ‖h‖² + (∂C/∂b)²·N/Σd, and interceptTilt
+// its contribution to the predictions of v, times the self-concordance.
 func (s *Solver) interceptShift(outer Outer) float64 {
 	if s.curved == nil || !s.view.Centred() {
 		return 0
@@ -148,7 +148,7 @@ func (s *Solver) applyCurvature(at Point, curvature []float64) {
 	s.project(at.Support, s.u, s.q)
 }
 
-// criterionDrift returns ‖K·A⁻¹ρ‖ or more. It solves for A⁻¹ρ as far as that matters.
+// criterionDrift returns an upper bound of ‖K·A⁻¹ρ‖. It solves for A⁻¹ρ only to the accuracy that matters.
 func (s *Solver) criterionDrift(ctx context.Context, at Point, b errorTerms, opts Options) float64 {
 	if b.rho == 0 {
 		return 0
@@ -169,7 +169,7 @@ func (s *Solver) criterionDrift(ctx context.Context, at Point, b errorTerms, opt
 	s.applyCurvature(at, b.curvature)
 	size := s.norm(s.q)
 	if unknown {
-		return size / (1 - min(0.5, report.Relative)) // as if what is left of ρ had the same effect as the rest
+		return size / (1 - min(0.5, report.Relative)) // as if the unsolved part of ρ had the same effect as the solved part
 	}
 	return size + float64(b.reach*(report.Residual+b.rho-known))
 }

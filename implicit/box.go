@@ -6,11 +6,11 @@ import (
 	"github.com/seed-45b9a24c/pare/model"
 )
 
-// Coefficients at a bound of theirs do not move with λ: they are part of the point and not of
-// the system. Their optimality condition, that the correlation is above what would hold them
-// there without the bound, has a clearance as those of zero coefficients have.
+// Coefficients at one of their bounds do not move with λ: they are part of the point and not of the system.
+// Their optimality condition, that the correlation exceeds the value that would hold them there without the
+// bound, has a clearance like that of zero coefficients.
 
-// withoutBound takes the columns at a bound out of the support of a point.
+// withoutBound moves the columns at a bound from the support of a point to its held columns.
 func (p Point) withoutBound(g model.Penalty) Point {
 	if !g.Bounded() {
 		return p
@@ -30,7 +30,8 @@ func (p Point) withoutBound(g model.Penalty) Point {
 	return own
 }
 
-// withBound returns the columns of a point with coefficients, and these.
+// withBound returns the columns of a point with non-zero coefficients, held ones included, and their
+// coefficients.
 func (p Point) withBound() (columns []int32, coef []float64) {
 	if len(p.held) == 0 {
 		return p.Support, p.Coef
@@ -47,7 +48,7 @@ func (p Point) withBound() (columns []int32, coef []float64) {
 	return append(columns, p.held[at:]...), append(coef, p.heldCoef[at:]...)
 }
 
-// withZeros puts zeros where columns of the point's support are held into vectors over the others,
+// withZeros inserts zeros for the held columns into vectors over the free columns of the point, which v has
 // one after the other.
 func (p Point) withZeros(v []float64) []float64 {
 	free := len(p.Support)
@@ -70,14 +71,15 @@ func (p Point) withZeros(v []float64) []float64 {
 	return out
 }
 
-// boundSlack returns by how much a correlation zⱼ exceeds what would hold a coefficient at its bound
-// without that.
+// boundSlack returns by how much a correlation zⱼ exceeds the value that would hold the coefficient at b
+// without its bound.
 func boundSlack(g model.Penalty, j int32, b, z float64) float64 {
 	return float64(math.Copysign(1, b)*z) - g.Alpha(int(j)) - float64(g.Ridge()*math.Abs(b))
 }
 
-// proveAtBound takes the margin of a coefficient at its bound in, and reports whether that of the
-// solution is proved to be there: its correlation may be within reach of this one.
+// proveAtBound includes the margin of a coefficient at its bound in the dual margin, and reports whether the
+// coefficient of the exact solution is proved to be there: the correlation of the solution is within reach of
+// this one.
 func (c *Certificate) proveAtBound(slack, z, reach float64) bool {
 	c.DualMargin = min(c.DualMargin, max(0, slack/math.Abs(z)))
 	return slack > reach

@@ -3,13 +3,14 @@ package implicit
 import "github.com/seed-45b9a24c/pare/support"
 
 const (
-	// farSquare is how many times the square of a centred column that of its mean may be, before the digits that
-	// their difference loses count.
+	// farSquare is how many times the centred square of a column the square of its mean may be, before the
+	// cancellation in their difference counts.
 	farSquare   = 1 << 10
-	centredRows = 512 // at a time
+	centredRows = 512 // rows at a time
 )
 
-// far reports whether the Gram matrix of columns, which has means subtracted from its products, has lost digits.
+// far reports whether the Gram matrix of columns, which subtracts the means from its products, has lost
+// digits.
 func (s *Solver) far(columns *support.Columns, e []int32, ridge float64) bool {
 	total := s.view.Total()
 	for _, j := range e {
@@ -21,8 +22,9 @@ func (s *Solver) far(columns *support.Columns, e []int32, ridge float64) bool {
 	return false
 }
 
-// centredProducts sets the matrix of the system to products of centred entries. Of a column so far from 0 all entries
-// but a thousandth are there, so that its products take no longer than those of entries as they are.
+// centredProducts sets the matrix of the system to products of centred entries. A column so far from 0 has
+// non-zero entries in all but a thousandth of the rows, so that dense products take no longer than sparse
+// ones.
 func (s *Solver) centredProducts(f factored, e []int32, ridge float64) {
 	n, _ := s.view.Dims()
 	size, total, weights, pace := len(e), s.view.Total(), s.view.Weights(), s.k.Pace()

@@ -43,7 +43,7 @@ func (s *Solver) forward(ctx context.Context, g model.Penalty, i int, at Point, 
 		off += float64(b.reach*left*b.rho) / mu // r_JᵀA⁻¹K·A⁻¹ρ
 	}
 	if ridge := g.Ridge(); ridge > 0 && g.OfRidge(i) {
-		// B = −α₂β is off by −α₂A⁻¹ρ.
+		// B = −α₂β has the error −α₂A⁻¹ρ.
 		off += float64(min(1/mu, ridge/(float64(b.least*mu)*slices.Min(s.diag))) * h * b.rho)
 		if b.rho > 0 {
 			off += float64(b.reach*b.rho*b.rho) / mu // and the slope moves along: α₂ρᵀA⁻¹K·A⁻²ρ
@@ -52,8 +52,8 @@ func (s *Solver) forward(ctx context.Context, g model.Penalty, i int, at Point, 
 	s.out.ErrorBound = max(s.out.ErrorBound, off+s.slopeRounding(at, outer, s.x, b.prediction))
 }
 
-// adjoint solves A·v = ∇C_S, which serves all hyperparameters: ∂L/∂λᵢ = Bᵢᵀv, where each
-// column has its own −αⱼ sign(βⱼ)vⱼ.
+// adjoint solves A·v = ∇C_S, which serves all hyperparameters: ∂L/∂λᵢ = Bᵢᵀv. Under a weighted penalty column
+// j has its own entry −αⱼ sign(βⱼ)vⱼ.
 func (s *Solver) adjoint(ctx context.Context, g model.Penalty, at Point, outer Outer, opts Options) {
 	copy(s.rhs, s.h)
 	report := s.solve(ctx, opts)
@@ -99,7 +99,7 @@ func (s *Solver) scaled(v []float64) float64 {
 	return math.Sqrt(sum)
 }
 
-// largest returns the largest ‖vₖeₖ‖, or more, in the norm of the last solve.
+// largest returns an upper bound of the largest ‖vₖeₖ‖ in the norm of the last solve.
 func (s *Solver) largest(v []float64) (norm float64) {
 	switch {
 	case s.direct.ready:
@@ -116,7 +116,7 @@ func (s *Solver) largest(v []float64) (norm float64) {
 	return norm
 }
 
-// solve sets x to the solution for rhs and folds the report into the result.
+// solve sets x to the solution for the right-hand side rhs and updates the result's margin and status.
 func (s *Solver) solve(ctx context.Context, opts Options) support.Report {
 	clear(s.x)
 	s.ritz = [2]float64{1, 1}
@@ -125,7 +125,7 @@ func (s *Solver) solve(ctx context.Context, opts Options) support.Report {
 	return report
 }
 
-// judge folds the report on a system into the result.
+// judge updates the result's margin and status from the report on a system.
 func (s *Solver) judge(ctx context.Context, report support.Report) {
 	out := &s.out
 	margin := s.ritz[0] / s.ritz[1]
@@ -143,8 +143,9 @@ func (s *Solver) judge(ctx context.Context, report support.Report) {
 	}
 }
 
-// improve solves A·x = b from x = 0, by conjugate gradients after what proposals there are.
-// It widens the range of Ritz values.
+// improve solves A·x = b from x = 0, by the factor where there is one, else by conjugate gradients, which
+// start from a solution on the rows or on the Gram matrix if there is one. It widens the range of Ritz
+// values.
 func (s *Solver) improve(ctx context.Context, b, x []float64, tol float64, opts Options) (report support.Report) {
 	if s.direct.ready {
 		report = s.refine(b, x, tol)
@@ -156,8 +157,8 @@ func (s *Solver) improve(ctx context.Context, b, x []float64, tol float64, opts 
 		s.ritz[0] = min(s.ritz[0], s.rows.least)
 	}
 	if s.onGram {
-		// The Gram matrix proposes; what follows begins with the residual on X, and
-		// mostly ends with it.
+		// The solution on the Gram matrix is the start: the solve below begins with its residual on X, and
+		// mostly ends there.
 		report = s.cg.Solve(ctx, &s.dense, b, x, gramShare*tol, opts.MaxIterations)
 		s.count(report)
 	}

@@ -2,39 +2,40 @@
 // to its log-hyperparameters λ, by the implicit function theorem on the support
 // (Bertrand et al., JMLR 2022, algorithm 5 and appendix A).
 //
-// At a solution β with support S the Jacobian of β in λ vanishes off S and
-// solves A·J_S = B on it, A = X̃_SᵀX̃_S/N + α₂I. The package takes β from any
-// solver: unless the caller vouches for it, β's KKT residual is computed here.
+// At a solution β with support S the Jacobian of β in λ vanishes off S and solves A·J_S = B on it,
+// A = X̃_SᵀX̃_S/N + α₂I. The package takes β from any solver: unless the caller supplies it, the KKT residual
+// of β is computed here.
 //
-// With one hyperparameter the forward system A·J = B is solved; with several, as two
-// or one per column, the adjoint A·v = ∇_S C, or both to half of the digits where J is wanted,
-// too. Small supports are factorised, which bounds errors, too (direct.go); others are left to
-// conjugate gradients on packed columns of the support, or first on their Gram matrix.
+// With one hyperparameter the forward system A·J = B is solved. With several, be it two or one per column,
+// the adjoint system A·v = ∇_S C is solved instead, or, where J is wanted too, both to half of the digits
+// (pair.go). Small supports are factorised, which also bounds the errors (direct.go). Other systems are left
+// to conjugate gradients on packed columns of the support, some after a first solution on the Gram matrix of
+// the columns.
 //
 // # Where the theorem's conditions fail
 //
-// Every such case has a status of its own. Those that say Certify are found by
-// [Solver.Certify] and [SVM.Certify], at the cost of a pass and a factorisation;
-// the others by every gradient.
+// Every such case has a status of its own. The cases marked Certify are found by [Solver.Certify] and
+// [SVM.Certify], at the cost of one pass over X and one factorisation; the others by every gradient.
 //
-//	λ ≥ λmax; SVM: nothing at C        Flat: the gradient is 0
+//	λ ≥ λmax; SVM: no sample at C      Flat: the gradient is 0
 //	a column about to enter or leave   NotDifferentiable
-//	the support may be another's       SupportUncertified: within what β is off by
-//	rows may pass a jump of the        SupportUncertified, where they make a
-//	  loss's curvature                   difference
+//	the support may change within      SupportUncertified
+//	  the error of β
+//	rows may pass a jump of the        SupportUncertified, if it may change A by
+//	  loss's curvature                   more than a tenth
 //	SVM: a sample at its bound, on     NotDifferentiable
 //	  the margin and about to leave
 //	copies of a column, one λ          the gradient of the shared coefficient, the
 //	  for all of them                    limit of the elastic net; certified
 //	copies of a column, a λ each       Certify: NotUnique; NotDifferentiable or
 //	                                     LinearSystemStalled if several are in
-//	columns that depend on others      NotUnique, SupportUncertified if β is far off, unless
-//	  otherwise, s > n among them        AssumeFullRank; Certify: also on the edge; never
-//	                                     with a ridge
+//	columns that depend on others      NotUnique, SupportUncertified if β is far off; not
+//	  otherwise, s > n among them        looked for under AssumeFullRank or with a
+//	                                     ridge; Certify: on the edge, too
 //	SVM: copies of a sample, dependent the gradient, which does not depend on how
 //	  free samples                       they share β; certified if none is free
 //
-// One-versus-rest and SURE are several problems each: the worst status counts.
+// One-versus-rest and SURE consist of several problems each: the worst status counts.
 package implicit
 
 import (
@@ -58,19 +59,18 @@ type Point struct {
 	// KKT is the KKT residual max ρⱼ of β where the caller has computed it from
 	// X; a negative value asks for it to be computed here, at one pass over X.
 	KKT float64
-	// State is that of the coefficients, as the datafit makes it, where the caller has it;
-	// nil asks for it to be made here.
+	// State is the datafit's state at these coefficients, where the caller has it; with nil it is computed
+	// here.
 	State *model.State
-	// Correlation has X_jᵀ(s⊙r) of the columns of Support at State, where the caller has
-	// them; nil asks Solve to correlate these columns itself.
+	// Correlation holds X_jᵀ(s⊙r) at State for the columns of Support, where the caller has them; with nil,
+	// Solve computes them.
 	Correlation []float64
-	// Clearance is the least of (Nαⱼ − |X_jᵀ(s⊙r)|)/‖X̃_j‖ₛ over the columns off the
-	// support, +Inf where there is none: by how much the residual may change, in the norm
-	// ‖·‖ₛ, before one of them can enter. 0 asks for it to be computed here, at one pass
-	// over X.
+	// Clearance is the minimum of (Nαⱼ − |X_jᵀ(s⊙r)|)/‖X̃_j‖ₛ over the columns off the support, +Inf where
+	// there is none: how much the residual may change, in the norm ‖·‖ₛ, before one of these columns can
+	// enter. 0 asks for it to be computed here, at one pass over X.
 	Clearance float64
 
-	held     []int32 // columns at a bound, see box.go
+	held     []int32 // columns whose coefficient is at a bound, see box.go
 	heldCoef []float64
 }
 
@@ -79,10 +79,11 @@ type Point struct {
 type Outer struct {
 	Slope     []float64 // n: ∂C/∂mᵢ
 	Curvature []float64 // n: ∂²C/∂mᵢ²
-	// CurvatureWithin, where set, returns the largest ∂²C/∂mᵢ² for predictions that are off by reach
-	// at most, n entries that are good until its next call. nil: they do not vary.
+	// CurvatureWithin, where set, returns for each row the largest ∂²C/∂mᵢ² over predictions within reach of
+	// the given ones: n entries, valid until its next call. nil says that the second derivatives are
+	// constant.
 	CurvatureWithin func(reach float64) []float64
-	// Blind says that second derivatives are not known.
+	// Blind says that the second derivatives are unknown.
 	Blind bool
 }
 
@@ -92,19 +93,19 @@ type Options struct {
 	Tol float64
 	// MaxIterations of conjugate gradients per system. 0 means 10·s + 100.
 	MaxIterations int
-	// Prove asks for a factorisation, and so for a proved bound, of supports of up to 256
-	// columns where conjugate gradients are cheaper, too.
+	// Prove asks for the factorisation, and so for a proved bound, of supports of up to 256 columns even
+	// where conjugate gradients are cheaper.
 	Prove bool
-	// AssumeFullRank leaves unchecked whether columns of the support depend on one another,
-	// where the system is not factorised and has no ridge: to know takes as many iterations
-	// again. It is for the steps of a search, which go on from a loose solution anyway.
+	// AssumeFullRank skips the check whether columns of the support depend on one another, which takes as
+	// many iterations again where the system is not factorised and has no ridge. It is for the steps of a
+	// search, which start from an inaccurate solution anyway.
 	AssumeFullRank bool
-	// Rough asks for a slope to step by: its error is not bounded, which may cost more than the
-	// slope, and nothing is confirmed, so that the status is SupportUncertified at best.
+	// Rough asks for a gradient without checks, for a search to step along: its error is not bounded, as the
+	// bound may cost more than the gradient, and nothing is confirmed, so that the status is
+	// SupportUncertified at best.
 	Rough bool
-	// Motion, where set, has a vector of n for each hyperparameter, which Solve makes
-	// ∂m/∂λᵢ, the movement of the predictions on all rows, where the support is not
-	// empty. Not for weighted penalties.
+	// Motion, where set, holds a vector of length n for each hyperparameter. Solve sets vector i to ∂m/∂λᵢ,
+	// the derivative of the predictions on all rows, unless the support is empty. Not for weighted penalties.
 	Motion [][]float64
 }
 
@@ -114,35 +115,33 @@ type Hypergradient struct {
 	// Gradient has one entry per hyperparameter; for a weighted penalty one per
 	// column of the support, in the order of Point.Support (it is 0 elsewhere).
 	Gradient []float64
-	// Jacobian is ∂β/∂λᵢ on the support, one hyperparameter after the other, where it was
-	// made on the way: with one, and where Motion was asked for; else empty. Of several it has
-	// half of the digits.
+	// Jacobian is ∂β/∂λᵢ on the support, one hyperparameter after the other, where the solve yields it: with
+	// one hyperparameter, and where Motion is asked for; else empty. With several hyperparameters it has half
+	// of the digits.
 	Jacobian []float64
 
 	KKT float64 // max ρⱼ of the β given
-	// ErrorBound is how far Gradient is from ∇L in its largest entry, by the residual of
-	// the linear system, the optimality residual of β on the support, and rounding; Bound
-	// says whether that is proved.
+	// ErrorBound bounds the largest error of an entry of Gradient, by the residual of the linear system, the
+	// optimality residual of β on the support, and rounding; Bound says whether the bound is proved.
 	ErrorBound float64
 	Bound      Bound
-	// InjectivityMargin is how far A is from singular, scaled to a diagonal of ones: a
-	// proved bound from below of its smallest eigenvalue where it was factorised, else the
-	// ratio of the extreme Ritz values, an estimate from above. 1 where the support is empty.
+	// InjectivityMargin is how far A, scaled to a diagonal of ones, is from singular: a proved lower bound of
+	// its smallest eigenvalue where it was factorised, else the ratio of the extreme Ritz values, an estimate
+	// from above. 1 where the support is empty.
 	InjectivityMargin float64
-	// MotionNorm is √(JᵀKJ), how strongly predictions move in the metric K of the second
-	// derivatives of the criterion, and ErrorNorm what √(δᵀKδ) is at most for the error δ of β,
-	// with what rounding adds to the predictions. Criteria that couple several problems need
-	// them. They are computed for one hyperparameter of a loss that is not quadratic.
+	// MotionNorm is √(JᵀKJ), the size of the predictions' derivative in the metric K of the criterion's
+	// second derivatives. ErrorNorm is an upper bound of √(δᵀKδ) for the error δ of β, with the rounding of
+	// the predictions. Criteria that couple several problems need both. They are computed for one
+	// hyperparameter of a loss that is not quadratic.
 	MotionNorm, ErrorNorm float64
-	Iterations            int // of conjugate gradients
-	// Work is what the linear systems cost by the cost model of package support, in nanoseconds on
-	// one core of a 2020s server: counted, not measured. [Generic] does not count it.
+	Iterations            int // iterations of conjugate gradients
+	// Work is the cost of the linear systems by the cost model of package support, in nanoseconds on one core
+	// of a 2020s server: counted, not measured. [Generic] does not count it.
 	Work float64
-	// Status is Converged; Flat: the support is empty, so ∇L = 0; or the reason
-	// not to trust the gradient: NotDifferentiable (A is singular to working
-	// precision), LinearSystemStalled, SupportUncertified (within what β is off by
-	// another support, or other pieces of a loss whose curvature jumps, could be the solution's, and ErrorBound is of
-	// these), or Cancelled.
+	// Status is Converged; Flat: the support is empty, so ∇L = 0; or the reason not to trust the gradient:
+	// NotDifferentiable (A is singular to working precision), LinearSystemStalled, SupportUncertified (within
+	// the error of β, the solution may have another support, or be on other pieces of a loss whose curvature
+	// jumps; ErrorBound assumes that it does not), or Cancelled.
 	Status outcome.Status
 }
 
@@ -154,32 +153,31 @@ const (
 	// Proved: the system was factorised, which bounds its smallest eigenvalue from below,
 	// the support is that of the exact solution, and rounding is counted.
 	Proved Bound = "proved"
-	// Estimated: the smallest eigenvalue is that which conjugate gradients have met, over a
-	// safety of 10, or the second derivatives of the criterion are not known.
+	// Estimated: the smallest eigenvalue is taken from the Ritz values of conjugate gradients, divided by a
+	// safety factor of 10, or the second derivatives of the criterion are unknown.
 	Estimated Bound = "estimated"
 )
 
-// singular is the injectivity margin below which A is taken for singular.
+// singular is the injectivity margin below which A counts as singular.
 const singular = 1e-13
 
-// Solver computes hypergradients of one datafit. Every call starts cold: a
-// linear system does not remember, so that on dependent columns it finds the
-// solution of least norm, the limit of the elastic net's as its ridge vanishes.
-// It holds O(n) numbers and is not safe for concurrent use.
+// Solver computes hypergradients of one datafit. Every call solves its linear systems from 0, so that on
+// dependent columns it finds the solution of least norm, the limit of the elastic net's solution as its ridge
+// vanishes. It holds O(n) numbers and is not safe for concurrent use.
 type Solver struct {
 	fit    model.Datafit
 	curved model.Curved // fit where its curvature varies, else nil
-	state  *model.State // of the point
-	own    *model.State // one made here
+	state  *model.State // the state at the point
+	own    *model.State // a state computed here
 	d      []float64    // n: the curvature at the point
 	view   *sparse.View
 	k      *kernels.Set
 	gram   *support.Gram
-	ended  func() error     // the context's
-	store  *support.Columns // the supports differentiated on
+	ended  func() error     // Err of the context of the call
+	store  *support.Columns // packed columns of the supports differentiated on
 	system support.System
 	dense  support.GramSystem
-	onGram bool // dense is the system
+	onGram bool // dense is set up and solved first
 	rows   rowSystem
 	direct direct
 	// iterative leaves all systems to conjugate gradients.
@@ -188,10 +186,10 @@ type Solver struct {
 	pair      pair
 
 	rhs, x, h, q, rho, res, diag []float64  // on the support
-	room                         []float64  // of these
-	ritz                         [2]float64 // the extreme ones of the last solve
+	room                         []float64  // the memory of these vectors
+	ritz                         [2]float64 // the extreme Ritz values of the last solve
 	listed                       []int32    // the support
-	ridge                        float64    // α₂/max D, which the smallest eigenvalue of D^-½AD^-½ is not below
+	ridge                        float64    // α₂/max D, a lower bound of the smallest eigenvalue of D^-½AD^-½
 	u                            []float64  // n
 	size                         struct {
 		residual, level float64
@@ -205,9 +203,9 @@ func New(fit model.Datafit) *Solver {
 	return NewSharing(fit, support.NewGram(support.NewColumns(fit.View())))
 }
 
-// NewSharing is [New] for a solver that shares packed columns and their Gram matrix
-// with another on the same view, not to be used at the same time. What it finds there
-// saves work; it may change results within their error bounds.
+// NewSharing is like [New], but the solver shares packed columns and their Gram matrix with another solver on
+// the same view, which must not be used at the same time. Columns that are already there save work; they may
+// change results within their error bounds.
 func NewSharing(fit model.Datafit, cache *support.Gram) *Solver {
 	view := fit.View()
 	n, _ := view.Dims()
@@ -229,7 +227,7 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, at Point, outer Out
 	s.ended = ctx.Err
 	defer func() {
 		s.out.Work = s.store.Work()
-		if ctx.Err() != nil { // whatever had the time to end
+		if ctx.Err() != nil { // even if every system was solved in time
 			s.out.Status = outcome.Cancelled
 		}
 	}()
@@ -338,14 +336,14 @@ func (s *Solver) enter(g model.Penalty, at Point, opts *Options) error {
 }
 
 const (
-	productsExpected = 40  // with the system
-	productsBesides  = 10  // as many cost what an elimination takes beside them: norms, its beginning and end
-	systemsExpected  = 1.5 // the second is not solved to the end
-	gramShare        = 0.5 // of the tolerance, for a solution on the Gram matrix
+	productsExpected = 40  // products with the system in a call
+	productsBesides  = 10  // the cost of an elimination apart from its products, as a number of products
+	systemsExpected  = 1.5 // systems in a call: the second is not solved to full accuracy
+	gramShare        = 0.5 // share of the tolerance that a solution on the Gram matrix is solved to
 )
 
-// products returns how many products with the system to expect: fewer than usual where its
-// ridge bounds the condition.
+// products returns the expected number of products with the system: fewer than usual where the ridge bounds
+// its condition number.
 func (s *Solver) products(g model.Penalty, tol float64) int {
 	if g.Ridge() == 0 || len(s.diag) == 0 {
 		return productsExpected
@@ -386,7 +384,7 @@ func check(g model.Penalty, at Point, p int) error {
 	return nil
 }
 
-// take makes the state that of a point.
+// take sets s.state to the state of a point, and computes it if the point has none.
 func (s *Solver) take(at Point) {
 	s.size.known = false
 	if s.state = at.State; s.state != nil {
@@ -395,19 +393,18 @@ func (s *Solver) take(at Point) {
 	s.fitOwn(at.withBound())
 }
 
-// fitOwn makes a state of the solver's own that of coefficients.
+// fitOwn sets s.state to a state of the solver's own, fitted at the coefficients.
 func (s *Solver) fitOwn(columns []int32, coef []float64) {
 	if s.own == nil {
 		s.own = model.NewState(s.fit)
 	}
 	s.state = s.own
-	s.state.Intercept = 0 // no memory of the point before
+	s.state.Intercept = 0 // results must not depend on the previous point
 	s.fit.Fit(columns, coef, s.state)
 }
 
-// optimality sets rho = z_S − α sign(β_S) − α₂β_S, the residual of the
-// optimality conditions on the support, and the KKT residual over all columns
-// where the caller has not.
+// optimality sets rho = z_S − α sign(β_S) − α₂β_S, the residual of the optimality conditions on the support,
+// and the KKT residual over all columns where the caller has not given it.
 func (s *Solver) optimality(g model.Penalty, at Point) {
 	size := len(at.Support)
 	vectors := []*[]float64{&s.rhs, &s.x, &s.h, &s.q, &s.rho, &s.res, &s.diag}
@@ -445,8 +442,8 @@ func (s *Solver) optimality(g model.Penalty, at Point) {
 	s.out.KKT = dual.KKT()
 }
 
-// project sets out = X̃_Sᵀg for a vector g over the rows that need not sum to 0,
-// X̃ centred on the means of the system.
+// project sets out = X̃_Sᵀg for a vector g over the rows whose entries need not sum to 0, X̃ centred on the
+// means of the system.
 func (s *Solver) project(cols []int32, g, out []float64) {
 	var sum float64
 	for from, to := range s.k.Pieces(len(g)) {

@@ -30,8 +30,7 @@ func (p Point) withoutBound(g model.Penalty) Point {
 	return own
 }
 
-// withBound returns the columns of a point with non-zero coefficients, held ones included, and their
-// coefficients.
+// withBound returns the columns of a point, held ones included, and their coefficients.
 func (p Point) withBound() (columns []int32, coef []float64) {
 	if len(p.held) == 0 {
 		return p.Support, p.Coef

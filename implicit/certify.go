@@ -16,27 +16,25 @@ import (
 // hypergradient at the point is that of the solution, to its error bound, if the
 // support is certified.
 type Certificate struct {
-	// Gap is the duality gap of the point, recomputed from X, with the unpenalised coefficients that are best for the others';
-	// +Inf where these are not found.
+	// Gap is the duality gap of the point, recomputed from X, at the unpenalised coefficients that are
+	// optimal given the others; +Inf where these are not found.
 	Gap float64
 	KKT float64 // max ρⱼ of the point as it is
-	// Support reports a proof that the exact solution has the support of the point,
-	// with its signs. Where it is false nothing is disproved.
+	// Support reports a proof that the exact solution has the support of the point, with its signs. False
+	// disproves nothing.
 	Support bool
-	// Undecided is the number of columns proved neither in nor out, counting copies
-	// of one another as one.
+	// Undecided is the number of columns proved neither in nor out of the support; copies of one another
+	// count as one.
 	Undecided int
 	// Unique reports a proof that there is one solution, up to how copies of a
 	// column share its coefficient.
 	Unique bool
-	// Shared reports that copies of a column share a coefficient of the point: where
-	// the support is certified, the solution is one of many, as copies may share
-	// otherwise.
+	// Shared reports that copies of a column share a coefficient of the point: where the support is
+	// certified, the solution is then one of many, as the copies may split the coefficient otherwise.
 	Shared bool
-	// Dependent reports that the columns of the support and those on its edge, with
-	// a dual margin of rounding size, depend on each other: the solution is not
-	// unique to working precision. It is looked for where a column is on the edge, and
-	// where a gap of rounding size left uniqueness open.
+	// Dependent reports that the columns of the support and those on its edge, with a dual margin of rounding
+	// size, depend on each other: the solution is not unique to working precision. This is checked only where
+	// a column is on the edge, or where a gap of rounding size left uniqueness open.
 	Dependent bool
 	// DualMargin is min(1 − |zⱼ|/αⱼ) off the support: 0 where a column is about to
 	// enter, so that only one-sided derivatives exist. 1 where there is no such
@@ -45,20 +43,19 @@ type Certificate struct {
 }
 
 const (
-	largestProof = 1000  // columns of the system to factorise for a proof
-	rowProof     = 2e9   // multiply–adds allowed for the rows' part of a logistic one
-	edgeMargin   = 1e-10 // dual margin that rounding can make of 0
+	largestProof = 1000  // columns of the largest system that is factorised for a proof
+	rowProof     = 2e9   // multiply–adds allowed for the rows' part of a proof for a curved loss
+	edgeMargin   = 1e-10 // a dual margin up to which it may be 0 but for rounding
 	roundingGap  = 1e3 * 0x1p-53
 
-	mostFreeSteps = 10 // of unpenalised coefficients to the best for the others'
+	mostFreeSteps = 10 // Newton steps of the unpenalised coefficients
 )
 
-// Certify proves what it can: column j is out of the exact support if
-// |zⱼ| + ‖X̃_j‖√(2L·gap/N) < αⱼ, L a bound of the loss's curvature, or what a
-// self-concordance gives in its place (see reach); and, E the columns not proved out and A_E positive definite, j is in if
-// |βⱼ| > √(2·gap·(A_E⁻¹)ⱼⱼ), for a loss that is not quadratic with 3·gap, if it is
-// self-concordant and gap is small against the curvature. It makes a pass over X and
-// factorises A_E.
+// Certify proves what it can. Column j is out of the exact support if |zⱼ| + ‖X̃_j‖√(2L·gap/N) < αⱼ, L a
+// bound of the loss's curvature; a self-concordant loss without L has another radius (see correlationRadius).
+// Let E be the columns not proved out and A_E positive definite: then j is in if |βⱼ| > √(2·gap·(A_E⁻¹)ⱼⱼ).
+// For a loss that is not quadratic the factor is 3·gap, provided that it is self-concordant and the gap is
+// small against the curvature. Certify makes a pass over X and factorises A_E.
 func (s *Solver) Certify(ctx context.Context, g model.Penalty, at Point) (Certificate, error) {
 	_, p := s.view.Dims()
 	s.ended, at = ctx.Err, at.withoutBound(g)
@@ -95,7 +92,8 @@ func (s *Solver) Certify(ctx context.Context, g model.Penalty, at Point) (Certif
 	return out, nil
 }
 
-// proving is what a proof goes by: coefficients, correlations, and how far these may be from the solution's.
+// proving holds what a proof is made from: the coefficients, the correlations, and a bound of the distance of
+// each correlation from that of the solution.
 type proving struct {
 	g     model.Penalty
 	beta  map[int32]float64
@@ -111,7 +109,8 @@ func (p proving) excluded(j int32) bool {
 	return p.g.Pull(int(j), p.z[j])+p.reach(j) < p.g.Alpha(int(j))
 }
 
-// near lists the columns that a proof has to deal with, ascending.
+// near lists, ascending, the columns that are in the support or may be in that of the solution; the others
+// update the dual margin.
 func (s *Solver) near(out *Certificate, p proving) (near []int32) {
 	for _, j := range s.view.Matrix().Order() {
 		alpha, b := p.g.Alpha(int(j)), p.beta[j]
@@ -120,7 +119,7 @@ func (s *Solver) near(out *Certificate, p proving) (near []int32) {
 			if !out.proveAtBound(boundSlack(p.g, j, b, p.z[j]), p.z[j], p.reach(j)) {
 				near = append(near, j)
 			}
-		case math.IsInf(alpha, 1), alpha == 0 && s.view.Norm(int(j)) == 0: // it cannot matter
+		case math.IsInf(alpha, 1), alpha == 0 && s.view.Norm(int(j)) == 0: // its coefficient is 0, or has no effect
 		case b != 0, alpha == 0, p.margin(j) < edgeMargin, !p.excluded(j):
 			near = append(near, j)
 		default:
@@ -131,7 +130,7 @@ func (s *Solver) near(out *Certificate, p proving) (near []int32) {
 	return near
 }
 
-// part tells the columns that are in the support or not proved out, and those in it or on its edge.
+// part returns the columns in the support or not proved out, and the columns in the support or on its edge.
 func (p proving) part(out *Certificate, near []int32) (undecided, edge []int32) {
 	for _, j := range near {
 		in := p.beta[j] != 0 || p.g.Alpha(int(j)) == 0
@@ -154,9 +153,9 @@ func (s *Solver) dependent(g model.Penalty, columns []int32) bool {
 	return rows < size
 }
 
-// correlate passes over X: it returns the coefficients and the correlations zⱼ of a point, and
-// sets its gap and KKT residual. Unpenalised coefficients are made the best for the others', as the intercept is: no dual
-// point knows what they lack.
+// correlate passes over X: it returns the coefficients and the correlations zⱼ of a point, and sets its gap
+// and KKT residual. Unpenalised coefficients are first made optimal given the others, like the intercept, as
+// the dual point does not account for their residuals.
 func (s *Solver) correlate(out *Certificate, g model.Penalty, at Point) (beta map[int32]float64, z []float64) {
 	beta = make(map[int32]float64, len(at.Support))
 	columns, coef := at.withBound()
@@ -170,7 +169,7 @@ func (s *Solver) correlate(out *Certificate, g model.Penalty, at Point) (beta ma
 	for step := 0; ; step++ {
 		dual := model.NewDual(s.fit, g, s.state)
 		var free []int32
-		lack := 0.0 // what steps along them would gain
+		lack := 0.0 // the gain of steps along the free columns
 		for _, j := range s.view.Matrix().Order() {
 			norm := s.view.Norm(int(j))
 			z[j] = s.view.Dot(int(j), s.state.Weighted) / s.view.Total()
@@ -195,8 +194,8 @@ func (s *Solver) correlate(out *Certificate, g model.Penalty, at Point) (beta ma
 	}
 }
 
-// release takes a Newton step in the coefficients of columns that are free. It reports false where these depend on one another or
-// meet a bound.
+// release takes a Newton step in the coefficients of the free columns. It returns false where these columns
+// depend on one another or a coefficient reaches a bound.
 func (s *Solver) release(g model.Penalty, free []int32, beta map[int32]float64, z []float64) bool {
 	f, size, rows := s.factorise(g, free)
 	if rows < size {
@@ -221,8 +220,8 @@ func (s *Solver) release(g model.Penalty, free []int32, beta map[int32]float64, 
 	return true
 }
 
-// unite drops from ascending columns the copies of others, which take their coefficients
-// over, and reports whether copies share one.
+// unite drops copies from ascending columns, adds their coefficients to those of their representatives, and
+// reports whether copies share a coefficient.
 func unite(copies *sparse.Copies, columns []int32, beta map[int32]float64) (rest []int32, shared bool) {
 	for _, j := range copies.Find(columns) {
 		rep := copies.Representative(j)
@@ -239,8 +238,7 @@ type factored struct {
 	l       []float64
 }
 
-// factorise returns the Cholesky factor of A_E, its size, and the rows that could
-// be factorised.
+// factorise returns the Cholesky factor of A_E, its size, and the number of rows that could be factorised.
 func (s *Solver) factorise(g model.Penalty, e []int32) (f factored, size, rows int) {
 	gram := s.gram
 	if s.curved != nil || !gram.FitsWith(e) {
@@ -263,7 +261,7 @@ func (s *Solver) factorise(g model.Penalty, e []int32) (f factored, size, rows i
 	return f, size, support.Cholesky(s.k, f.l, size)
 }
 
-// prove factorises the system of the columns E and decides which are in.
+// prove factorises the system of the columns E and decides which of them are in the support.
 func (s *Solver) prove(out *Certificate, g model.Penalty, e []int32, beta map[int32]float64, gap float64) {
 	f, size, rows := s.factorise(g, e)
 	if rows < size {
@@ -298,8 +296,8 @@ func (s *Solver) prove(out *Certificate, g model.Penalty, e []int32, beta map[in
 // pollRows is the number of rows between two checks of the context.
 const pollRows = 64
 
-// leverage returns κ² = max xᵢᵀA⁻¹xᵢ over the rows, restricted to E and with the
-// intercept's 1: what bounds how fast the curvature can change with β. It is +Inf where ctx ends.
+// leverage returns κ² = max xᵢᵀA⁻¹xᵢ over the rows, restricted to E and with the intercept's 1, which bounds
+// how fast the curvature can change with β. It is +Inf where the context has ended.
 func (s *Solver) leverage(columns *support.Columns, e []int32, l []float64) float64 {
 	size := len(e)
 	rows := columns.Unweighted(e)

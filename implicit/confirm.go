@@ -8,31 +8,30 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// A solution on a support is β̂ = β + A⁻¹ρ to first order, for the squared loss exactly, and
-// it is the solution of the problem if it has the signs of the support and leaves the
-// correlations of all other columns within their strengths. With r = ‖ρ‖ under A⁻¹, L the
-// smoothness of the loss and s the weights of the rows,
+// The solution on a given support is β̂ = β + A⁻¹ρ to first order, for the squared loss exactly. It solves
+// the problem if it has the signs of the support and keeps the correlations of all other columns within their
+// strengths. With r = ‖ρ‖ under A⁻¹, L the smoothness of the loss and s the weights of the rows,
 //
 //	|β̂ⱼ − βⱼ| ≤ r√(A⁻¹)ⱼⱼ,  ‖change of the residual‖ₛ ≤ r√(NL)
 //
-// A loss that is self-concordant with M changes its curvature along the way by no more than
-// factors e^±t, t = M·max|xᵢ(β̂ − β)|, and t ≤ M·r·κ, κ² = max xᵢᵀA⁻¹xᵢ ≤ N/min dᵢ, or with ηD ≼ A
-// the sum of all sᵢxᵢᵀD⁻¹xᵢ over η and the least weight.
+// The curvature of a loss that is self-concordant with M changes between β and β̂ by factors e^±t at most,
+// t = M·max|xᵢ(β̂ − β)|, and t ≤ M·r·κ. Here κ² = max xᵢᵀA⁻¹xᵢ ≤ N/min dᵢ; with ηD ≼ A it is also at most the
+// sum of all sᵢxᵢᵀD⁻¹xᵢ over η and the least weight.
 
 const (
-	farthestStep = 0.1 // t up to which the first order and a share of it bound all orders
-	orders       = 4   // that share: 1 + 4t
+	farthestStep = 0.1 // the largest t at which 1 + orders·t times the first-order bound bounds all orders
+	orders       = 4   // see farthestStep
 	nearStep     = 0.01
 )
 
-// distance is how far the solution may be from the point.
+// distance bounds how far the solution is from the point.
 type distance struct {
 	energy float64 // r
 	step   float64 // t
-	known  bool    // that the curvature cannot change by more than t says
+	known  bool    // t bounds the change of the curvature
 }
 
-// across returns a bound of xᵢᵀA⁻¹xᵢ over the rows, none of which is lighter than it says.
+// across returns an upper bound of xᵢᵀA⁻¹xᵢ over the rows with a weight of at least lightest.
 func (s *Solver) across(at Point, lightest float64) (bound float64) {
 	eta, total := max(s.least(), s.ridge), s.view.Total()
 	if !(eta > 0) {
@@ -49,10 +48,11 @@ func (s *Solver) across(at Point, lightest float64) (bound float64) {
 	return bound
 }
 
-// factor is what first-order bounds are multiplied by.
+// factor returns the factor that turns first-order bounds into bounds of all orders.
 func (d distance) factor() float64 { return 1 + float64(orders*d.step) }
 
-// distance returns how far the solution may be, by ρ in the norm of the last solve.
+// distance returns bounds of the distance to the solution, from the norm rho of ρ in the norm of the last
+// solve.
 func (s *Solver) distance(at Point, rho, mu float64) distance {
 	d := distance{energy: rho / math.Sqrt(mu), known: true}
 	if s.curved == nil {
@@ -71,7 +71,7 @@ func (s *Solver) distance(at Point, rho, mu float64) distance {
 		if weights != nil {
 			weight = weights[i]
 		}
-		// A row whose curvature is less than any number has far to go to any that counts.
+		// A row whose curvature underflows to 0 is far from any point where its curvature matters.
 		if v > 0 && weight > 0 {
 			least, lightest = min(least, v), min(lightest, weight)
 		}
@@ -92,15 +92,15 @@ func (s *Solver) distance(at Point, rho, mu float64) distance {
 	return d
 }
 
-// confirm checks that the support is that of the solution, and makes a bound of first order
-// one of all orders.
+// confirm checks that the support is that of the solution, and turns the first-order error bound into one of
+// all orders.
 func (s *Solver) confirm(ctx context.Context, g model.Penalty, at Point, outer Outer, opts Options) {
 	if s.out.Status != outcome.Converged {
 		return
 	}
 	mu := s.mu()
 	found := s.rank(ctx, g, opts)
-	if now := s.mu(); now < mu { // errors grow at most as 1/μ
+	if now := s.mu(); now < mu { // errors grow in proportion to 1/μ at most
 		s.out.ErrorBound *= mu / now
 		mu = now
 	}
@@ -113,7 +113,7 @@ func (s *Solver) confirm(ctx context.Context, g model.Penalty, at Point, outer O
 	smoothness := s.fit.Steepest(s.state)
 	moved := d.energy * math.Sqrt(s.view.Total()*smoothness) * d.factor()
 	clearance, knot := s.clearance(g, at)
-	if math.IsNaN(s.out.ErrorBound) { // what it is made of has met the largest number
+	if math.IsNaN(s.out.ErrorBound) { // a term has overflowed
 		s.out.ErrorBound = math.Inf(1)
 	}
 	switch {
@@ -128,18 +128,18 @@ func (s *Solver) confirm(ctx context.Context, g model.Penalty, at Point, outer O
 		case knot, !s.inside(g, at, d, mu):
 			s.out.Status = outcome.NotDifferentiable
 		}
-	case found == deficient, knot, !(moved < clearance), !s.inside(g, at, d, mu): // what is on the edge may be within reach
+	case found == deficient, knot, !(moved < clearance), !s.inside(g, at, d, mu): // a change of the support may be within reach
 		s.out.Status = outcome.SupportUncertified
 	}
 }
 
-// scale is ‖r‖ₛ, what changes of the residual are small beside.
+// scale returns ‖r‖ₛ, the scale of changes of the residual.
 func (s *Solver) scale() float64 {
 	residual, _ := s.sizes()
 	return residual * math.Sqrt(s.view.Total())
 }
 
-// inside reports that no coefficient changes its sign, or meets a bound, on the way to the
+// inside reports that no coefficient changes its sign, or reaches a bound, between the point and the
 // solution.
 func (s *Solver) inside(g model.Penalty, at Point, d distance, mu float64) bool {
 	for k, j := range at.Support {
@@ -155,13 +155,13 @@ func (s *Solver) inside(g model.Penalty, at Point, d distance, mu float64) bool 
 	return true
 }
 
-// clearance returns the clearance of the point, but for columns off the support on the edge of
-// entering, and whether there are such: there is no derivative then.
+// clearance returns the clearance of the point without the columns on the edge of the support, and whether
+// there are such columns: the derivative does not exist then.
 func (s *Solver) clearance(g model.Penalty, at Point) (least float64, knot bool) {
 	if g.Quadratic() {
 		return math.Inf(1), false
 	}
-	// Nαⱼ/‖X̃_j‖ₛ is ‖r‖ₛ at most where the strength is reached.
+	// Where |X_jᵀ(s⊙r)| = Nαⱼ, Nαⱼ/‖X̃_j‖ₛ is at most ‖r‖ₛ.
 	if at.Clearance != 0 && math.Abs(at.Clearance) > edgeMargin*s.scale() {
 		return at.Clearance, false
 	}

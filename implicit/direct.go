@@ -9,9 +9,8 @@ import (
 	"github.com/seed-45b9a24c/pare/support"
 )
 
-// direct solves the system of a small support by its Cholesky factor, A + E = L·Lᵀ, and
-// proves what that is worth. With m rows, s columns, D = diag A and wⱼ² = Aⱼⱼ, or what it
-// is before a mean is subtracted, rounding leaves
+// direct solves the system of a small support by its Cholesky factor, A + E = L·Lᵀ, and proves a bound of the
+// error. With m rows, s columns, D = diag A and wⱼ² = Aⱼⱼ, taken before a mean is subtracted, rounding leaves
 //
 //	|Eᵢⱼ| ≤ (m + 2s + 8)u·wᵢwⱼ
 //
@@ -19,38 +18,38 @@ import (
 // ‖D^-½ED^-½‖ ≤ ε = (m + 2s + 8)u·Σwⱼ²/Aⱼⱼ. The smallest eigenvalue of D^-½LLᵀD^-½ is
 // at least 1/τ, τ the trace of the inverse; hence (1 − ετ)·LLᵀ ≼ A.
 //
-// Copies of a column share its coefficient: with E their signs, s × r for r columns that are
-// no copies, A = E·A_r·Eᵀ, and the solution of least norm is A⁺b = E·K⁻¹A_r⁻¹K⁻¹Eᵀb, K = EᵀE
-// the numbers of copies.
+// Copies of a column share its coefficient. Let E be their signs, s × r for r columns that are no copies of
+// one another: then A = E·A_r·Eᵀ, and the solution of least norm is A⁺b = E·K⁻¹A_r⁻¹K⁻¹Eᵀb, where K = EᵀE
+// holds the numbers of copies.
 type direct struct {
 	ready, depends bool
 	kernels        *kernels.Set
 	size           int // r
 	l              []float64
 	inverse        []float64 // diagonal of (LLᵀ)⁻¹
-	x, y           []float64 // on all columns
+	x, y           []float64 // scratch on all columns
 	least          float64   // 1/τ
 	sure           float64   // 1 − ετ
 	leverage       float64   // see [Solver.leverage]; 0 until it is asked for
 
 	representatives []int32   // r columns
-	place           []int32   // of the column that each of all is a copy of, among representatives; nil: no copies
-	sign            []float64 // of it
-	count           []float64 // K
-	z               []float64 // on representatives
+	place           []int32   // for each column, the position of the column that it copies among representatives; nil: no copies
+	sign            []float64 // the sign of each copy
+	count           []float64 // K, the numbers of copies
+	z               []float64 // scratch on representatives
 }
 
 const (
 	largestDirect = 256
 	unit          = 0x1p-53
-	constant      = 8    // roundings in a term, beside those that grow with the problem
-	mostLost      = 0.5  // of A, to rounding
+	constant      = 8    // roundings in a term, besides those whose number grows with the problem
+	mostLost      = 0.5  // the largest share of A that rounding may take
 	traceSlack    = 1.01 // for the rounding of τ itself
 	refinements   = 3
-	alike         = 0.99 // cosine of copies, but for rounding
+	alike         = 0.99 // the least cosine of columns that are compared as copies
 )
 
-// factorPays reports whether the factor of the columns is asked for, or cheaper than so many
+// factorPays reports whether the factor of the columns is asked for, or cheaper than the given number of
 // products.
 func (s *Solver) factorPays(columns []int32, products int, asked bool) bool {
 	size := float64(len(columns))
@@ -62,13 +61,12 @@ func (s *Solver) factorPays(columns []int32, products int, asked bool) bool {
 	return asked || cost < float64(float64(products)*s.store.ProductCost(columns))
 }
 
-// inSum bounds the roundings that a term meets in a sum over n rows: kernels have four
-// partial sums or more, block by block.
+// inSum bounds the number of roundings of a term in a sum over n rows: kernels have four partial sums or
+// more, block by block.
 func inSum(n int) float64 { return float64(n/4 + n/kernels.Block + 2 + constant) }
 
-// factoriseDirect factorises the system of the columns, which the Gram matrix holds. It is
-// not ready where they depend on one another, other than as copies, or where rounding may
-// have made it so.
+// factoriseDirect factorises the system of the columns, which are in the Gram matrix. It does not set ready,
+// but depends, where the columns depend on one another, other than as copies, or may do so within rounding.
 func (s *Solver) factoriseDirect(columns []int32, g model.Penalty) {
 	f := &s.direct
 	f.kernels, f.representatives, f.place, f.size = s.k, columns, nil, len(columns)
@@ -93,8 +91,8 @@ func (s *Solver) factoriseDirect(columns []int32, g model.Penalty) {
 	}
 }
 
-// factorisedRoughly factorises the system of the columns, which the Gram matrix holds, and proves
-// nothing.
+// factorisedRoughly factorises the system of the columns, which are in the Gram matrix, without a bound of
+// the error, and reports success.
 func (s *Solver) factorisedRoughly(columns []int32, ridge float64) bool {
 	f := &s.direct
 	f.kernels, f.representatives, f.place, f.size = s.k, columns, nil, len(columns)
@@ -103,7 +101,7 @@ func (s *Solver) factorisedRoughly(columns []int32, ridge float64) bool {
 	return support.Cholesky(s.k, f.l, f.size) == f.size
 }
 
-// factorised factorises the system of the representatives.
+// factorised factorises the system of the representatives and reports success.
 func (s *Solver) factorised(ridge float64) bool {
 	f := &s.direct
 	f.l = resize(f.l, f.size*f.size)
@@ -124,8 +122,8 @@ func (s *Solver) factorised(ridge float64) bool {
 	return true
 }
 
-// parallel returns the columns that, by the Gram matrix, lie in the direction of another or
-// nearly so, as copies do: to compare columns themselves is dear.
+// parallel returns the columns that, by the Gram matrix, are parallel to another or nearly so, as copies are:
+// comparing the columns themselves is more expensive.
 func (s *Solver) parallel(columns []int32) (near []int32) {
 	f, size := &s.direct, len(columns)
 	f.l = resize(f.l, size*size)
@@ -141,8 +139,8 @@ func (s *Solver) parallel(columns []int32) (near []int32) {
 	return near
 }
 
-// share lists the columns that copy others, among those that may. It returns false where there
-// is none.
+// share finds the columns that copy others, among those of near, and sets the representatives. It returns
+// false where there is no copy.
 func (f *direct) share(copies *sparse.Copies, columns, near []int32) bool {
 	if len(copies.Find(near)) == 0 {
 		return false
@@ -201,7 +199,7 @@ func (f *direct) inverseAt(k int) float64 {
 	return f.inverse[f.place[k]] / (count * count)
 }
 
-// norm returns ‖v‖ in the norm of the last solve: with the factor √(vᵀ(LLᵀ)⁺v).
+// norm returns ‖v‖ in the norm of the last solve: √(vᵀ(LLᵀ)⁺v) where the factor is ready.
 func (s *Solver) norm(v []float64) float64 {
 	f := &s.direct
 	if !f.ready {
@@ -214,7 +212,7 @@ func (s *Solver) norm(v []float64) float64 {
 	return math.Sqrt(max(0, s.k.Dot(z, y)))
 }
 
-// refine adds the solution for b by the factor to x, which is 0, and improves it by its residual on X.
+// refine adds the factor's solution for b to x, which is 0, and improves it by iterative refinement on X.
 func (s *Solver) refine(b, x []float64, tol float64) support.Report {
 	f, norm := &s.direct, s.norm(b)
 	if norm == 0 {
@@ -232,7 +230,7 @@ func (s *Solver) refine(b, x []float64, tol float64) support.Report {
 		}
 		now := s.norm(f.x)
 		if !(now < left) {
-			s.k.Axpy(-1, s.res, x) // the step was rounding
+			s.k.Axpy(-1, s.res, x) // undo a step that was rounding only
 			break
 		}
 		if left = now; left <= tol*norm {

@@ -17,8 +17,8 @@ type Smooth interface {
 	HessianProduct(beta, v, out []float64)
 }
 
-// Separable is a user's own penalty g(β, λ) = Σ g_j(β_j, λ), known by the
-// proximal operator of γg_j at the λ of interest, γ the step.
+// Separable is a user's own penalty g(β, λ) = Σ g_j(β_j, λ), given by the proximal operator of γg_j at the λ
+// of interest, γ the step.
 type Separable interface {
 	// Hyperparameters returns r.
 	Hyperparameters() int
@@ -29,17 +29,15 @@ type Separable interface {
 	Sensitivity(j, i int, z, step float64) float64
 }
 
-// Generic returns the hypergradient at β for any smooth datafit and separable
-// penalty: algorithm 5 of Bertrand et al. in its general form. step is a γ ≤ 1/L
-// for which β is a fixed point of β ↦ prox_{γg}(β − γ∇f(β)); how far it is from
-// one comes back as KKT, in units of the gradient. outer is ∇C(β), p entries.
+// Generic returns the hypergradient at β for any smooth datafit and separable penalty: algorithm 5 of
+// Bertrand et al. in its general form. step is a γ ≤ 1/L for which β is a fixed point of β ↦ prox_{γg}(β −
+// γ∇f(β)); KKT is the distance of β from a fixed point, in units of the gradient. outer is ∇C(β), p entries.
 //
-// With π = ∂_z prox on the support S, A = I − diag(π)(I − γ∇²f_SS) is not
-// symmetric where π varies; the system solved is diag(1/π)·A·J_S = diag(1/π)·B,
-// which is, and positive definite where the solution is locally unique. Under a penalty that
-// says it is not convex (by a method LargestStep, as MCP does) that is checked, and a point that is no strict
-// minimum has no gradient: NotDifferentiable.
-// B = ∂_λ prox − γ diag(π)∇²f_{S,Sᶜ}J_{Sᶜ}; off the support J is ∂_λ prox.
+// With π = ∂_z prox on the support S, A = I − diag(π)(I − γ∇²f_SS) is not symmetric where π varies. The
+// system solved, diag(1/π)·A·J_S = diag(1/π)·B, is symmetric, and positive definite where the solution is
+// locally unique. Positive definiteness is checked under a penalty that is not convex, as a method
+// LargestStep with a finite value says (MCP has one): a point that is no strict minimum has no gradient, and
+// the status is NotDifferentiable. B = ∂_λ prox − γ diag(π)∇²f_{S,Sᶜ}J_{Sᶜ}; off the support J is ∂_λ prox.
 func Generic(ctx context.Context, k *kernels.Set, f Smooth, g Separable, beta, outer []float64, step float64, opts Options) (*Hypergradient, error) {
 	if err := checkGeneric(beta, outer, step); err != nil {
 		return nil, err
@@ -132,10 +130,10 @@ func newGenericSystem(f Smooth, g Separable, beta []float64, step float64) (a *g
 	return a, kkt
 }
 
-// definite reports, under a penalty that is not convex, whether the system is positive
-// definite, as it is at a strict minimum alone: Converged where it is, NotDifferentiable where
-// it is not, and SupportUncertified where it is too large to factorise. Conjugate gradients
-// would see a direction of negative curvature only where the right-hand side has a part of it.
+// definite reports, under a penalty that is not convex, whether the system is positive definite, as it is
+// only at a strict minimum: Converged where it is, NotDifferentiable where it is not, and SupportUncertified
+// where it is too large to factorise. Conjugate gradients would detect a direction of negative curvature only
+// where the right-hand side has a component in it.
 func (a *genericSystem) definite(k *kernels.Set) outcome.Status {
 	size := len(a.support)
 	if size > largestProof {

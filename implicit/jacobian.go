@@ -44,8 +44,8 @@ func (s *Solver) VJP(ctx context.Context, g model.Penalty, at Point, w []float64
 //
 //	Jᵀ(∇²C·J·w − (∂A/∂w)·v) + (∂B/∂w)ᵀv.
 //
-// It is the curvature between two knots only: on real data knots add as much again,
-// so that searches do better with slopes from two iterates.
+// It is the curvature between two knots of the path only. On real data knots add as much again, so that
+// searches do better with slopes at two iterates.
 func (s *Solver) HVP(ctx context.Context, g model.Penalty, at Point, outer Outer, direction []float64, opts Options) ([]float64, outcome.Status, error) {
 	n, _ := s.view.Dims()
 	if len(outer.Slope) != n || len(outer.Curvature) != n {
@@ -91,7 +91,7 @@ func (s *Solver) HVP(ctx context.Context, g model.Penalty, at Point, outer Outer
 		predictV[i] = (outer.Curvature[i] - float64(third*predictV[i]/s.view.Total())) * u[i]
 	}
 	right := s.projected(at, predictV)
-	last := len(direction) - 1 // that of the ridge, where there is one
+	last := len(direction) - 1 // the index of the ridge, where there is one
 	ridge := 0.0               // ∂A/∂w = ridge·I
 	if g.Ridge() > 0 {
 		ridge = g.Ridge() * direction[last]
@@ -102,7 +102,7 @@ func (s *Solver) HVP(ctx context.Context, g model.Penalty, at Point, outer Outer
 	copy(s.rhs, right)
 	s.solve(ctx, opts)
 	out := s.pull(g, at, s.x)
-	// B's own dependence: ∂B_i/∂λ_i = B_i, and the ridge's B₂ = −α₂β moves with β.
+	// The dependence of B itself: ∂B_i/∂λ_i = B_i, and the ridge's B₂ = −α₂β moves with β.
 	for i, own := range s.pull(g, at, v) {
 		out[i] = math.FMA(own, direction[i], out[i])
 	}
@@ -138,7 +138,7 @@ func (s *Solver) combine(g model.Penalty, at Point, w []float64) {
 	}
 }
 
-// pull returns Bᵀ·v, laid out as a direction.
+// pull returns Bᵀ·v, laid out like a direction.
 func (s *Solver) pull(g model.Penalty, at Point, v []float64) []float64 {
 	out := make([]float64, s.coordinates(g, at))
 	if s.weighted(g) {

@@ -7,22 +7,23 @@ import (
 	"github.com/seed-45b9a24c/pare/model"
 )
 
-// Where the curvature of a loss jumps, a row that passes a jump on the way to the solution changes A at once. With
-// hᵢ = xᵢᵀA⁻¹xᵢ and Δᵢ what the weighted curvature of row i may change by, A changes by κA at most,
+// Where the curvature of a loss jumps, a row that passes a jump between the point and the solution changes A
+// by a finite amount. With hᵢ = xᵢᵀA⁻¹xᵢ and Δᵢ the largest change of the weighted curvature of row i, A
+// changes by κA at most,
 //
 //	κ = Σ Δᵢhᵢ/N over the rows within reach of a jump,
 //
-// and predictions move by r√hᵢ, r as in [distance], or by 1/(1 − κ) times as much where A gives way.
+// and predictions move by r√hᵢ, r as in [distance], or by 1/(1 − κ) times as much where A decreases.
 
 // jumping is a datafit whose curvature may jump.
 type jumping interface {
 	CurvatureRange(s *model.State, reach float64, first int, lowest, highest []float64) bool
 }
 
-// outset is what the way to the solution is taken longer by than A says, for κ up to farthestStep.
+// outset is the factor 1/(1 − κ) on the distance to the solution, for κ up to farthestStep.
 const outset = 1 / (1 - farthestStep)
 
-// jumps returns κ, or a part of it that is beyond farthestStep.
+// jumps returns κ, or a partial sum of it beyond farthestStep.
 func (s *Solver) jumps(at Point, energy float64) (share float64) {
 	fit, ok := s.fit.(jumping)
 	if !ok || energy == 0 {
@@ -51,8 +52,8 @@ func (s *Solver) jumps(at Point, energy float64) (share float64) {
 	return share
 }
 
-// jumpers lists the rows whose curvature may change where predictions are off by reach, and returns the sum of what it may
-// change by.
+// jumpers lists the rows whose curvature may change where predictions are off by reach, and returns the sum
+// of these changes.
 func (s *Solver) jumpers(fit jumping, reach float64) (list []int, changes float64) {
 	n, _ := s.view.Dims()
 	lowest, highest := make([]float64, n), make([]float64, n)
@@ -69,7 +70,7 @@ func (s *Solver) jumpers(fit jumping, reach float64) (list []int, changes float6
 	return list, changes
 }
 
-// lightest returns the least weight of a row that has one.
+// lightest returns the least positive weight of a row.
 func (s *Solver) lightest() float64 {
 	weights := s.view.Weights()
 	if weights == nil {

@@ -8,21 +8,22 @@ import (
 	"github.com/seed-45b9a24c/pare/support"
 )
 
-// mostLeverages bounds the numbers that rows of the support may take.
+// mostLeverages bounds the number of rows times the size of the support.
 const mostLeverages = 1 << 27
 
-// Removal is what a point says of the rows' part in it.
+// Removal holds the first-order effect of each row, and of λ, on a point.
 type Removal struct {
-	// Leverage is hᵢ = sᵢ·xᵢA⁻¹xᵢᵀ/N of every row on the support, with the intercept: by how much the
-	// prediction of a row follows a change of its own residual. It is +Inf where no row that counts has a curvature, and so
-	// nothing determines the intercept.
+	// Leverage is hᵢ = sᵢ·xᵢA⁻¹xᵢᵀ/N of every row on the support, with the intercept: the change of the row's
+	// prediction per unit change of its own residual. It is +Inf where no row of positive weight has a
+	// curvature, so that nothing determines the intercept.
 	Leverage []float64
-	Motion   []float64   // by how much predictions move where all λ's move by 1
-	Moves    [][]float64 // by how much coefficients do, of the support, where one of them does; nil where each column has its own
+	Motion   []float64   // the derivative of the predictions where all λs move by 1
+	Moves    [][]float64 // the derivative of the support's coefficients in each λ; nil where each column has its own λ
 }
 
-// Leverages returns what removes rows from the fit. Bounds that hold coefficients count as in [Solver.Solve]. The error is an
-// [outcome.Error] of kind Limit where rows and support are too many, and of BadParameter where the columns depend on one another.
+// Leverages returns the leverages of the rows and the derivatives of the fit. Coefficients at a bound are
+// fixed, as in [Solver.Solve]. The error is an [outcome.Error]: of kind Limit where rows and support are too
+// many, of kind BadParameter where the columns depend on one another.
 func (s *Solver) Leverages(g model.Penalty, at Point) (*Removal, error) {
 	at = at.withoutBound(g)
 	n, p := s.view.Dims()
@@ -63,7 +64,7 @@ func (s *Solver) Leverages(g model.Penalty, at Point) (*Removal, error) {
 	return out, nil
 }
 
-// move sets how coefficients and predictions move.
+// move sets the derivatives of the coefficients and predictions.
 func (s *Solver) move(out *Removal, f factored, g model.Penalty, at Point) {
 	all := make([]float64, len(at.Support))
 	solve := func(v []float64) { support.CholeskySolve(s.k, f.l, len(v), v) }
@@ -82,7 +83,7 @@ func (s *Solver) move(out *Removal, f factored, g model.Penalty, at Point) {
 	s.predict(f.columns, at.Support, all, out.Motion)
 }
 
-// fromFactor sets squares to xᵢ(L·Lᵀ)⁻¹xᵢᵀ of every row: to ‖L⁻¹xᵢᵀ‖², for as many rows at a time as L has.
+// fromFactor sets squares to xᵢ(L·Lᵀ)⁻¹xᵢᵀ = ‖L⁻¹xᵢᵀ‖² for every row, in blocks of as many rows as L has.
 func (s *Solver) fromFactor(f factored, columns []int32, squares []float64) {
 	l, size := support.Padded(s.k, f.l, len(columns))
 	block, met := make([]float64, size*size), make([]int, len(columns))
@@ -104,8 +105,8 @@ func (s *Solver) fromFactor(f factored, columns []int32, squares []float64) {
 	}
 }
 
-// entries sets out to the entries of a centred column from a row on. The column has as many in the rows before as were met, and
-// so it is after the rows of out with the number returned.
+// entries sets out to the entries of a centred column in the rows from first on. met is the number of stored
+// entries in the rows before; the return value is that number for the rows after those of out.
 func (s *Solver) entries(j int32, centre float64, first, met int, out []float64) int {
 	index, values := s.view.Matrix().Column(int(j))
 	scale := s.view.Scale(int(j))

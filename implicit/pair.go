@@ -5,27 +5,27 @@ import (
 	"math"
 )
 
-// pair is v, near A⁻¹h, h = ∇C_S, beside the Jacobian J, near A⁻¹B. With what is left of
-// either, r_v = h − A·v and r_J = B − A·J,
+// pair holds v ≈ A⁻¹h, h = ∇C_S, the companion of the Jacobian J ≈ A⁻¹B. With the residuals r_v = h − A·v and
+// r_J = B − A·J,
 //
 //	hᵀA⁻¹B = vᵀB + r_vᵀJ + r_vᵀA⁻¹r_J,
 //
-// and the last term is no more than ‖r_v‖‖r_J‖/μ. So each may be solved to the root of the
-// tolerance. What rounding adds to r_v is not halved: it meets J itself, as ‖δr_v‖‖B‖/μ. Where
-// the J of several hyperparameters are wanted, one system more to half of the digits takes fewer
-// iterations than the other half of all the others.
+// where the last term is at most ‖r_v‖‖r_J‖/μ. So each system may be solved to the square root of the
+// tolerance. The rounding of r_v does not benefit: its effect is ‖δr_v‖‖B‖/μ. Where the J of several
+// hyperparameters are wanted, one more system to half of the digits takes fewer iterations than the other
+// half of the digits of all the others.
 type pair struct {
 	v, left   []float64 // v, r_v
 	known     bool
 	remaining float64 // ‖r_v‖
-	rounding  float64 // of it
+	rounding  float64 // the rounding of r_v
 }
 
 // halve returns the tolerance of each system of a pair.
 func halve(tol float64) float64 { return math.Sqrt(tol) }
 
-// mirror solves for v. Next to no ridge may leave A singular to rounding and h outside of its range:
-// v is not known then, and J alone serves.
+// mirror solves for v. A tiny ridge may leave A singular to rounding, with h outside its range: v is then not
+// known, and J alone is used.
 func (s *Solver) mirror(ctx context.Context, opts Options) {
 	p, size := &s.pair, len(s.h)
 	p.v, p.left = resize(p.v, size), resize(p.left, size)
@@ -38,8 +38,7 @@ func (s *Solver) mirror(ctx context.Context, opts Options) {
 	}
 }
 
-// product solves A·J = B, B in rhs and J in x. It returns hᵀA⁻¹B, how far that may be off
-// times μ, and ‖r_J‖.
+// product solves A·J = B, B in rhs and J in x. It returns hᵀA⁻¹B, its error bound times μ, and ‖r_J‖.
 func (s *Solver) product(ctx context.Context, opts Options) (value, off, left float64) {
 	p := &s.pair
 	if !p.known {

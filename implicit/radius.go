@@ -2,14 +2,14 @@ package implicit
 
 import "math"
 
-// correlationRadius returns how far the correlation zⱼ of a column may be from that of the exact
-// solution, by a gap. With a bound L of the loss's curvature that is ‖X̃_j‖√(2L·gap/N);
-// without one, of a loss that is self-concordant with M,
+// correlationRadius returns, for each column, how far its correlation zⱼ may be from that of the exact
+// solution, given the gap. With a bound L of the loss's curvature that is ‖X̃_j‖√(2L·gap/N); without one, for
+// a loss that is self-concordant with M,
 //
 //	√(2Hⱼⱼ·gap) + (M/3)·maxᵢ|xᵢⱼ|·gap,  H the curvature at the point,
 //
 // by Fenchel's inequality for the Bregman divergence of the loss, as in Bernstein's bound.
-// Where the loss has neither, nothing is known.
+// A loss with neither has the radius +Inf.
 func (s *Solver) correlationRadius(gap float64) func(j int32) float64 {
 	if bound, ok := s.fit.Smoothness(); ok {
 		radius := math.Sqrt(2 * gap * bound / s.view.Total())
@@ -32,7 +32,7 @@ func (s *Solver) correlationRadius(gap float64) func(j int32) float64 {
 // curvatureAlong returns Hⱼⱼ, and the largest entry on rows with curvature, of a column
 // centred on its mean by the curvature where there is an intercept.
 func (s *Solver) curvatureAlong(j int) (curvature, largest float64) {
-	var total, rest, sum float64 // Σdᵢ, that of rows without an entry, Σdᵢxᵢ
+	var total, rest, sum float64 // Σdᵢ, the part of it on rows without an entry, Σdᵢxᵢ
 	for _, d := range s.d {
 		total += d
 	}

@@ -9,14 +9,14 @@ import (
 	"github.com/seed-45b9a24c/pare/support"
 )
 
-// Where columns depend on one another A is singular, and conjugate gradients do not notice:
-// all their right-hand sides are in its range, and they end at the solution of least norm. A
-// random right-hand side is not: what it has outside the range, about 1/√s of its norm, is
-// left over. So a solve that gets below a hundredth of that has met none, but for one in a
-// hundred of the right-hand sides where a single dimension is missing.
+// Where columns depend on one another A is singular, and conjugate gradients do not detect it: all the
+// right-hand sides of the gradient are in the range of A, and conjugate gradients converge to the solution of
+// least norm. A random right-hand side has a component outside the range, about 1/√s of its norm, which stays
+// in the residual. A solve whose residual gets below a hundredth of that has shown that there is no such
+// component, except for one in a hundred of the right-hand sides where a single dimension is missing.
 const rankShare = 0.01
 
-// rank is what is known of that of A.
+// rank is what is known of the rank of A.
 type rank int
 
 const (
@@ -25,8 +25,8 @@ const (
 	unknownRank
 )
 
-// rank solves for a random right-hand side, unless a factor, a ridge or the caller says that
-// A is regular. Ritz values that it meets on the way serve error bounds.
+// rank solves for a random right-hand side, unless a factor or a ridge proves that A is regular, or the
+// caller assumes it. The Ritz values of the solve also serve error bounds.
 func (s *Solver) rank(ctx context.Context, g model.Penalty, opts Options) rank {
 	switch {
 	case s.direct.depends:
@@ -50,7 +50,7 @@ func (s *Solver) rank(ctx context.Context, g model.Penalty, opts Options) rank {
 	if report.Converged && margin > singular {
 		return full
 	}
-	s.ritz = before // of the range of A
+	s.ritz = before // those of the range of A
 	switch {
 	case report.Iterations < opts.MaxIterations && ctx.Err() == nil:
 		return deficient
@@ -59,8 +59,8 @@ func (s *Solver) rank(ctx context.Context, g model.Penalty, opts Options) rank {
 	}
 }
 
-// draw makes the right-hand side, the same for copies of a column, which may share its
-// coefficient, in the scale of the diagonal.
+// draw makes a random right-hand side in the scale of the diagonal: the same for copies of a column where
+// they may share a coefficient.
 func (s *Solver) draw(g model.Penalty) {
 	source := random.SplitMix64(len(s.listed))
 	for k, d := range s.diag {

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-45b9a24c/pare/support"
 )
 
-// slopes makes the gradient and nothing else, see [Options].Rough.
+// slopes computes the gradient alone, see [Options].Rough.
 func (s *Solver) slopes(ctx context.Context, g model.Penalty, at Point, opts Options) {
 	out := &s.out
 	out.Status, out.Bound, out.ErrorBound, out.InjectivityMargin = outcome.SupportUncertified, Estimated, math.Inf(1), 0
@@ -35,14 +35,13 @@ func (s *Solver) slopes(ctx context.Context, g model.Penalty, at Point, opts Opt
 	}
 }
 
-// mirrored reports whether one system for the adjoint A⁻¹∇C_S takes the place of one for each
-// hyperparameter.
+// mirrored reports whether one system, for the adjoint A⁻¹∇C_S, replaces one for each hyperparameter.
 func (s *Solver) mirrored(g model.Penalty, opts Options) bool {
 	return s.weighted(g) || g.Hyperparameters() > 1 && opts.Motion == nil
 }
 
-// appendSlopes appends ∂L/∂λᵢ = Bᵢᵀv for the adjoint v in x; of a weighted penalty for each column
-// of the support.
+// appendSlopes appends ∂L/∂λᵢ = Bᵢᵀv for the adjoint v in x; for a weighted penalty, one entry for each
+// column of the support.
 func (s *Solver) appendSlopes(g model.Penalty, at Point) {
 	for i := range g.Hyperparameters() {
 		g.Sensitivity(i, at.Support, at.Coef, s.h)
@@ -56,8 +55,8 @@ func (s *Solver) appendSlopes(g model.Penalty, at Point) {
 	}
 }
 
-// propose sets x to the solution for rhs, by what there is of a factor, the Gram matrix and the
-// columns, in this order.
+// propose sets x to the solution for rhs, by the factor, the Gram matrix, the rows or the packed columns: the
+// first of these that is ready.
 func (s *Solver) propose(ctx context.Context, opts Options) (report support.Report) {
 	clear(s.x)
 	switch {

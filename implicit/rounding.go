@@ -6,13 +6,13 @@ import (
 	"github.com/seed-45b9a24c/pare/model"
 )
 
-// What rounding adds to a bound. A sum of k products is off by k·u·Σ|aᵢbᵢ| at most, in any
-// order (Higham, section 3.1), and by the Cauchy–Schwarz inequality that is k·u·‖a‖‖b‖.
-// Errors that are X̂ᵀz/√N of a vector z over the rows have the norm ‖z‖ under A⁻¹ whatever
-// the condition of A; those of the dot products themselves do not, and are divided by η.
+// The contribution of rounding to a bound. A sum of k products has an error of k·u·Σ|aᵢbᵢ| at most, in any
+// order (Higham, section 3.1), and by the Cauchy–Schwarz inequality of k·u·‖a‖‖b‖ at most. An error that is
+// X̂ᵀz/√N of a vector z over the rows has the norm ‖z‖ under A⁻¹ whatever the condition of A; the errors of
+// the dot products themselves have no such form, and are divided by η.
 
-// residualRounding bounds the error of a computed residual b − A·x in the norm of the last solve: with
-// the factor, or by the diagonal.
+// residualRounding bounds the error of a computed residual b − A·x in the norm of the last solve, that of the
+// factor or that of the diagonal.
 func (s *Solver) residualRounding(at []int32, b, x []float64) float64 {
 	var predicted, right, scaled, growth float64
 	for k, d := range s.diag {
@@ -32,15 +32,14 @@ func (s *Solver) residualRounding(at []int32, b, x []float64) float64 {
 	return unit * (float64(growth*inside) + outside)
 }
 
-// uncentredSquare returns wⱼ² of the column at a place of the support: Aⱼⱼ, or what it is before a mean
-// is subtracted.
+// uncentredSquare returns wⱼ² of column j, at position k of the support: Aⱼⱼ before a mean is subtracted.
 func (s *Solver) uncentredSquare(k int, j int32) float64 {
 	mean := s.store.Mean(j)
 	return s.diag[k] + float64(mean*mean*s.store.Total()/s.view.Total())
 }
 
-// roundingError bounds the error of the computed ρ in the norm of the last solve, and how far
-// predictions on all rows may be off.
+// roundingError bounds the error of the computed ρ, in the norm of the last solve, and that of the
+// predictions on all rows.
 func (s *Solver) roundingError(g model.Penalty, at Point) (rho, prediction float64) {
 	total, y := s.view.Total(), s.fit.Target()
 	residual, level := s.sizes()
@@ -52,7 +51,7 @@ func (s *Solver) roundingError(g model.Penalty, at Point) (rho, prediction float
 		all = math.FMA(math.Sqrt(s.view.Whole(int(j), mean)+float64(float64(len(y))*mean*mean)), b, all)
 		return norm
 	}
-	if len(at.held) > 0 { // they do not move, but predictions have them
+	if len(at.held) > 0 { // held coefficients do not move, but the predictions include them
 		steepest := math.Sqrt(s.fit.Steepest(s.state))
 		for k, j := range at.held {
 			b := math.Abs(at.heldCoef[k])
@@ -70,7 +69,7 @@ func (s *Solver) roundingError(g model.Penalty, at Point) (rho, prediction float
 	inside := columns + level + intercept
 	if s.curved != nil {
 		inside = linear + float64(intercept*math.Sqrt(s.store.Total()/total))
-		if s.view.Centred() { // residuals sum to 0 but for their rounding
+		if s.view.Centred() { // residuals sum to 0 up to rounding
 			inside += float64(residual * math.Sqrt(total/s.store.Total()))
 		}
 	}
@@ -83,7 +82,7 @@ func (s *Solver) roundingError(g model.Penalty, at Point) (rho, prediction float
 	return rho, unit * width * (all + float64(intercept*math.Sqrt(float64(len(y)))))
 }
 
-// sizes returns √(Σsᵢrᵢ²/N) and √(Σsᵢ(|yᵢ| + |mᵢ|)²/N), which a point has once.
+// sizes returns √(Σsᵢrᵢ²/N) and √(Σsᵢ(|yᵢ| + |mᵢ|)²/N), computed once for a point.
 func (s *Solver) sizes() (residual, level float64) {
 	if s.size.known {
 		return s.size.residual, s.size.level
@@ -105,8 +104,8 @@ func (s *Solver) sizes() (residual, level float64) {
 	return s.size.residual, s.size.level
 }
 
-// slopeRounding bounds the error of the computed ∇Cᵀ_S·x: of the slopes, where predictions are
-// off, of their products with the columns, and of the sum.
+// slopeRounding bounds the error of the computed ∇Cᵀ_S·x: that of the slopes at rounded predictions, that of
+// their products with the columns, and that of the sum.
 func (s *Solver) slopeRounding(at Point, outer Outer, x []float64, prediction float64) float64 {
 	var moved, sum float64
 	for k, j := range at.Support {

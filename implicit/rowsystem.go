@@ -6,24 +6,24 @@ import (
 	"github.com/seed-45b9a24c/pare/support"
 )
 
-// rowSystem solves for a ridge alone where rows are fewer than columns. As the Gram
-// matrix does, it proposes; conjugate gradients on X begin there.
+// rowSystem solves a system with a ridge by a matrix over the rows, where these are fewer than the columns.
+// As with the Gram matrix, conjugate gradients on X start from its solution.
 type rowSystem struct {
-	list   []int32 // columns that system is of
+	list   []int32 // the columns of system
 	system *support.RowSystem
 	ready  bool
-	least  float64 // a bound from below of the smallest eigenvalue of the Jacobi-scaled system
+	least  float64 // a lower bound of the smallest eigenvalue of the Jacobi-scaled system
 }
 
-// rowReuses is the number of strengths that are expected to share the matrix of the rows.
+// rowReuses is the expected number of strengths that share the matrix over the rows.
 const rowReuses = 5
 
-// prepare factorises the system of the columns, all that have entries, where that is
-// cheaper than the products expected. It reports whether it did.
+// prepare factorises the system of the columns where that is cheaper than the expected products. It reports
+// whether it did.
 func (r *rowSystem) prepare(s *Solver, columns []int32, alpha float64) bool {
 	rows := float64(s.store.Rows())
 	reuses := rowReuses
-	if s.curved != nil { // the weights of rows are those of the point
+	if s.curved != nil { // the row weights depend on the point
 		reuses = 1
 	}
 	cost := s.store.RowSystemCost(columns)/float64(reuses) + float64(support.FactorValue*rows*rows*rows/6)

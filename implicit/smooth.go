@@ -6,9 +6,8 @@ import (
 	"github.com/seed-45b9a24c/pare/model"
 )
 
-// OfDatafit makes a [Smooth] of a datafit at the coefficients of a state, for [Generic]: the
-// intercept, where there is one, is eliminated. Columns are those of the view. It holds for
-// that state alone.
+// OfDatafit makes a [Smooth] for [Generic] of a datafit at a state, with the intercept, if there is one,
+// eliminated. Columns are those of the view. It is valid at the coefficients of that state only.
 func OfDatafit(fit model.Datafit, s *model.State) *Rows {
 	view := fit.View()
 	n, _ := view.Dims()
@@ -47,7 +46,7 @@ func (r *Rows) HessianProduct(_, v, out []float64) {
 	r.columns(r.u, 1/r.total, out)
 }
 
-// Outer sets out to the derivative of a criterion in β, from that in the predictions: the
+// Outer sets out to the derivative of a criterion in β, given its derivative in the predictions: the
 // intercept moves with β.
 func (r *Rows) Outer(slope, out []float64) {
 	var sum, all float64
@@ -64,7 +63,7 @@ func (r *Rows) Outer(slope, out []float64) {
 	r.columns(r.u, 1, out)
 }
 
-// columns sets out[j] = scale·X̃ⱼᵀu, X̃ the columns as they are in the matrix of the view.
+// columns sets out[j] = scale·X̃ⱼᵀu, X̃ the columns as they are in the view's matrix.
 func (r *Rows) columns(u []float64, scale float64, out []float64) {
 	view := r.fit.View()
 	for j := range out {
@@ -72,7 +71,7 @@ func (r *Rows) columns(u []float64, scale float64, out []float64) {
 	}
 }
 
-// predict adds the movement of the predictions with β, the intercept moving along.
+// predict adds to u the movement of the predictions, and of the intercept with them, for a movement v of β.
 func (r *Rows) predict(v, u []float64) {
 	view := r.fit.View()
 	cols := make([]int32, 0, len(v))

@@ -10,18 +10,18 @@ import (
 	"github.com/seed-45b9a24c/pare/support"
 )
 
-// SVMPoint is where to differentiate the SVM: its dual variables that are not 0.
+// SVMPoint is where to differentiate the SVM: its non-zero dual variables.
 type SVMPoint struct {
 	Free  []int32   // samples with 0 < βᵢ < Cᵢ, ascending: S
 	Dual  []float64 // their βᵢ
 	Bound []int32   // samples with βᵢ = Cᵢ, ascending: S_λ
-	// W is w = Σβᵢyᵢxᵢ, p numbers, and Predictions are xᵢw for all n samples, where
-	// the caller has them from X; nil asks for passes over X here.
+	// W is w = Σβᵢyᵢxᵢ, p numbers, and Predictions are xᵢw for all n samples, where the caller has computed
+	// them from X; nil asks for passes over X here.
 	W, Predictions []float64
 }
 
-// SVMHypergradient is ∂L/∂λ of the SVM, λ = ln C, with what it is worth. Its
-// slices belong to the solver and change with its next call.
+// SVMHypergradient is ∂L/∂λ of the SVM, λ = ln C, with its error bound and status. Its slices belong to the
+// solver and change with its next call.
 type SVMHypergradient struct {
 	// Hypergradient has one entry in Gradient. Its ErrorBound assumes that S and
 	// S_λ are right. NotDifferentiable says that a sample is on a kink: at a
@@ -29,8 +29,8 @@ type SVMHypergradient struct {
 	Hypergradient
 	// Derivative is ∂w/∂λ, p numbers: ∂L/∂λ = ∇_wCᵀ∂w/∂λ for any criterion of w.
 	Derivative []float64
-	// DegeneracyMargin is min |1 − mᵢ| over the samples at a bound, those with βᵢ = 0
-	// included: how far the nearest is from moving. +Inf where there is none.
+	// DegeneracyMargin is min |1 − mᵢ| over the samples at a bound, those with βᵢ = 0 included: the distance
+	// of the nearest sample from becoming free. +Inf where there is none.
 	DegeneracyMargin float64
 }
 
@@ -38,15 +38,14 @@ type SVMHypergradient struct {
 //
 //	J_{S_λ} = Cᵢ,  Q_SS·J_S = −Q_{S,S_λ}J_{S_λ},  ∂w/∂λ = Σ Jᵢyᵢxᵢ
 //
-// (with the minus sign that appendix A of the paper lacks). So ∂w/∂λ is the part of
-// ΣCᵢyᵢxᵢ, the sum over S_λ, that is orthogonal to the samples of S: dependent samples
-// make β, but neither w nor its derivative, ambiguous. And it is that part of w, of
-// which no more than the margins has to be known:
+// (the minus sign is missing in appendix A of the paper). So ∂w/∂λ is the component of ΣCᵢyᵢxᵢ, the sum over
+// S_λ, that is orthogonal to the samples of S: dependent samples make β ambiguous, but neither w nor its
+// derivative. It is also that component of w, which needs the margins only:
 //
 //	Q_SS·z = m_S,  ∂w/∂λ = w − Σ zᵢyᵢxᵢ, the sum over S
 //
-// which always has a solution. It is found by conjugate gradients on a copy of the
-// samples of S.
+// which always has a solution. It is found by the factor of Q_SS where S is small, else by conjugate
+// gradients on a copy of the samples of S.
 //
 // Every call starts cold. An SVM holds O(n + p) numbers and, of sparse data, the entries
 // of the samples of S twice; it is not safe for concurrent use.
@@ -55,7 +54,7 @@ type SVM struct {
 	k   *kernels.Set
 	cg  support.CG
 
-	samples     []int32        // S, as they are stored
+	samples     []int32        // S, in the order of storage
 	system      support.Normal // Q_SS in the variables yᵢvᵢ
 	bound, beta []float64      // n: Cᵢ and βᵢ
 	margins     []float64      // n: mᵢ
@@ -77,7 +76,7 @@ func NewSVM(fit *model.SVM) *SVM {
 	}
 }
 
-// onEdge is the distance of a margin from 1 that rounding can make of 0.
+// onEdge is the distance of a margin from 1 that may be 0 but for rounding.
 const onEdge = 1e-10
 
 // Apply sets out = Q_SS·v in the variables yᵢvᵢ; see [support.Operator].
@@ -90,11 +89,10 @@ func (s *SVM) Diagonal(out []float64) {
 	}
 }
 
-// Solve returns the hypergradient at a point of the dual problem of C = e^logC,
-// which any solver may have found: its KKT residual is computed here. outer has
-// the slope and curvature of the criterion on its validation rows, 0 elsewhere.
-// The error is an [outcome.Error] about the arguments; what the numbers are
-// worth is in the result's status.
+// Solve returns the hypergradient at a point of the dual problem of C = e^logC, found by any solver: the KKT
+// residual of the point is computed here. outer holds the slope and curvature of the criterion on its
+// validation rows, 0 elsewhere. The error is an [outcome.Error] about the arguments; the result's status says
+// whether the numbers can be trusted.
 func (s *SVM) Solve(ctx context.Context, logC float64, at SVMPoint, outer Outer, opts Options) (*SVMHypergradient, error) {
 	n, _ := s.fit.Dims()
 	if len(outer.Slope) != n || len(outer.Curvature) != n {
@@ -122,7 +120,7 @@ func (s *SVM) Solve(ctx context.Context, logC float64, at SVMPoint, outer Outer,
 	clear(out.Derivative)
 	s.gap, s.length = dual.Gap()+float64(roundingGap*s.fit.Null(c)), s.k.Nrm2(s.w)
 	if len(at.Bound) == 0 {
-		// β does not touch C: w stays for every larger C.
+		// No βᵢ is at its bound: w is the same for every larger C.
 		out.Status, out.Bound = outcome.Flat, Proved
 		if s.prepare(); !s.free.ready {
 			s.pull(ctx, opts)
@@ -145,7 +143,7 @@ func (s *SVM) Solve(ctx context.Context, logC float64, at SVMPoint, outer Outer,
 	return out, nil
 }
 
-// enter checks a point and spreads it out.
+// enter checks a point and sets beta and bound on all samples from it.
 func (s *SVM) enter(c float64, at SVMPoint) error {
 	n, p := s.fit.Dims()
 	if len(at.Free) != len(at.Dual) {
@@ -261,7 +259,7 @@ func (s *SVM) differentiate(ctx context.Context, outer Outer, opts Options) {
 		}
 	}
 	_, d := s.distance()
-	// L′ = ∇_wCᵀ∂w/∂λ. w takes ∇_wC, u its derivative.
+	// L′ = ∇_wCᵀ∂w/∂λ. From here on w holds ∇_wC, and u its derivative.
 	clear(s.w)
 	s.k.Clear(s.u)
 	curvature := outer.Curvature
@@ -298,7 +296,7 @@ func (s *SVM) differentiate(ctx context.Context, outer Outer, opts Options) {
 	out.ErrorBound = float64(slope*(residual+s.free.blurred)) + float64(s.k.Nrm2(s.u)*d) + float64(bends*s.free.blurred) + float64(rounding)
 }
 
-// pull sets x to what takes w back to its margins on the free samples.
+// pull sets x to z, the solution of Q_SS·z = m_S, in the variables yᵢzᵢ.
 func (s *SVM) pull(ctx context.Context, opts Options) support.Report {
 	for k, i := range s.samples {
 		s.rhs[k] = s.margins[i] * s.fit.Labels()[i]
@@ -306,11 +304,11 @@ func (s *SVM) pull(ctx context.Context, opts Options) support.Report {
 	return s.project(ctx, s.rhs, s.x, opts)
 }
 
-// kink looks for a sample at a bound, on the margin, whose margin moves: to one
-// side of λ it is free.
+// kink sets NotDifferentiable where a sample at a bound and on the margin has a margin that moves: on one
+// side of λ the sample is free.
 func (s *SVM) kink(tol float64) {
 	dw := s.out.Derivative
-	size, slack := s.k.Nrm2(dw), min(0.1, 100*tol) // what the linear solve leaves
+	size, slack := s.k.Nrm2(dw), min(0.1, 100*tol) // slack allows for the error of the linear solve
 	for i, bound := range s.bound {
 		if bound == 0 || s.beta[i] != 0 && s.beta[i] != bound || math.Abs(1-s.margins[i]) > onEdge {
 			continue

@@ -7,24 +7,24 @@ import (
 	"github.com/seed-45b9a24c/pare/support"
 )
 
-// What an SVM's gradient is worth. With the free samples S and those at their bound right,
-// ŵ − w = X_Sᵀ(yQ_SS⁻¹ρ), ρ = 1 − m_S, so that ‖ŵ − w‖² = ρᵀQ_SS⁻¹ρ; the gap is another
-// bound of it, whatever S. ∂w/∂λ depends on the two sets alone, and what a linear solve
-// leaves of it, of residual r, is √(rᵀQ_SS⁻¹r) long. Both are bounded by the factor of Q_SS
-// as those of [direct] are, where S is small, else by a Ritz value over a safety.
+// The error bound of an SVM's gradient. If the free samples S and those at their bound are right, ŵ −
+// w = X_Sᵀ(yQ_SS⁻¹ρ), ρ = 1 − m_S, so that ‖ŵ − w‖² = ρᵀQ_SS⁻¹ρ; the duality gap bounds it, too, whatever S
+// is. ∂w/∂λ depends on the two sets alone, and a linear solve with the residual r leaves an error of length
+// √(rᵀQ_SS⁻¹r) in it. Both are bounded by the factor of Q_SS, as in [direct], where S is small, else by a
+// Ritz value over a safety factor.
 type free struct {
 	ready   bool
 	q       []float64
 	inverse []float64 // diagonal of (LLᵀ)⁻¹
 	y       []float64
-	mu      float64 // μLLᵀ ≼ Q_SS, or as M is the diagonal of it
+	mu      float64 // μLLᵀ ≼ Q_SS, or without the factor μD ≼ Q_SS, D the diagonal of Q_SS
 	least   float64 // ηD ≼ Q_SS
 	margin  float64
-	blurred float64 // how far w may be off by rounding
+	blurred float64 // a bound of the error of w by rounding
 }
 
-// largestFree is the number of samples whose products with one another cost less than
-// conjugate gradients.
+// largestFree is the number of samples up to which their products with one another cost less than conjugate
+// gradients.
 const largestFree = 128
 
 // prepare factorises Q_SS where S is small, in the variables yᵢvᵢ.
@@ -64,7 +64,7 @@ func (s *SVM) prepare() {
 	}
 }
 
-// norm returns ‖v‖ of the last solve, √(vᵀ(LLᵀ)⁻¹v) with the factor.
+// norm returns ‖v‖ in the norm of the last solve: √(vᵀ(LLᵀ)⁻¹v) with the factor.
 func (s *SVM) norm(v []float64) float64 {
 	f := &s.free
 	if f.ready {
@@ -79,7 +79,7 @@ func (s *SVM) norm(v []float64) float64 {
 	return math.Sqrt(sum)
 }
 
-// project sets x to the solution of Q_SS·x = b. The residual is in the norm of Q_SS⁻¹.
+// project sets x to the solution of Q_SS·x = b. The residual it reports is in the norm of Q_SS⁻¹.
 func (s *SVM) project(ctx context.Context, b, x []float64, opts Options) support.Report {
 	f := &s.free
 	clear(x)
@@ -113,13 +113,13 @@ func (s *SVM) project(ctx context.Context, b, x []float64, opts Options) support
 	return support.Report{Residual: left / math.Sqrt(f.mu), Relative: left / norm, Converged: true}
 }
 
-// products bounds the rounding of products of the free samples with w, under Q_SS⁻¹.
+// products bounds, in the norm of Q_SS⁻¹, the rounding of the products of the free samples with w.
 func (s *SVM) products() float64 {
 	_, p := s.fit.Dims()
 	return unit * inSum(p) * math.Sqrt(float64(len(s.samples))/s.free.least) * s.length
 }
 
-// residualRounding bounds the rounding in the residual of the last solution, x.
+// residualRounding bounds the rounding in the residual of the last solution x.
 func (s *SVM) residualRounding() float64 {
 	var sum float64
 	for k, i := range s.samples {
@@ -128,7 +128,7 @@ func (s *SVM) residualRounding() float64 {
 	return float64(unit*float64(len(s.samples)+constant)*sum) + float64(2*s.products())
 }
 
-// distance bounds ‖ŵ − w‖: by ρ, if the sets are right, or by the gap.
+// distance bounds ‖ŵ − w‖: rho by ρ alone, which holds if the sets are right, and radius by the gap, too.
 func (s *SVM) distance() (rho, radius float64) {
 	size := 0.0
 	if len(s.samples) > 0 {
@@ -141,7 +141,7 @@ func (s *SVM) distance() (rho, radius float64) {
 	return rho, min(rho, math.Sqrt(s.gap)+s.free.blurred)
 }
 
-// near reports that no free sample can reach the end of its box, by η.
+// near reports that no free sample can reach an end of its box, by η.
 func (s *SVM) near(rho float64) bool {
 	for _, i := range s.samples {
 		reach := rho / math.Sqrt(s.free.least*s.fit.Square(int(i)))
@@ -152,9 +152,9 @@ func (s *SVM) near(rho float64) bool {
 	return true
 }
 
-// confirms reports that the free samples and those at their bound are the solution's: no
-// margin can reach 1, nor a free sample the end of its box, on the way to it. Samples on the
-// margin to rounding are for [SVM.kink].
+// confirms reports that the free samples and those at their bound are those of the solution: between the
+// point and the solution, no margin can reach 1, and no free sample an end of its box. Samples on the margin
+// to rounding are left to [SVM.kink].
 func (s *SVM) confirms(ctx context.Context, opts Options) bool {
 	rho, radius := s.distance()
 	_, p := s.fit.Dims()
@@ -180,9 +180,9 @@ func (s *SVM) confirms(ctx context.Context, opts Options) bool {
 	case s.near(rho):
 		return true
 	case len(s.samples) > largestFree:
-		return false // to know would cost as much again
+		return false // a further check would cost as much again
 	}
-	// Samples depend on one another: one step to a solution has to stay inside.
+	// Samples depend on one another: a step to a solution has to stay inside the box.
 	report := s.project(ctx, s.rho, s.x, opts)
 	for k, i := range s.samples {
 		if b := s.beta[i] + float64(s.x[k]*s.fit.Labels()[i]); !report.Converged || !(b > 0 && b < s.bound[i]) {

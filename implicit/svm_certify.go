@@ -7,16 +7,14 @@ import (
 	"github.com/seed-45b9a24c/pare/support"
 )
 
-// Certify proves what it can of the exact solution of the dual problem of
-// C = e^logC, from ‖w − ŵ‖² ≤ gap: sample i is at 0 if mᵢ − ‖xᵢ‖√gap > 1, at Cᵢ if
-// mᵢ + ‖xᵢ‖√gap < 1; and, where that settles all but the free samples F and Q_FF is
-// positive definite, i is free if βᵢ is further than √(gap·(Q_FF⁻¹)ᵢᵢ) from both
-// ends of its box. It makes a pass over X, unless the point has its predictions, and
-// factorises Q_FF.
+// Certify proves what it can of the exact solution of the dual problem of C = e^logC, from ‖w − ŵ‖² ≤ gap.
+// Sample i is at 0 if mᵢ − ‖xᵢ‖√gap > 1, and at Cᵢ if mᵢ + ‖xᵢ‖√gap < 1. Where that settles all samples but
+// the free samples F, and Q_FF is positive definite, i is free if βᵢ is further than √(gap·(Q_FF⁻¹)ᵢᵢ) from
+// both ends of its box. Certify makes a pass over X, unless the point has its predictions, and factorises
+// Q_FF.
 //
-// Of the certificate, Unique is said of β (w always is), Dependent of the samples of
-// F, and DualMargin is min |1 − mᵢ| over the samples at a bound, 1 where there are
-// none.
+// In the certificate, Unique refers to β (w is always unique), Dependent to the samples of F, and DualMargin
+// is min |1 − mᵢ| over the samples at a bound, 1 where there are none.
 func (s *SVM) Certify(ctx context.Context, logC float64, at SVMPoint) (Certificate, error) {
 	c, err := s.fit.Strength(logC)
 	if err != nil {
@@ -61,7 +59,7 @@ func (s *SVM) Certify(ctx context.Context, logC float64, at SVMPoint) (Certifica
 		out.Undecided += size
 		return out, nil
 	}
-	// With a sample undecided the error of β has other entries than those of F.
+	// While a sample is undecided the error of β may have entries outside F.
 	settled := out.Undecided == 0
 	for k, i := range s.samples {
 		clear(s.x)

@@ -14,7 +14,7 @@ import (
 // VectorsPoint is where to differentiate a [model.Vectors].
 type VectorsPoint struct {
 	Dual        []float64 // n: a
-	Free, Bound []int32   // rows with aᵢ inside its interval, and at an end of it that is not 0
+	Free, Bound []int32   // rows with aᵢ inside its interval, and rows with aᵢ at a non-zero end of it
 	Predictions []float64 // n: x̃ᵢw + b
 	W           []float64 // p
 }
@@ -25,27 +25,27 @@ type VectorsPoint struct {
 //	K·[J_S; J_b] = −[A_SB·a_B; Σa_B] in ln C, where J_B = a_B,
 //	K·[J_S; J_b] = −ε[sign a_S; 0] in ln ε,
 //
-// without the last row and column where there is no intercept. ∂w = X̃ᵀJ, on the simplex its part
-// along the face that w is inside of, and A is of that part. Many free rows are left to conjugate
-// gradients, but on the simplex.
+// without the last row and column where there is no intercept. ∂w = X̃ᵀJ; on the simplex, ∂w is the component
+// of X̃ᵀJ along the face in whose interior w is, and A is made of those components. Many free rows are left
+// to conjugate gradients, except on the simplex.
 //
-// Every call starts cold. A Vectors is not safe for concurrent use.
+// Every call starts from 0. A Vectors is not safe for concurrent use.
 type Vectors struct {
 	fit     *model.Vectors
 	k       *kernels.Set
 	system  vectorsSystem
 	square  []float64 // n: ‖x̃ᵢ‖²
-	reached []float64 // n: of that, what counts as w moves, see [model.Vectors.Spreads]
+	reached []float64 // n: the part of ‖x̃ᵢ‖² that counts as w moves, see [model.Vectors.Spreads]
 	a       []float64 // n: J
 	w       []float64 // p
 	m       []float64 // n: ∂m
-	off     []float64 // n: how far predictions are off
-	beyond  float64   // how much further for a row of length 1, by the residual of that
-	point   rounded   // and by rounding
-	motion  rounded   // how far ∂m is, by rounding
-	scale   float64   // of predictions
-	long    float64   // √ of the largest of these of the free rows
-	free    []bool    // n
+	off     []float64 // n: the error of the predictions
+	beyond  float64   // the further error of a row of length 1, by the residual of the system for off
+	point   rounded   // their error by rounding
+	motion  rounded   // the error of ∂m by rounding
+	scale   float64   // of the predictions
+	long    float64   // √ of the largest entry of reached over the free rows
+	free    []bool    // n: whether a row is free
 	out     Hypergradient
 }
 
@@ -63,14 +63,13 @@ func NewVectors(fit *model.Vectors) *Vectors {
 	return s
 }
 
-// Solve returns the hypergradient at a point of the strengths logLambda, with one entry for
-// each. Its error bound is estimated: what the conditions on the free rows lack there, to
-// first order, the residuals of conjugate gradients, and rounding. NotDifferentiable says that a
-// row is on a kink, or that free rows depend on one another, or that no row is free to tell the
-// intercept; SupportUncertified that the point with these free rows that satisfies the
-// conditions on them does not satisfy those on the others; Flat that nothing moves. [Options].Rough
-// spares what conjugate gradients may be spared. The error is an [outcome.Error] about the arguments, or that of
-// ctx.
+// Solve returns the hypergradient at a point of the strengths logLambda, with one entry for each. Its error
+// bound is estimated from the residuals of the conditions on the free rows, to first order, the residuals of
+// conjugate gradients, and rounding. NotDifferentiable says that a row is on a kink, that free rows depend on
+// one another, or that no row is free to determine the intercept. SupportUncertified says that the point that
+// satisfies the conditions on these free rows violates those on the other rows. Flat says that nothing moves.
+// [Options].Rough limits the accuracy of conjugate gradients and skips the checks. The error is an
+// [outcome.Error] about the arguments, or that of ctx.
 func (s *Vectors) Solve(ctx context.Context, logLambda []float64, at VectorsPoint, outer Outer, opts Options) (*Hypergradient, error) {
 	n, p := s.fit.Dims()
 	if len(outer.Slope) != n || len(outer.Curvature) != n || len(at.Dual) != n || len(at.Predictions) != n || len(at.W) != p {
@@ -117,7 +116,7 @@ func (s *Vectors) Solve(ctx context.Context, logLambda []float64, at VectorsPoin
 	return out, nil
 }
 
-// stay reports that the free rows, beside which none is at a bound, are right.
+// stay reports that the free rows are right where no row is at a bound.
 func (s *Vectors) stay(ctx context.Context, at VectorsPoint, c, epsilon float64, opts Options) bool {
 	if len(at.Free) == 0 {
 		return true
@@ -133,8 +132,8 @@ func (s *Vectors) stay(ctx context.Context, at VectorsPoint, c, epsilon float64,
 	return right
 }
 
-// slope returns the slope of the criterion along the movement of the predictions, and a bound of its error, that of the
-// system among it.
+// slope returns the slope of the criterion along the movement of the predictions, and a bound of its error,
+// which includes solved, the error by the system.
 func (s *Vectors) slope(outer Outer, solved float64) (value, bound float64) {
 	bound = solved
 	sum := float64(inSum(len(outer.Slope)) * unit)
@@ -148,19 +147,20 @@ func (s *Vectors) slope(outer Outer, solved float64) (value, bound float64) {
 	return value, bound
 }
 
-// length is how much the prediction of row r moves at most, with the intercept, as w does by 1.
+// length is the largest movement of the prediction of row r, with the intercept, as w moves by 1.
 func (s *Vectors) length(r int) float64 { return math.Sqrt(s.reached[r]) + s.long }
 
-// rounded is how far w may be off by rounding, and products with it for a row of length 1.
+// rounded bounds the error of w by rounding, and that of its product with a row of length 1.
 type rounded struct{ w, products float64 }
 
-// blur bounds how far the prediction of row r is off.
+// blur bounds the error of the prediction of row r by rounding.
 func (s *Vectors) blur(by rounded, r int) float64 {
 	return float64(by.w*s.length(r)) + float64(by.products*math.Sqrt(s.square[r]))
 }
 
-// rounding bounds that of w = X̃ᵀa, which may be much where its terms cancel, with what that and products make of the
-// last solution of the system, whose right-hand side is that of a w as long as moved.
+// rounding bounds the rounding error of w = X̃ᵀa, which may be large where the terms cancel, together with
+// the effect of this error and of rounded products on the last solution of the system. moved is the length of
+// the w behind the right-hand side of the system.
 func (s *Vectors) rounding(a, w []float64, moved float64) rounded {
 	n, p := s.fit.Dims()
 	var sum float64
@@ -173,7 +173,8 @@ func (s *Vectors) rounding(a, w []float64, moved float64) rounded {
 	return rounded{float64(2*unit*inSum(n)*sum) + float64(width*s.system.rounding(moved)), width * s.k.Nrm2(w)}
 }
 
-// status says what the gradient is worth, given whether a row is on a kink, and whether the free rows are right.
+// status returns the status of the gradient, given whether a row is on a kink, and whether the free rows are
+// right.
 func (s *Vectors) status(ctx context.Context, kinked, right bool) outcome.Status {
 	switch {
 	case ctx.Err() != nil && !s.system.converged:
@@ -190,12 +191,12 @@ func (s *Vectors) status(ctx context.Context, kinked, right bool) outcome.Status
 }
 
 const (
-	roughTol  = 1e-2 // of the systems of slopes to step by
-	roughMost = 120  // iterations of each
+	roughTol  = 1e-2 // tolerance of the systems of a rough gradient
+	roughMost = 120  // iterations for each of them
 )
 
-// slopes makes the gradient and nothing else, see [Options].Rough: free rows by the thousand depend on one
-// another nearly, and what is left of their systems hardly moves predictions.
+// slopes computes the gradient alone, see [Options].Rough. Thousands of free rows are nearly dependent on one
+// another, and the residuals of their systems hardly affect the predictions.
 func (s *Vectors) slopes(ctx context.Context, at VectorsPoint, outer Outer, epsilon float64, opts Options) (*Hypergradient, error) {
 	out := &s.out
 	opts.Tol, opts.MaxIterations = max(opts.Tol, roughTol), min(opts.MaxIterations, roughMost)
@@ -232,8 +233,8 @@ func (s *Vectors) move(ctx context.Context, at VectorsPoint, i int, epsilon floa
 	s.motion = s.rounding(s.a, s.w, moved)
 }
 
-// spread sets out to the movement of all predictions, given those of the free rows in rhs and
-// of the others in a.
+// spread sets out to the movement of all predictions, given the movement of a in rhs for the free rows and in
+// s.a for the others.
 func (s *Vectors) spread(at VectorsPoint, shift float64, out []float64) {
 	for k, r := range at.Free {
 		s.a[r] = s.system.rhs[k]
@@ -242,8 +243,8 @@ func (s *Vectors) spread(at VectorsPoint, shift float64, out []float64) {
 	s.fit.Predict(s.w, shift, out)
 }
 
-// correct sets off to how far the predictions are from those of the solution with these free
-// rows: what the conditions lack, solved for. The rows' movement there is left in a.
+// correct sets off to the error of the predictions against the solution with these free rows, by solving for
+// the residuals of the conditions. It leaves the movement of the dual variables in a.
 func (s *Vectors) correct(ctx context.Context, at VectorsPoint, epsilon float64, opts Options) {
 	s.k.Clear(s.a)
 	s.long = 0
@@ -252,12 +253,12 @@ func (s *Vectors) correct(ctx context.Context, at VectorsPoint, epsilon float64,
 		s.long = max(s.long, math.Sqrt(s.reached[r]))
 	}
 	s.spread(at, s.system.solve(ctx, 0, opts), s.off)
-	s.beyond, s.system.converged = s.system.left, true // of rounding nothing is solved
+	s.beyond, s.system.converged = s.system.left, true // a right-hand side of rounding errors need not be solved
 	s.point = s.rounding(at.Dual, at.W, s.k.Nrm2(at.W))
 }
 
-// reach is how far the slope of the criterion may be off by a residual of 1 in the norm of A⁻¹: the
-// movement of w is, by as much, and that of the intercept follows from it.
+// reach returns the error of the slope of the criterion per unit of the residual, in the norm of A⁻¹: w moves
+// by as much, and the movement of the intercept follows from that of w.
 func (s *Vectors) reach(at VectorsPoint, outer Outer) float64 {
 	if !s.system.iterative {
 		return 0
@@ -276,10 +277,10 @@ func (s *Vectors) reach(at VectorsPoint, outer Outer) float64 {
 	return s.k.Nrm2(s.w)
 }
 
-// place looks where rows are at the solution with these free rows. It returns those that are not free
-// and on the edge of the tube, to rounding, and whether the others are where they belong: the free
-// ones inside their intervals by more than rounding, and those that are not at the end that their prediction tells. Where
-// nothing moves it makes no difference that a free one is at 0.
+// place compares the rows at the point with the solution that has the same free rows. It returns the rows
+// that are not free and on the edge of the tube, to rounding, and whether all others are right: free rows are
+// inside their intervals by more than rounding, and other rows at the end that their predictions imply. With
+// still, where nothing moves, a free row may be at 0.
 func (s *Vectors) place(at VectorsPoint, c, epsilon float64, still bool) (edges []int32, right bool) {
 	clear(s.free)
 	s.scale, right = epsilon, true
@@ -323,14 +324,14 @@ func (s *Vectors) place(at VectorsPoint, c, epsilon float64, still bool) (edges 
 	return edges, right
 }
 
-// stir reports whether a row on an edge leaves it as hyperparameter i moves: to one side of λ it
-// is free.
+// stir reports whether a row on an edge leaves it as hyperparameter i moves: on one side of λ the row is
+// free.
 func (s *Vectors) stir(at VectorsPoint, edges []int32, i int, epsilon, tol float64) bool {
-	rest := float64(onEdge*s.scale) + float64(min(0.1, 100*tol)*max(epsilon, s.k.MaxAbs(s.m))) // what systems leave
+	rest := float64(onEdge*s.scale) + float64(min(0.1, 100*tol)*max(epsilon, s.k.MaxAbs(s.m))) // the error of the systems
 	for _, r := range edges {
 		speed := s.m[r]
 		if i > 0 {
-			speed += math.Copysign(epsilon, s.fit.Target()[r]-at.Predictions[r]) // of the edge
+			speed += math.Copysign(epsilon, s.fit.Target()[r]-at.Predictions[r]) // the movement of the edge
 		}
 		if math.Abs(speed) > rest {
 			return true
@@ -339,7 +340,7 @@ func (s *Vectors) stir(at VectorsPoint, edges []int32, i int, epsilon, tol float
 	return false
 }
 
-// leaves looks for a column that is about to enter or leave the face that w is inside of.
+// leaves reports whether a column is about to enter or leave the face in whose interior w is.
 func (s *Vectors) leaves(at VectorsPoint) bool {
 	s.fit.SetCombination(at.Dual, s.w)
 	threshold := model.SimplexThreshold(s.w)

@@ -9,12 +9,12 @@ import (
 	"github.com/seed-45b9a24c/pare/support"
 )
 
-// vectorsSystem solves K·[J_S; J_b] = [r; t] of the free rows: by a factor of A_SS + τ11ᵀ while it is
-// small, and on the simplex, else by conjugate gradients.
+// vectorsSystem solves K·[J_S; J_b] = [r; t] of the free rows: by a factor of A_SS + τ11ᵀ for few rows and on
+// the simplex, else by conjugate gradients.
 type vectorsSystem struct {
 	fit       *model.Vectors
 	square    []float64
-	most      int // rows of the largest matrix that is factorised
+	most      int // the largest number of rows that is factorised
 	iterative bool
 
 	rhs      []float64 // r, then J_S
@@ -25,25 +25,25 @@ type vectorsSystem struct {
 	lift     float64 // τ
 	ones     []float64
 
-	margin     float64 // from singular, see [Hypergradient]
-	least      float64 // ηD ≼ A on rows that sum to 0, D its diagonal, estimated; where iterative
-	wide       float64 // Σ over the free rows of length² before their means are subtracted, and after
-	size       float64 // Σ length·|J_S| of the last solution, of both parts of it where there is an intercept
+	margin     float64 // how far from singular, see [Hypergradient].InjectivityMargin
+	least      float64 // η of ηD ≼ A on vectors that sum to 0, D the diagonal of A, estimated; where iterative
+	wide       float64 // Σ over the free rows of the ratio of length² before the means are subtracted to length² after
+	size       float64 // Σ length·|J_S| of the last solution, of both its parts where there is an intercept
 	left       float64 // √(ρᵀA⁻¹ρ) of the residual of the last solution, estimated; 0 where factorised
-	exact      bool    // no system had a right-hand side outside its range
-	converged  bool    // all systems
+	exact      bool    // no right-hand side was outside the range of its system
+	converged  bool    // all systems have converged
 	iterations int
 }
 
-// fewTol is what a system is solved to that less is asked of, if that takes [fewIterations] at most: Ritz
-// values of fewer steps than the system has dimensions say nothing of its smallest eigenvalue.
+// fewTol replaces a larger tolerance where that is met in fewer than [fewIterations] iterations: Ritz values
+// of fewer steps than the system has dimensions say nothing of its smallest eigenvalue.
 const fewTol = 1e-8
 
-// largestFactor is the number of free rows from which on conjugate gradients are cheaper.
+// largestFactor is the number of free rows beyond which conjugate gradients are cheaper.
 const largestFactor = 1000
 
-// take states the system of the rows that are free at a point, without a factor where slopes are to be
-// rough. It returns false where it is singular.
+// take sets up the system of the free rows at a point, without a factor where rough. It returns false where
+// the system is singular.
 func (y *vectorsSystem) take(at VectorsPoint, rough bool) bool {
 	size := len(at.Free)
 	y.rhs, y.x = resize(y.rhs, size), resize(y.x, size)
@@ -63,8 +63,8 @@ func (y *vectorsSystem) take(at VectorsPoint, rough bool) bool {
 	return y.iterative || y.factorise(at)
 }
 
-// factorise makes the factor of A_SS + τ11ᵀ, τ = 0 without an intercept, scaled to a diagonal of
-// ones in its margin.
+// factorise computes the factor of A_SS + τ11ᵀ, τ = 0 without an intercept. The margin is that of the matrix
+// scaled to a unit diagonal.
 func (y *vectorsSystem) factorise(at VectorsPoint) bool {
 	size, k := len(at.Free), y.fit.Kernels()
 	y.q, y.ones = resize(y.q, size*size), resize(y.ones, size)
@@ -103,7 +103,7 @@ func (y *vectorsSystem) factorise(at VectorsPoint) bool {
 	if !y.factor.Factorise(y.q, size) {
 		return false
 	}
-	if y.factor.Singular() { // rows share their movement, of which predictions know nothing
+	if y.factor.Singular() { // the solution is not unique on dependent rows, but the predictions are
 		if y.iterative = !y.fit.Simplex(); !y.iterative {
 			y.margin = singular
 		}
@@ -119,8 +119,8 @@ func (y *vectorsSystem) factorise(at VectorsPoint) bool {
 	return y.margin > singular
 }
 
-// solve turns rhs into the movement of the free rows, whose sum is to be total, and returns that
-// of b.
+// solve replaces rhs by the movement of the free rows, whose sum is to be total, and returns the movement of
+// b.
 func (y *vectorsSystem) solve(ctx context.Context, total float64, opts Options) (shift float64) {
 	y.size = 0
 	switch {
@@ -158,8 +158,8 @@ func (y *vectorsSystem) solve(ctx context.Context, total float64, opts Options) 
 	return shift
 }
 
-// rounding is how far X̃ᵀJ of the last solution is off where products of rows with a w of length 1 are off by the length of
-// the row; the right-hand side is that of a w as long as moved.
+// rounding bounds the error of X̃ᵀJ of the last solution, where the product of a row with a w of length 1 has
+// an error of the length of the row. moved is the length of the w behind the right-hand side.
 func (y *vectorsSystem) rounding(moved float64) float64 {
 	least := y.margin
 	if y.iterative {
@@ -186,7 +186,7 @@ func (y *vectorsSystem) iterate(ctx context.Context, total float64, opts Options
 	return shift
 }
 
-// slack is how far row i of the last solution may be from where it is without a residual.
+// slack bounds the error of row i of the last solution by the residual.
 func (y *vectorsSystem) slack(i int32) float64 {
 	if y.left == 0 {
 		return 0

@@ -41,7 +41,7 @@ type Vectors struct {
 	m       []float64 // n: ∂m
 	off     []float64 // n: the error of the predictions
 	beyond  float64   // the further error of a row of length 1, by the residual of the system for off
-	point   rounded   // their error by rounding
+	point   rounded   // the error of the predictions by rounding
 	motion  rounded   // the error of ∂m by rounding
 	scale   float64   // of the predictions
 	long    float64   // √ of the largest entry of reached over the free rows

@@ -17,25 +17,25 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// oneVsRest is what all lanes of a one-versus-rest problem share.
+// oneVsRest has what all lanes of a one-versus-rest problem share.
 type oneVsRest struct {
 	spec    Spec
 	classes []float64 // labels, ascending
-	label   []int32   // n: class of each row
+	label   []int32   // n: the class of each row
 }
 
-// classFold is a fold as its lanes see it. Workers belong to it, not to the lanes, so that
+// classFold has what the lanes of a fold share. Solvers belong to the fold, not to its lanes, so that
 // memory grows with the supports and not with q·n.
 type classFold struct {
 	*oneVsRest
 	heldOut
 	view    *sparse.View
 	penalty func(logLambda []float64) (model.Penalty, error)
-	workers chan *classSolver
-	top     []float64 // ln αmax of each class; −Inf without [Spec].AlphaMax
+	workers chan *classSolver // the solvers that are not in use
+	top     []float64         // ln αmax of each class; −Inf without [Spec].AlphaMax
 }
 
-// NewMulticlassLanes prepares the lanes of such a problem; see [NewMulticlass].
+// NewMulticlassLanes prepares the lanes of the problem that [NewMulticlass] returns.
 func NewMulticlassLanes(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Lanes, error) {
 	n, p := x.Dims()
 	if len(y) != n {
@@ -83,7 +83,7 @@ func (v *oneVsRest) newFold(k *kernels.Set, x sparse.Matrix, fold int) (*classFo
 	return f, f.findTops()
 }
 
-// findTops sets αmax of each class, at a pass over X for each.
+// findTops sets top, at the cost of one pass over X for each class.
 func (f *classFold) findTops() error {
 	f.top = slices.Repeat([]float64{math.Inf(-1)}, len(f.classes))
 	if f.spec.AlphaMax == nil || f.spec.Given {
@@ -107,8 +107,8 @@ func (f *classFold) findTops() error {
 	return nil
 }
 
-// classLane is what is kept of one class in one fold: the non-zero coefficients of its last
-// solution, from which the next starts.
+// classLane is the lane of one class in one fold. It keeps the non-zero coefficients of its last
+// solution, from which the next solve starts.
 type classLane struct {
 	fold  *classFold
 	class int
@@ -116,7 +116,7 @@ type classLane struct {
 	support   []int32
 	coef      []float64
 	tangent   tangent
-	clearance float64 // of the solution
+	clearance float64 // of the last solution, see [cd.Solver.Clearance]
 }
 
 func (l *classLane) result() *LaneResult { return &l.LaneResult }
@@ -129,8 +129,8 @@ type classSolver struct {
 	motion, bent     []float64 // n
 }
 
-// curvatureWithin is [implicit.Outer].CurvatureWithin. A share P of the classes at scores that are off by reach has
-// a P(1 − P) that is e^2reach times as large at most, and not above a quarter.
+// curvatureWithin is [implicit.Outer].CurvatureWithin. If all scores change by at most reach, P(1 − P) of a class grows
+// by a factor of at most e^(2·reach).
 func (w *classSolver) curvatureWithin(reach float64) []float64 {
 	w.bent = slices.Grow(w.bent[:0], len(w.slope))[:len(w.slope)]
 	growth := kernels.Exp(2 * min(reach, 300))
@@ -140,7 +140,7 @@ func (w *classSolver) curvatureWithin(reach float64) []float64 {
 	return w.bent
 }
 
-// take makes the solver one of a class, without a memory of others.
+// take sets the solver to the datafit of a class, and resets it.
 func (w *classSolver) take(fit model.Datafit) {
 	if w.solver == nil {
 		w.solver = cd.New(fit)
@@ -149,7 +149,7 @@ func (w *classSolver) take(fit model.Datafit) {
 	}
 }
 
-// datafit returns the one-versus-rest problem of the class.
+// datafit returns the datafit of the one-versus-rest problem of the class. It uses the labels in w.
 func (l *classLane) datafit(w *classSolver) (*model.Rowwise, error) {
 	for i, c := range l.fold.label {
 		w.y[i] = -1
@@ -164,8 +164,8 @@ func (l *classLane) datafit(w *classSolver) (*model.Rowwise, error) {
 	return fit, nil
 }
 
-// borrow returns the penalty of a request, the datafit, and a worker that the caller gives
-// back.
+// borrow returns the penalty of a request, the datafit of the class, and a solver for it, which the
+// caller has to give back.
 func (l *classLane) borrow(r *LaneRequest) (model.Penalty, *model.Rowwise, *classSolver, error) {
 	penalty, err := makePenalty(l.fold.penalty, r.LogLambda)
 	if err != nil {
@@ -210,7 +210,7 @@ func (l *classLane) solve(ctx context.Context, r *LaneRequest, options cd.Option
 	return nil
 }
 
-// weighRows sets the slope and the curvature of the cross-entropy in the scores of the class.
+// weighRows sets slope and curvature to the derivatives of the cross-entropy in the scores of the class.
 func (w *classSolver) weighRows(l *classLane, r *LaneRequest) error {
 	f := l.fold
 	if len(r.Probability) != len(f.rows) || len(r.Others) != f.count(l.class) {
@@ -227,7 +227,7 @@ func (w *classSolver) weighRows(l *classLane, r *LaneRequest) error {
 		share := r.Probability[at]
 		w.curvature[i] = f.weight(at) * share * (1 - share) / total
 		if int(f.class[at]) == l.class {
-			share, others = -others[0], others[1:] // 1 − P would cancel
+			share, others = -others[0], others[1:] // 1 − share would suffer from cancellation
 		}
 		w.slope[i] = f.weight(at) * share / total
 	}

@@ -5,15 +5,14 @@ import (
 	"math"
 )
 
-// The curvature of a criterion in the λ's of one penalty, by Gauss and Newton: with C″ of
-// the criterion and predictions that move as they do here, knots aside,
+// The curvature of a criterion in the λ's of one penalty is the Gauss–Newton matrix
 //
 //	H_kl = Σᵢ C″ᵢ·J_ik·J_il,  J_ik = ∂mᵢ/∂λ_k,
 //
-// the mean over the folds, the sum for a [Risk].
+// with C″ of the criterion and J at the current λ, which is exact up to changes of J; away from knots. It
+// is the mean over the folds, or the sum for a [Risk].
 
-// prepareMotion makes room for J; nil where it is not asked for, and where each column has
-// its own λ.
+// prepareMotion returns J, cleared; nil if it is not asked for or if each column has its own λ.
 func (l *penalisedLane) prepareMotion(r *LaneRequest) [][]float64 {
 	l.Curvature = nil
 	if !r.Curvature || l.at.PerColumn() {
@@ -30,12 +29,12 @@ func (l *penalisedLane) prepareMotion(r *LaneRequest) [][]float64 {
 	return l.motion
 }
 
-// weighMotion makes H of J.
+// weighMotion computes H of the lane from J.
 func (l *penalisedLane) weighMotion() {
 	r, curvature := len(l.motion), l.outer().Curvature
 	l.Curvature = make([]float64, r*r)
 	for _, i := range l.rows {
-		c := max(0, curvature[i]) // a loss of the caller's may be concave here
+		c := max(0, curvature[i]) // the caller's loss may be concave here
 		for a, ma := range l.motion {
 			for b, mb := range l.motion {
 				l.Curvature[a*r+b] = math.FMA(c*ma[i], mb[i], l.Curvature[a*r+b])
@@ -44,8 +43,8 @@ func (l *penalisedLane) weighMotion() {
 	}
 }
 
-// curvature returns H of all lanes; nil where it is not known, as that of a
-// criterion of the caller's.
+// curvature returns H of all lanes together; nil if a lane has none, or if its diagonal has no positive entry,
+// as for criteria without second derivatives.
 func (p *Problem) curvature(r int, results []LaneResult) []float64 {
 	h := make([]float64, r*r)
 	for _, l := range results {
@@ -64,15 +63,14 @@ func (p *Problem) curvature(r int, results []LaneResult) []float64 {
 	return nil
 }
 
-// The curvature of the cross-entropy in the λ's of the classes, by Gauss and Newton:
-// that of the softmax between scores that move as they do here, knots aside,
+// The curvature of the cross-entropy in the λ's of the classes is the Gauss–Newton matrix
 //
 //	H_kl = Σᵢ (sᵢ/S)·(P_ik·1{k = l} − P_ik·P_il)·J_ik·J_il,  J_ik = ∂m_ik/∂λ_k,
 //
-// which is positive semidefinite. The hypergradients have J at hand.
+// the Hessian of the softmax between the derivatives of the scores at the current λ, away from knots. It is
+// positive semidefinite. J is a by-product of the hypergradients.
 
-// weighMotion turns the movements of a class's scores into P·J·√(s/S), and keeps the sum of
-// their squares over P.
+// weighMotion turns J of a class into P·J·√(s/S), and sets MotionSquare to the sum of J²·P·s/S.
 func (l *classLane) weighMotion(probability []float64) {
 	k := l.fold.view.Kernels()
 	total, pace := l.fold.criterion().Total(k, len(l.fold.rows)), k.Pace()
@@ -85,7 +83,7 @@ func (l *classLane) weighMotion(probability []float64) {
 	}
 }
 
-// curvature returns the mean of H over the folds, row by row, as many at once as there are threads.
+// curvature returns the mean of H over the folds. The rows of H are computed in parallel.
 func (m *Multiclass) curvature(ctx context.Context, results []LaneResult) ([]float64, error) {
 	q := len(m.classes)
 	h := make([]float64, q*q)
@@ -111,7 +109,7 @@ func (m *Multiclass) curvature(ctx context.Context, results []LaneResult) ([]flo
 	return h, nil
 }
 
-// curve adds to a row of 0 what H has in row k, from the diagonal on.
+// curve adds row k of H, from the diagonal on, to row, which must be 0.
 func (m *Multiclass) curve(row []float64, k int, results []LaneResult) {
 	q, weight := len(m.classes), 1/float64(len(m.folds))
 	for fold := range m.folds {

@@ -9,16 +9,16 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// heldOut says which rows a fold trains on and which it holds out.
+// heldOut has the training rows and the held-out rows of a fold, and the classes of the latter.
 type heldOut struct {
-	train   []float64 // n: weights of the rows trained on
-	rows    []int32
+	train   []float64 // n: weights of the training rows, 0 for all other rows
+	rows    []int32   // validation rows
 	test    []int32   // rows that neither train nor validate
 	class   []int32   // of each validation row
 	weights []float64 // of each validation row; nil: all 1
 }
 
-// newHeldOut splits the rows, and refuses a fold that leaves a class without any to train on.
+// newHeldOut splits the rows for a fold. It returns an error if a class has no training rows.
 func newHeldOut(k *kernels.Set, spec *Spec, classes []float64, label []int32, fold int) (*heldOut, error) {
 	h := &heldOut{test: spec.test(k)}
 	h.train, h.rows = spec.Split(k, fold)
@@ -65,7 +65,7 @@ func (h *heldOut) count(class int) (rows int) {
 	return rows
 }
 
-// null returns the cross-entropy of the scores of classes without a column, and its standard error.
+// null returns the cross-entropy of the null model on the validation rows, and its standard error.
 func (h *heldOut) null(k *kernels.Set, q int, label []int32, spec Spec) (value, spread float64) {
 	score := make([]float64, q)
 	if spec.Intercept {
@@ -79,15 +79,15 @@ func (h *heldOut) null(k *kernels.Set, q int, label []int32, spec Spec) (value, 
 	return h.loss(k, func(_ int, class int32) float64 { return score[class] / total })
 }
 
-// logits returns the logarithm of the odds of each class against the others on the training rows: the
-// intercepts of problems without a column.
+// logits returns the log-odds of each class against all other classes on the training rows: the
+// intercepts of the null models.
 func (h *heldOut) logits(k *kernels.Set, q int, label []int32) []float64 {
 	weight, pace := make([]float64, q), k.Pace()
 	for i, w := range h.train {
 		pace.Did(1)
 		weight[label[i]] += w
 	}
-	others := make([]float64, q) // sums, not differences from the total, which would cancel
+	others := make([]float64, q) // sums: differences from the total would suffer from cancellation
 	var before, after float64
 	for class, w := range weight {
 		others[class] += before
@@ -103,8 +103,8 @@ func (h *heldOut) logits(k *kernels.Set, q int, label []int32) []float64 {
 	return weight
 }
 
-// loss returns the weighted mean over the validation rows of −ln of the probability of
-// their class, and its standard error over the rows.
+// loss returns the weighted mean over the validation rows of −ln P, where P is the probability of the
+// row's class, and its standard error over the rows.
 func (h *heldOut) loss(k *kernels.Set, probability func(row int, class int32) float64) (value, spread float64) {
 	total := h.criterion().Total(k, len(h.class))
 	losses, pace := make([]float64, len(h.class)), k.Pace()
@@ -116,7 +116,7 @@ func (h *heldOut) loss(k *kernels.Set, probability func(row int, class int32) fl
 	return value, criterion.StandardError(k, losses, h.weights, value)
 }
 
-// weight is the weight of a validation row.
+// weight returns the weight of a validation row.
 func (h *heldOut) weight(i int) float64 {
 	if h.weights == nil {
 		return 1

@@ -19,12 +19,12 @@ import (
 // of their scores on the held-out rows (Bertrand et al., section 4.2). It
 // implements [search.Objective] and is not safe for concurrent use.
 //
-// What couples the classes is here; their inner problems are lanes (classlane.go).
+// This file has what couples the classes; their inner problems are lanes (classlane.go).
 type Multiclass struct {
 	// Curvature asks for the curvature with gradients, at q·n numbers in memory and
 	// q²·n operations; see gaussnewton.go.
 	Curvature bool
-	// Keep makes classes remember the solutions of every evaluation, sparse, for
+	// Keep makes the lanes of the classes keep the solution of every evaluation, as a sparse vector, for
 	// [search.Request].From.
 	Keep bool
 
@@ -32,28 +32,28 @@ type Multiclass struct {
 	spec    Spec
 	runner  Runner
 	classes []float64 // labels, ascending
-	label   []int32   // n: class of each row
+	label   []int32   // n: the class of each row
 	folds   []*multiclassFold
 	kept    points
 	begin   beginning
 	null    search.Evaluation
-	top     []float64 // ln αmax of each class, the largest of the folds
+	top     []float64 // the largest ln αmax over the folds, for each class
 	memory  memory
 }
 
-// multiclassFold is a fold as the criterion sees it.
+// multiclassFold has what the criterion needs of a fold.
 type multiclassFold struct {
 	heldOut
-	scores [][]float64 // q × n_val: scores, then probabilities
-	tested [][]float64 // q × rows for testing: scores
-	led    bool        // see lead
+	scores [][]float64 // q × n_val: the scores, and after judge the probabilities
+	tested [][]float64 // q × test rows: the same
+	led    bool        // rare classes have solutions or a start, see lead
 }
 
 // NewMulticlass prepares the problem: O(n + p) memory for each fold and worker.
 // Labels are any finite numbers; the classes are their distinct values, in
-// ascending order. Datafit and Criterion of the spec are not used; Penalty takes
-// the one λ of a class. Every class must have rows to train on and rows to tell
-// it from in every fold.
+// ascending order. Datafit and Criterion of the spec are not used; Penalty has
+// one hyperparameter, the λ of a class. There must be two classes or more, each with
+// training rows in every fold.
 func NewMulticlass(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Multiclass, error) {
 	lanes, err := NewMulticlassLanes(k, x, y, spec)
 	if err != nil {
@@ -62,7 +62,7 @@ func NewMulticlass(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Mu
 	return NewMulticlassOver(context.Background(), k, lanes, y, spec)
 }
 
-// NewMulticlassOver states a problem over lanes that are made already, for the same spec and
+// NewMulticlassOver returns a problem over existing lanes, which were prepared for the same spec and
 // labels. The error is that of a lane that cannot be made, or of ctx.
 func NewMulticlassOver(ctx context.Context, k *kernels.Set, runner Runner, y []float64, spec Spec) (*Multiclass, error) {
 	spec.withThreads()
@@ -93,7 +93,7 @@ func NewMulticlassOver(ctx context.Context, k *kernels.Set, runner Runner, y []f
 	return m, nil
 }
 
-// ask returns a request of every class of every fold, in this order.
+// ask returns the request r addressed to every class of the first fold, then of the second, and so on.
 func (m *Multiclass) ask(r LaneRequest) []LaneRequest {
 	requests := make([]LaneRequest, 0, len(m.folds)*len(m.classes))
 	for fold := range m.folds {
@@ -109,7 +109,7 @@ func (m *Multiclass) ask(r LaneRequest) []LaneRequest {
 // y[i] = classes[label[i]]. The error is an [outcome.Error]: NonFinite with the
 // row, or SingleClass.
 //
-// It ends with k, which may be nil; see [kernels.Set.Until].
+// Its loops end with k, which may be nil; see [kernels.Set.Until].
 func Classes(k *kernels.Set, y []float64) (classes []float64, label []int32, err error) {
 	pace := k.Pace()
 	for i, t := range y {
@@ -131,10 +131,10 @@ func Classes(k *kernels.Set, y []float64) (classes []float64, label []int32, err
 	return classes, label, nil
 }
 
-// Distinct returns the different numbers in y, ascending. It ends with k, as [Classes] does.
+// Distinct returns the distinct numbers in y, ascending. It ends with k, as [Classes] does.
 func Distinct(k *kernels.Set, y []float64) (kinds []float64) {
 	pace := k.Pace()
-	var fresh []float64 // to be added once sorting them is worth it
+	var fresh []float64 // new numbers, merged into kinds once there are more of them than there are kinds
 	add := func() {
 		kinds = append(kinds, fresh...)
 		slices.SortFunc(kinds, func(a, b float64) int {
@@ -177,12 +177,12 @@ func (m *Multiclass) Classes() []float64 { return m.classes }
 // NullValue returns the criterion of the null model.
 func (m *Multiclass) NullValue() float64 { return m.null.Value }
 
-// Null returns the evaluation of the null model, in which each class has the intercept of its own
-// problem without a column; it has no λ.
+// Null returns the evaluation of the null model, in which each class has only the intercept of its
+// one-versus-rest problem; it has no λ.
 func (m *Multiclass) Null() search.Evaluation { return m.null }
 
-// Excess returns by how much ln αmax of a class is above top in any fold, at most; −Inf where no column
-// matters, or without [Spec].AlphaMax.
+// Excess returns the largest difference, over folds and classes k, between ln αmax of the class and top[k];
+// −Inf where no column matters, or without [Spec].AlphaMax.
 func (m *Multiclass) Excess(top []float64) float64 {
 	excess := math.Inf(-1)
 	for k, l := range top {
@@ -229,7 +229,7 @@ func (m *Multiclass) Evaluate(ctx context.Context, r search.Request) (_ Report, 
 	m.collect(&report, results)
 	if len(m.folds) > 1 {
 		report.StandardError = standardError(report.FoldValues, report.Value)
-	} else { // scores are probabilities now
+	} else { // judge has turned the scores into probabilities
 		f := m.folds[0]
 		_, report.StandardError = f.loss(m.k, func(row int, class int32) float64 { return f.scores[class][row] })
 	}
@@ -245,7 +245,7 @@ func (m *Multiclass) Evaluate(ctx context.Context, r search.Request) (_ Report, 
 	return report, nil
 }
 
-// own gives every request of ask the λ of its class.
+// own sets the λ of every request to the entry of its class, and returns the requests.
 func own(requests []LaneRequest, logLambda []float64) []LaneRequest {
 	for i := range requests {
 		k := requests[i].Lane.Class
@@ -254,7 +254,7 @@ func own(requests []LaneRequest, logLambda []float64) []LaneRequest {
 	return requests
 }
 
-// solve has all classes solved.
+// solve asks all lanes for their solutions.
 func (m *Multiclass) solve(ctx context.Context, r search.Request, keep int) ([]LaneResult, error) {
 	request := LaneRequest{Ask: AskSolve, Tol: r.Tol, ValueOnly: r.ValueOnly}
 	if r.From != nil {
@@ -271,7 +271,7 @@ func (m *Multiclass) solve(ctx context.Context, r search.Request, keep int) ([]L
 	return m.runner.Run(ctx, requests, m.spec.counting(len(requests))(r.LogLambda))
 }
 
-// judge adds the cross-entropy to a report; scores turn into probabilities.
+// judge adds the cross-entropy to a report, and turns the scores into probabilities.
 func (m *Multiclass) judge(results []LaneResult, report *Report) {
 	for fold, f := range m.folds {
 		for k := range m.classes {
@@ -287,7 +287,7 @@ func (m *Multiclass) judge(results []LaneResult, report *Report) {
 	}
 }
 
-// differentiate has the slopes of all classes made.
+// differentiate asks all lanes for their gradients.
 func (m *Multiclass) differentiate(ctx context.Context, r search.Request, keep int) ([]LaneResult, error) {
 	requests := own(m.ask(LaneRequest{Ask: AskSlope, Tol: r.Tol, Rough: r.Rough, Curvature: m.Curvature, Keep: keep}), r.LogLambda)
 	for fold, f := range m.folds {
@@ -300,8 +300,8 @@ func (m *Multiclass) differentiate(ctx context.Context, r search.Request, keep i
 	return m.runner.Run(ctx, requests, nil)
 }
 
-// others returns, by class, the sum of the probabilities of all other classes on the
-// validation rows of the class, which 1 − P would cancel for.
+// others returns, for each class, the sum of the probabilities of all other classes on the
+// validation rows of the class. The sum is accurate where 1 − P would suffer from cancellation.
 func (f *multiclassFold) others() [][]float64 {
 	sum := make([]float64, len(f.rows))
 	for l, probability := range f.scores {
@@ -318,7 +318,7 @@ func (f *multiclassFold) others() [][]float64 {
 	return byClass
 }
 
-// lossOn returns the cross-entropy of scores on rows, which turn into probabilities.
+// lossOn returns the cross-entropy of the scores on the given rows, and turns the scores into probabilities.
 func (m *Multiclass) lossOn(rows []int32, scores [][]float64) float64 {
 	class := make([]int32, len(rows))
 	var of criterion.CrossEntropy
@@ -331,18 +331,18 @@ func (m *Multiclass) lossOn(rows []int32, scores [][]float64) float64 {
 	return of.Eval(m.k, class, scores)
 }
 
-// rare is the share of the rows up to which a class is one of many: its problem is
-// mostly that of telling the others' rows from nothing, which all such classes share.
+// rare is the share of the rows up to which a class is rare. Nearly all rows of its problem
+// belong to other classes, so the problems of rare classes have much in common.
 const rare = 0.05
 
-// collect folds the lanes' results together, in order. A class's own entry of the
-// gradient is the mean over folds; the bound is that of its worst entry.
+// collect adds up the results of the lanes, in order. The entry of a class in the gradient is
+// its mean over folds; the error bound is the largest over the entries.
 func (m *Multiclass) collect(report *Report, results []LaneResult) {
 	share, q := 1/float64(len(m.folds)), len(m.classes)
 	for k := range m.classes {
 		var bound float64
 		for fold := range m.folds {
-			// Scores of the other classes that are off move the slope of this one, and
+			// Errors in the scores of the other classes change the slope of this one. They are weighted by
 			// P_kP_l ≤ √(P_k(1 − P_k)P_l(1 − P_l)).
 			classes := results[fold*q : (fold+1)*q]
 			var wander float64
@@ -366,8 +366,7 @@ func (m *Multiclass) collect(report *Report, results []LaneResult) {
 	report.finish(len(m.folds) * len(m.classes))
 }
 
-// KeepSolutions makes classes remember the solutions of every evaluation, see
-// [Multiclass.Keep].
+// KeepSolutions makes the lanes keep the solution of every evaluation, see [Multiclass.Keep].
 func (m *Multiclass) KeepSolutions() { m.Keep = true }
 
 // AskCurvature asks for second derivatives, see [Multiclass.Curvature].

@@ -55,8 +55,7 @@ func (p *OnCondensed) MeanBefore(ctx context.Context, logLambda []float64) (colu
 	return p.Mean(ctx, logLambda)
 }
 
-// all returns a lane that trains on all condensed rows. It validates on those of fold 0 only because a lane must
-// have validation rows.
+// all returns a lane that trains on all condensed rows, and validates on those of fold 0.
 func (p *OnCondensed) all() (lane, error) {
 	view, err := p.spec.View(p.k, p.of.X, p.of.weights)
 	if err != nil {

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// RareClasses returns the classes that have few of the rows each, and the one in the middle of
-// them by size: its solution is a good place for all of them to start. It returns none
-// where there are less than three. weights may be nil.
+// RareClasses returns the rare classes, those with a small share of the total weight, and the one of
+// median size, whose solution is a good start for all of them. It returns none if there are fewer
+// than three. weights has the weights of the rows; nil means all 1.
 func RareClasses(label []int32, weights []float64, classes int) (few []int, middle int) {
 	count, total := make([]float64, classes), 0.0
 	for i, k := range label {
@@ -31,8 +31,8 @@ func RareClasses(label []int32, weights []float64, classes int) (few []int, midd
 	return few, few[len(few)/2]
 }
 
-// lead has a rare class of every fold that has no solutions yet solved, for the others to
-// start from.
+// lead solves one rare class in every fold that has no solutions yet, and makes the requests of all rare
+// classes of the fold start from its solution.
 func (m *Multiclass) lead(ctx context.Context, requests []LaneRequest) error {
 	q := len(m.classes)
 	var first []LaneRequest

@@ -14,23 +14,23 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// Blocked states inner problems under a penalty on blocks of coefficients.
+// Blocked specifies inner problems under a penalty on blocks of coefficients.
 type Blocked struct {
 	Partition *model.Partition
-	// Penalty makes the penalty of a λ. It may have more hyperparameters than the λ has
-	// entries: the derivatives in those that follow are [Report].Shape.
+	// Penalty returns the penalty at a given λ. It may have more hyperparameters than λ has
+	// entries: the derivatives in the additional ones are [Report].Shape.
 	Penalty func(logLambda []float64) (model.Blocks, error)
-	// Count is the number of scores of a row, 0 means 1.
+	// Count is the number of scores of a row; 0 means 1.
 	Count int
-	// Scores makes the datafit of a view; nil means the Datafit of the spec, of one score.
+	// Scores returns the datafit of a view; nil means the Datafit of the spec, with one score.
 	Scores func(view *sparse.View) (model.Scores, error)
 	// Max returns αmax from the correlations of the null model by column and score.
 	Max func(z []float64) float64
-	// Descend solves by a path from αmax: the penalty is not convex, and has one λ.
+	// Descend says that the penalty is not convex, and has one λ: solves follow a path from αmax.
 	Descend bool
 }
 
-// newBlockLanes is [NewLanes] with [Spec].Blocked.
+// newBlockLanes is [NewLanes] for a spec with [Spec].Blocked.
 func newBlockLanes(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Lanes, error) {
 	if spec.Iterate != nil {
 		return nil, outcome.At(outcome.Usage, "method", "penalties on blocks of coefficients are differentiated at their solutions alone, not along iterates")
@@ -67,11 +67,11 @@ type blockLane struct {
 	spec     *Blocked
 	fit      model.Scores
 	solver   *cd.Blocks
-	descent  *cd.Descent // where the penalty is not convex
+	descent  *cd.Descent // set if the penalty is not convex
 	implicit *implicit.Blocks
 	at       model.Blocks
 	last     *cd.BlockSolution
-	most     float64
+	most     float64 // the size of the largest support that rows and columns allow
 }
 
 func newBlockLane(spec Spec, fit model.Scores, j judged) (lane, error) {
@@ -92,13 +92,13 @@ func newBlockLane(spec Spec, fit model.Scores, j judged) (lane, error) {
 	return l, nil
 }
 
-// begin makes what solves and differentiates.
+// begin makes the solver and the implicit system.
 func (l *blockLane) begin() {
 	l.solver = cd.NewBlocks(l.fit, l.spec.Partition)
 	l.implicit = implicit.NewBlocks(l.fit, l.spec.Partition, l.solver.System())
 }
 
-// descend makes the path from above that a penalty which is not convex takes.
+// descend makes the path from αmax that solves under a penalty which is not convex follow.
 func (l *blockLane) descend() {
 	if l.spec.Descend {
 		l.descent = cd.NewDescent(l.solver, func(lambda float64) (model.Blocks, error) { return l.spec.Penalty([]float64{lambda}) }, l.Top)
@@ -164,7 +164,7 @@ func (l *blockLane) differentiate(ctx context.Context, request *LaneRequest, opt
 	return nil
 }
 
-// renew replaces what solves by what has learnt nothing, see lanestate.go.
+// renew replaces the solvers by new ones that begin at the current coefficients, see lanestate.go.
 func (l *blockLane) renew() {
 	from := l.solution()
 	l.begin()
@@ -185,13 +185,13 @@ func (l *blockLane) solution() *Solution {
 	return &Solution{at, coef}
 }
 
-// moveTo has no effect where a path from above leads to the solution.
+// moveTo has no effect if the penalty is not convex: the path from αmax determines the solution.
 func (l *blockLane) moveTo(s *Solution) error {
 	l.solver.Start(s.Support, s.Coef)
 	return nil
 }
 
-// addShape adds a share of the derivatives in parameters of the penalty itself.
+// addShape adds share times the derivatives in further parameters of the penalty.
 func (r *Report) addShape(shape []float64, share float64) {
 	if r.Shape == nil && len(shape) > 0 {
 		r.Shape = make([]float64, len(shape))

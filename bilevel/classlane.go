@@ -149,7 +149,7 @@ func (w *classSolver) take(fit model.Datafit) {
 	}
 }
 
-// datafit returns the datafit of the one-versus-rest problem of the class. It uses the labels in w.
+// datafit returns the datafit of the one-versus-rest problem of the class, whose labels it writes to w.y.
 func (l *classLane) datafit(w *classSolver) (*model.Rowwise, error) {
 	for i, c := range l.fold.label {
 		w.y[i] = -1

@@ -9,8 +9,8 @@ import (
 //
 //	H_kl = Σᵢ C″ᵢ·J_ik·J_il,  J_ik = ∂mᵢ/∂λ_k,
 //
-// with C″ of the criterion and J at the current λ, which is exact up to changes of J; away from knots. It
-// is the mean over the folds, or the sum for a [Risk].
+// with C″ of the criterion. It takes J as constant, and so disregards knots. It is the mean over the folds, or
+// the sum for a [Risk].
 
 // prepareMotion returns J, cleared; nil if it is not asked for or if each column has its own λ.
 func (l *penalisedLane) prepareMotion(r *LaneRequest) [][]float64 {
@@ -67,8 +67,8 @@ func (p *Problem) curvature(r int, results []LaneResult) []float64 {
 //
 //	H_kl = Σᵢ (sᵢ/S)·(P_ik·1{k = l} − P_ik·P_il)·J_ik·J_il,  J_ik = ∂m_ik/∂λ_k,
 //
-// the Hessian of the softmax between the derivatives of the scores at the current λ, away from knots. It is
-// positive semidefinite. J is a by-product of the hypergradients.
+// with the Hessian of the softmax. It takes J as constant, and so disregards knots, and is positive
+// semidefinite. J is a by-product of the hypergradients.
 
 // weighMotion turns J of a class into P·J·√(s/S), and sets MotionSquare to the sum of J²·P·s/S.
 func (l *classLane) weighMotion(probability []float64) {

@@ -17,7 +17,7 @@ type iteratedLane struct {
 	judged
 	stateless
 	method iterdiff.Method
-	// iterate is the solver's.
+	// iterate runs the solver and differentiates its iterates.
 	iterate func(ctx context.Context, logLambda []float64, o iterdiff.Options) (*iterdiff.Result, error)
 	each    bool // each column has its own λ
 }
@@ -39,7 +39,7 @@ func newIterated(j judged, spec Spec, fit model.Datafit) (lane, error) {
 	return l, nil
 }
 
-// slopes implements [iterdiff.Outer].
+// slopes is an [iterdiff.Outer]: it sets the slope of the criterion at the predictions m and returns its value.
 func (l *iteratedLane) slopes(m, slope []float64) float64 {
 	if len(l.test) > 0 {
 		l.Test, l.Tested = l.loss(l.test, m, nil), true
@@ -52,7 +52,7 @@ func (l *iteratedLane) slopes(m, slope []float64) float64 {
 // defaultTol is the default tolerance of cd.
 const defaultTol = 1e-6
 
-// solve makes the gradient too.
+// solve computes the gradient, too.
 func (l *iteratedLane) solve(ctx context.Context, request *LaneRequest, options cd.Options) error {
 	start := time.Now()
 	o := iterdiff.Options{Method: l.method, Tol: options.Tol, MaxEpochs: options.MaxEpochs}
@@ -73,7 +73,7 @@ func (l *iteratedLane) solve(ctx context.Context, request *LaneRequest, options 
 	if l.each {
 		l.Columns = r.Support
 	}
-	// What is left to go is relative to the largest entry of the gradient.
+	// Change, the remaining distance of the gradient, is relative to its largest entry.
 	var largest float64
 	for _, g := range r.Gradient {
 		largest = max(largest, math.Abs(g))

@@ -9,16 +9,16 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// memory is what lets another process go on to the bit. A problem that remembers has its
-// lanes solve every request anew, from the coefficients that they begin with and nothing else
-// that a solver has learnt on the way; evaluations carry those coefficients.
+// memory says whether another process can resume a search with the same bits. If so, the lanes of the
+// problem solve every request anew, from the coefficients that they begin with and without anything else
+// from earlier solves, and evaluations carry those coefficients in their Memory.
 type memory struct {
 	on  bool
-	tag byte // of the problem, since those of several may share a log
+	tag byte // identifies the problem, since several problems may share a log
 }
 
-// after returns what an evaluation at λ has left behind in the lanes asked; nothing where
-// the memory is off.
+// after returns the memory of an evaluation at λ: the states of the given lanes, and those that they kept
+// at λ. It is empty if the memory is off.
 func (m *memory) after(ctx context.Context, runner Runner, lanes []LaneRequest, known points, logLambda []float64) (out search.Memory, err error) {
 	if !m.on {
 		return out, nil
@@ -32,7 +32,8 @@ func (m *memory) after(ctx context.Context, runner Runner, lanes []LaneRequest, 
 	return out, err
 }
 
-// states encodes the states of all lanes, those kept under a number where that is positive.
+// states encodes the states of the given lanes: the ones kept under a number if that is positive, else the
+// current ones. It modifies lanes.
 func (m *memory) states(ctx context.Context, runner Runner, lanes []LaneRequest, number int, logLambda []float64) ([]byte, error) {
 	for i := range lanes {
 		lanes[i].Ask, lanes[i].From = AskState, number
@@ -44,7 +45,7 @@ func (m *memory) states(ctx context.Context, runner Runner, lanes []LaneRequest,
 	return m.encode(results, logLambda), nil
 }
 
-// encode joins the states of lanes.
+// encode encodes the tag, λ and the states of all lanes.
 func (m *memory) encode(lanes []LaneResult, logLambda []float64) []byte {
 	data := appendFloats([]byte{m.tag}, logLambda)
 	for i := range lanes {
@@ -54,8 +55,8 @@ func (m *memory) encode(lanes []LaneResult, logLambda []float64) []byte {
 	return data
 }
 
-// restore gives lanes what was left behind under the same tag; resumed reports that there
-// was such.
+// restore restores the lanes from memories with the problem's tag, and passes over others. resumed reports
+// whether the last memory had a current state for them.
 func (m *memory) restore(ctx context.Context, runner Runner, lanes []LaneRequest, known *points, left []search.Memory) (resumed bool, err error) {
 	give := func(data []byte, kept bool) (own bool, err error) {
 		if len(data) == 0 || data[0] != m.tag {
@@ -91,12 +92,12 @@ func errMemory() error {
 	return outcome.Errorf(outcome.Parse, "the memory of an evaluation in the log is not that of this problem")
 }
 
-// Remember makes the answers of the problem depend on its requests and on the coefficients
-// that its lanes begin with alone, at some cost, and evaluations carry those as their
-// Memory. It takes over what a problem of the same data and specification has left behind,
-// evaluation by evaluation; memories of other problems, under another tag, are passed over.
-// It comes before the first evaluation. The error, of kind Parse, is about memories that no
-// such problem can have left, or that of the [Runner].
+// Remember makes the answers of the problem depend only on its requests and on the coefficients
+// that its lanes begin with, at some cost, and makes evaluations carry these coefficients as their
+// Memory. left has the memories of earlier evaluations of a problem with the same data and
+// specification, in their order, from which Remember restores the lanes; it passes over memories with
+// another tag, which belong to other problems. Call it before the first evaluation. The error is of kind
+// Parse if no such problem can have left the memories, or else that of the [Runner].
 func (p *Problem) Remember(ctx context.Context, tag byte, left []search.Memory) error {
 	p.memory = memory{true, tag}
 	_, err := p.memory.restore(ctx, p.runner, p.ask(LaneRequest{}), &p.kept, left)
@@ -121,7 +122,7 @@ func (m *Multiclass) leftBy(ctx context.Context, logLambda []float64) (search.Me
 	return m.memory.after(ctx, m.runner, m.ask(LaneRequest{}), m.kept, logLambda)
 }
 
-// encode encodes a state: columns, coefficients, and how they move.
+// encode encodes a state: columns, coefficients, and the tangent.
 func (k *state) encode() (data []byte) {
 	data = binary.AppendUvarint(data, uint64(len(k.Support)))
 	for _, j := range k.Support {
@@ -131,7 +132,7 @@ func (k *state) encode() (data []byte) {
 	return appendFloats(appendFloats(data, []float64{k.tangent.lambda}), k.tangent.coef)
 }
 
-// decodeState reads what encode has written, of columns below size.
+// decodeState decodes what encode has written. Columns must be below size.
 func decodeState(data []byte, size int) (k state, err error) {
 	d := decoder{rest: data}
 	columns := d.count(min(size, len(data)))
@@ -156,13 +157,13 @@ func appendFloats(data []byte, values []float64) []byte {
 	return data
 }
 
-// decoder reads numbers until one is not as it was written.
+// decoder reads encoded numbers. After malformed data, failed is set and it reads zeros.
 type decoder struct {
 	rest   []byte
 	failed bool
 }
 
-// count reads a number of at most so much.
+// count reads an integer of at most most.
 func (d *decoder) count(most int) int {
 	n, size := binary.Uvarint(d.rest)
 	if size <= 0 || most < 0 || n > uint64(most) {
@@ -173,10 +174,10 @@ func (d *decoder) count(most int) int {
 	return int(n)
 }
 
-// bytes reads a number and as many bytes.
+// bytes reads a length and that many bytes.
 func (d *decoder) bytes() []byte {
 	n := d.count(len(d.rest))
-	if n > len(d.rest) { // which is less by the number itself
+	if n > len(d.rest) { // count has shortened rest since the check
 		d.failed, d.rest = true, nil
 		return nil
 	}

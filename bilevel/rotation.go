@@ -12,28 +12,28 @@ import (
 	"github.com/seed-45b9a24c/pare/support"
 )
 
-// Rotation writes a dense matrix of fewer rows than columns as X̃ = L·Qᵀ, the columns of Q
-// orthonormal; X̃ is X, less the means of its columns where there is an intercept. With a ridge
-// alone β̂ is a combination of rows, so that β̂ = Qγ̂ with ‖β̂‖ = ‖γ̂‖ and X̃β̂ = Lγ̂: γ̂ solves the
-// same problem with L in the place of X, which has no more columns than rows, whatever the loss,
-// the rows left out and λ (Hastie and Tibshirani, Biostatistics 5, 2004, section 2).
+// Rotation is a factorisation X̃ = L·Qᵀ of a dense matrix with fewer rows than columns, where Q has
+// orthonormal columns. X̃ is X, with centred columns if there is an intercept. Under a ridge penalty
+// alone, β̂ is a linear combination of the rows, so that β̂ = Qγ̂ with ‖β̂‖ = ‖γ̂‖ and X̃β̂ = Lγ̂: γ̂
+// solves the same problem with L in the place of X, for any loss, any rows left out and any λ, and L
+// has no more columns than rows (Hastie and Tibshirani, Biostatistics 5, 2004, section 2).
 //
-// L is of X̃X̃ᵀ, by Cholesky's method with pivots. What it loses are directions along which rows
-// differ by less than 1e-8 of what they do along others, and predictions move by some 1e-16·αmax/α.
+// L is the Cholesky factor of X̃X̃ᵀ, with pivots. It loses directions along which rows differ by less
+// than 1e-8 of their differences along others; predictions change by about 1e-16·αmax/α.
 type Rotation struct {
-	// L has a row for each of X and as many columns as X̃ has independent rows.
+	// L has a row for each row of X, and as many columns as X̃ has independent rows.
 	L *sparse.Dense
 
 	k      *kernels.Set
 	x      *sparse.Dense
-	rows   []int32   // of positive weight: X̃ has zeros in the place of others
-	mean   []float64 // of the columns of X; zeros without an intercept
-	vary   int       // columns of X̃ other than 0
-	pivots []int32   // the row of X̃ that comes in with each column of L
+	rows   []int32   // the rows of positive weight; X̃ has zeros in all other rows
+	mean   []float64 // the means of the columns of X; zeros without an intercept
+	vary   int       // the number of non-zero columns of X̃
+	pivots []int32   // for each column of L, the pivot row of X̃
 }
 
-// Rotate returns the rotation of a matrix under weights of its rows, nil for all 1; nil where its numbers leave no
-// room for products, and where X̃ is 0.
+// Rotate returns the rotation of a matrix with the given row weights, nil for all 1. It returns nil where an entry of X̃
+// overflows, and where X̃ is 0.
 func Rotate(k *kernels.Set, x *sparse.Dense, weights []float64, intercept bool) (*Rotation, error) {
 	n, p := x.Dims()
 	r := &Rotation{k: k, x: x, mean: make([]float64, p)}
@@ -46,7 +46,7 @@ func Rotate(k *kernels.Set, x *sparse.Dense, weights []float64, intercept bool) 
 	if r.vary == 0 || math.IsInf(largest, 0) {
 		return nil, nil
 	}
-	// In units of the largest entry, so that no product leaves the range.
+	// In units of the largest entry, so that no product overflows.
 	_, exponent := math.Frexp(largest)
 	scratch, product := make([]float64, n), make([]float64, n*n)
 	var outer support.Outer
@@ -71,7 +71,7 @@ func Rotate(k *kernels.Set, x *sparse.Dense, weights []float64, intercept bool) 
 	return r, err
 }
 
-// Columns returns how many columns of X the solutions have: all that vary.
+// Columns returns the size of the support of solutions on X: all columns that vary.
 func (r *Rotation) Columns() int { return r.vary }
 
 // centre sets the means, counts the columns that vary, and returns the largest entry of X̃.
@@ -101,12 +101,12 @@ func (r *Rotation) centre(intercept bool) (largest float64) {
 	return largest
 }
 
-// independent is the share of the largest square of a row from which on what the rows before leave
-// of one is not rounding.
+// independent is the smallest share of a row's square at which the remainder of the row, after elimination of the
+// pivot rows, is not rounding. It is multiplied by the number of rows.
 const independent = 0x1p-50
 
-// factorise returns the rows of L, n entries each, of the lower triangle of X̃X̃ᵀ. A row at a time
-// comes in, that of which those before leave most.
+// factorise returns the rows of L, n entries each, from the lower triangle of X̃X̃ᵀ. Each step pivots on
+// the row with the largest remainder.
 func (r *Rotation) factorise(product []float64) []float64 {
 	n, _ := r.x.Dims()
 	l, left, pace := make([]float64, n*n), make([]float64, n), r.k.Pace()
@@ -128,7 +128,7 @@ func (r *Rotation) factorise(product []float64) []float64 {
 		r.pivots = append(r.pivots, int32(pivot))
 		root, row := math.Sqrt(left[pivot]), l[pivot*n:][:c]
 		for i := range n {
-			if left[i] < 0 { // it has come in
+			if left[i] < 0 { // a pivot row already
 				continue
 			}
 			entry := (product[max(i, pivot)*n+min(i, pivot)] - r.k.Dot(l[i*n:][:c], row)) / root
@@ -144,7 +144,7 @@ func (r *Rotation) factorise(product []float64) []float64 {
 // back returns β = Qγ.
 func (r *Rotation) back(s *Solution) *Solution {
 	n, p := r.x.Dims()
-	u := make([]float64, n) // β = X̃ᵀu, of rows that have come in
+	u := make([]float64, n) // β = X̃ᵀu, with zeros except for pivot rows
 	for k, c := range s.Support {
 		u[r.pivots[c]] = s.Coef[k]
 	}
@@ -169,7 +169,7 @@ func (r *Rotation) back(s *Solution) *Solution {
 // forth returns γ = Qᵀβ.
 func (r *Rotation) forth(s *Solution) *Solution {
 	n, _ := r.x.Dims()
-	u, pace := make([]float64, n), r.k.Pace() // X̃β, less Lγ as far as it is known
+	u, pace := make([]float64, n), r.k.Pace() // X̃β, less L times the entries of γ known so far
 	var shift float64
 	for k, j := range s.Support {
 		pace.Did(n)
@@ -189,13 +189,13 @@ func (r *Rotation) forth(s *Solution) *Solution {
 	return out
 }
 
-// Rotated is a problem on the columns of a rotation that speaks of those of X.
+// Rotated is a problem on the columns of a rotation's L whose solutions are in the columns of X.
 type Rotated struct {
 	*Problem
 	by *Rotation
 }
 
-// NewRotated states a problem on X by one on the columns of its rotation.
+// NewRotated returns the problem on X for a problem p on the L of its rotation.
 func NewRotated(p *Problem, by *Rotation) *Rotated { return &Rotated{p, by} }
 
 // Eval implements [search.Objective].
@@ -253,7 +253,7 @@ func (p *Rotated) Begin(at []*Solution) { p.Problem.Begin(each(at, p.by.forth)) 
 func (p *Rotated) BeginEach(at []*Solution) { p.Problem.BeginEach(each(at, p.by.forth)) }
 
 func each(all []*Solution, turn func(*Solution) *Solution) []*Solution {
-	if all == nil { // none is known
+	if all == nil { // no solutions are known
 		return nil
 	}
 	out := make([]*Solution, len(all))

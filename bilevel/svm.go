@@ -16,8 +16,8 @@ import (
 )
 
 // NewSVM prepares the choice of λ = ln C for a linear support vector machine
-// without intercept, judged by the smoothed hinge unless the spec has another
-// criterion. samples is the transpose of the design matrix, which the folds share;
+// without intercept. The criterion is the smoothed hinge unless the spec has another
+// one. samples is the transpose of the design matrix, which the folds share;
 // labels are ±1, and every fold must train on both. Penalty, Datafit and Intercept of
 // the spec are not used.
 func NewSVM(k *kernels.Set, samples sparse.Matrix, y []float64, spec Spec) (*Problem, error) {
@@ -28,7 +28,7 @@ func NewSVM(k *kernels.Set, samples sparse.Matrix, y []float64, spec Spec) (*Pro
 	return NewOver(context.Background(), lanes, spec)
 }
 
-// NewSVMLanes prepares the lanes of such a problem; see [NewSVM].
+// NewSVMLanes prepares the lanes of the problem that [NewSVM] returns.
 func NewSVMLanes(k *kernels.Set, samples sparse.Matrix, y []float64, spec Spec) (*Lanes, error) {
 	p, n := samples.Dims()
 	if err := spec.Check(k, n); err != nil {
@@ -71,8 +71,8 @@ type svmLane struct {
 	implicit *implicit.SVM
 	certify  bool
 	last     *cd.SVMSolution
-	from     *Solution // see lanestate.go
-	most     float64   // free samples that coefficients or training rows allow
+	from     *Solution // the state to begin with, see lanestate.go; nil: the last solution
+	most     float64   // the largest number of free samples that columns and training rows allow
 }
 
 func (l *svmLane) solve(ctx context.Context, r *LaneRequest, options cd.Options) error {

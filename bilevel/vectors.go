@@ -12,17 +12,17 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// VectorsKind says which machine of support vectors it is.
+// VectorsKind is a kind of support vector machine, see [model.Vectors].
 type VectorsKind int
 
-// The machines.
+// The kinds of support vector machine.
 const (
-	VectorClasses    VectorsKind = iota // the hinge, of classes
-	VectorRegression                    // with a tube
-	VectorsOnSimplex                    // with a tube, and coefficients on the simplex
+	VectorClasses    VectorsKind = iota // classification, with the hinge loss
+	VectorRegression                    // regression, with an ε-insensitive tube
+	VectorsOnSimplex                    // regression with coefficients on the probability simplex
 )
 
-// NewVectors prepares the choice of the strengths of a [model.Vectors]: ln C, and for
+// NewVectors prepares the choice of the hyperparameters of a [model.Vectors]: ln C, and for
 // regression ln ε. Of the spec, Criterion is required; Penalty and Datafit are not used.
 func NewVectors(k *kernels.Set, x sparse.Matrix, y []float64, which VectorsKind, spec Spec) (*Problem, error) {
 	lanes, err := NewVectorsLanes(k, x, y, which, spec)
@@ -32,7 +32,7 @@ func NewVectors(k *kernels.Set, x sparse.Matrix, y []float64, which VectorsKind,
 	return NewOver(context.Background(), lanes, spec)
 }
 
-// NewVectorsLanes prepares the lanes of such a problem; see [NewVectors].
+// NewVectorsLanes prepares the lanes of the problem that [NewVectors] returns.
 func NewVectorsLanes(k *kernels.Set, x sparse.Matrix, y []float64, which VectorsKind, spec Spec) (*Lanes, error) {
 	n, p := x.Dims()
 	if err := spec.Check(k, n); err != nil {
@@ -64,7 +64,7 @@ func NewVectorsLanes(k *kernels.Set, x sparse.Matrix, y []float64, which Vectors
 	}), nil
 }
 
-// vectorsLane is the lane of a machine of support vectors.
+// vectorsLane is the lane of a support vector machine of any [VectorsKind].
 type vectorsLane struct {
 	judged
 	stateless
@@ -76,8 +76,8 @@ type vectorsLane struct {
 
 func (l *vectorsLane) solve(ctx context.Context, r *LaneRequest, options cd.Options) error {
 	start := time.Now()
-	l.solver.Reset() // exact steps take little longer from nowhere, and the point does not depend on the last
-	// The free rows are to be those of the exact solution. A step may do without, where that is dear.
+	l.solver.Reset() // exact steps take little longer from a cold start, and the point then does not depend on the last one
+	// With a polish the free rows are those of the exact solution. A rough gradient does without where that is expensive.
 	if options.Polish = !l.rough(r); !options.Polish {
 		options.Tol = min(options.Tol, roughGap)
 	}
@@ -115,8 +115,8 @@ func (l *vectorsLane) differentiate(ctx context.Context, r *LaneRequest, options
 	return nil
 }
 
-// roughGap is the relative gap at which most rows are where they belong.
+// roughGap is the relative gap at which most rows are free or at their bounds as at the exact solution.
 const roughGap = 1e-4
 
-// rough reports whether a slope to step by is asked for where exact solutions are dear.
+// rough reports whether a rough gradient is asked for and exact solutions are expensive.
 func (l *vectorsLane) rough(r *LaneRequest) bool { return r.Rough && l.solver.Wide() }

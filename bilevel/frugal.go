@@ -6,22 +6,22 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/arena"
 )
 
-// Lanes that may hold little at once: each has more in memory than its coefficients only while
-// it answers, as many at a time as the [Spec] allows. Problems ask to begin anew then, of lanes
-// elsewhere, too, for the same bits.
+// Lanes that save memory: a lane holds more than its coefficients only while it answers a request, and
+// at most [Spec].AtOnce lanes do so at a time. Requests then set Anew, even for lanes in other processes, so
+// that these return the same bits.
 
-// anew reports whether solves begin with coefficients and nothing else that was learnt.
+// anew reports whether solves begin with a new solver, from the coefficients alone.
 func (p *Problem) anew() bool { return p.memory.on || p.spec.AtOnce > 0 }
 
-// frugal makes lanes let go of what they hold, where they can.
+// frugal makes lanes release their memory after each request, if [Spec].AtOnce is set and there are no classes.
 func (l *Lanes) frugal() {
 	if l.spec.AtOnce > 0 && l.classes == 0 {
 		l.room = make(chan struct{}, l.spec.AtOnce)
 	}
 }
 
-// alone answers a request, its gradient included, when there is room for a lane, which then
-// lets go.
+// alone waits for a place in room, answers a request, its gradient included, and releases the memory of
+// the lane.
 func (l *Lanes) alone(ctx context.Context, r LaneRequest, out *LaneResult, solved func()) error {
 	if r.Ask == AskKept && l.keeps(r, out) {
 		return nil
@@ -41,7 +41,7 @@ func (l *Lanes) alone(ctx context.Context, r LaneRequest, out *LaneResult, solve
 		err = l.spec.turn(ctx, func() error { return l.finish(ctx, &r, out) })
 	}
 	if err != nil {
-		l.spec.Memory.Detach() // the lane still has them
+		l.spec.Memory.Detach() // the lane still has vectors of this round
 		return err
 	}
 	l.letGo(r.Lane, r.Ask)
@@ -49,15 +49,16 @@ func (l *Lanes) alone(ctx context.Context, r LaneRequest, out *LaneResult, solve
 	return nil
 }
 
-// rounds gives lanes that work one after another the vectors over the rows of one, and its copies of
-// columns where these are bounded.
+// rounds makes lanes that work one after another reuse the memory of the one before: its vectors over the
+// rows, and its copies of columns where these are bounded.
 func (s *Spec) rounds(rows int) {
 	if s.AtOnce == 1 {
 		s.Memory = arena.ForRounds(rows)
 	}
 }
 
-// keeps answers for what is kept of a lane that has let go, which need not be made for that.
+// keeps answers an [AskKept] for a lane whose memory has been released, without making the lane again. It
+// reports whether it could.
 func (l *Lanes) keeps(r LaneRequest, out *LaneResult) bool {
 	l.mu.Lock()
 	m := l.made[r.Lane]
@@ -69,7 +70,7 @@ func (l *Lanes) keeps(r LaneRequest, out *LaneResult) bool {
 	return true
 }
 
-// letGo keeps of a lane what its next solve depends on.
+// letGo releases a lane, except for its kept states and the state that its next solve depends on.
 func (l *Lanes) letGo(id LaneID, answered Ask) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -157,7 +157,7 @@ func appendFloats(data []byte, values []float64) []byte {
 	return data
 }
 
-// decoder reads encoded numbers. After malformed data, failed is set and it reads zeros.
+// decoder reads encoded numbers; failed is set where they are malformed.
 type decoder struct {
 	rest   []byte
 	failed bool

@@ -15,8 +15,8 @@ import (
 // would not be unique and would have no derivative; if they share one λ and split their
 // coefficient equally, the solution is that of the merged matrix. group[j] is the merged
 // column that stands for column j of x. If there is nothing to merge, merged is x itself.
-// With β ≥ 0 (positive), columns of opposite sign are not merged; with bounds, which tell equal
-// columns apart, none are.
+// With β ≥ 0 (positive), columns of opposite sign are not merged. With bounds no columns are,
+// since the bounds of equal columns may differ.
 func Merge(k *kernels.Set, x sparse.Matrix, spec Spec, positive bool) (merged sparse.Matrix, group []int32, err error) {
 	n, p := x.Dims()
 	if spec.Risk == nil {
@@ -31,7 +31,7 @@ func Merge(k *kernels.Set, x sparse.Matrix, spec Spec, positive bool) (merged sp
 	if spec.Box != nil {
 		return x, group, nil
 	}
-	// Means may equal others in their turn.
+	// Means may in turn be equal to other columns.
 	for merged = x; ; {
 		found, err := findTies(k, merged, spec, positive)
 		if err != nil || found == nil {
@@ -47,17 +47,17 @@ func Merge(k *kernels.Set, x sparse.Matrix, spec Spec, positive bool) (merged sp
 	}
 }
 
-// ties are sets of columns, as a forest: each column points to another of its set, of
+// ties are sets of equal columns, as a forest: each column points to a column of its set with a
 // smaller index, or to itself.
 type ties []tie
 
-// tie says that a column times factor is another: ±1, but in standardised views.
+// tie says that a column times factor equals another column. The factor is ±1 except in standardised views.
 type tie struct {
-	column int32
+	column int32 // the other one
 	factor float64
 }
 
-// trained yields the weights of the rows of every training set.
+// trained yields the row weights of every training set.
 func (s *Spec) trained(k *kernels.Set) iter.Seq[[]float64] {
 	return func(yield func([]float64) bool) {
 		if s.Risk != nil {
@@ -72,7 +72,7 @@ func (s *Spec) trained(k *kernels.Set) iter.Seq[[]float64] {
 	}
 }
 
-// findTies returns the ties of all training sets, nil where there are none.
+// findTies returns the ties of the columns on all training sets, nil if there are none.
 func findTies(k *kernels.Set, x sparse.Matrix, spec Spec, positive bool) (ties, error) {
 	_, p := x.Dims()
 	t := make(ties, p)
@@ -97,13 +97,13 @@ func findTies(k *kernels.Set, x sparse.Matrix, spec Spec, positive bool) (ties, 
 	return t, nil
 }
 
-// alike returns the columns, ascending, whose norm is not 0 and another's too, to seven
-// digits, and a few more: copies are among them.
+// alike returns the columns, ascending, whose norm is not 0 and agrees to seven digits with
+// that of another column, and a few more, whose hashes collide. All copies are among them.
 func alike(view *sparse.View) (columns []int32) {
 	const digits = 52 - 24 // bits of a norm left out
 	order := view.Matrix().Order()
 	free := 64 - bits.Len(uint(len(order))) - 4
-	seen := make([]uint8, 1<<(64-free)) // by hash of what is left: 0, 1 or more columns
+	seen := make([]uint8, 1<<(64-free)) // by hash of the remaining bits: 0, 1, or 2 for more columns
 	at := func(key uint64) *uint8 { return &seen[key*0x9e3779b97f4a7c15>>free] }
 	for _, j := range order {
 		n := at(math.Float64bits(view.Norm(int(j))) >> digits)
@@ -118,7 +118,7 @@ func alike(view *sparse.View) (columns []int32) {
 	return columns
 }
 
-// root ties j to the column of smallest index in its set.
+// root returns the tie of j to the column of smallest index in its set.
 func (t ties) root(j int32) tie {
 	at := tie{j, 1}
 	for t[at.column].column != at.column {
@@ -129,14 +129,14 @@ func (t ties) root(j int32) tie {
 	return at
 }
 
-// join makes one of the sets of j and of what it is tied to. Sets that another fold
-// has joined stay as they are, be it with the other sign.
+// join unites the set of j with the set of the column that j is tied to, and reports whether these were
+// different. A set that has been united on another fold stays as it is, even if the signs differ here.
 func (t ties) join(j int32, to tie) bool {
 	a, b := t.root(j), t.root(to.column)
 	if a.column == b.column {
 		return false
 	}
-	factor := to.factor * b.factor / a.factor // of a's root to b's
+	factor := to.factor * b.factor / a.factor // ties the root of a to the root of b
 	if a.column < b.column {
 		a, b, factor = b, a, 1/factor
 	}
@@ -144,7 +144,7 @@ func (t ties) join(j int32, to tie) bool {
 	return true
 }
 
-// merge returns the matrix of means, and where each column went.
+// merge returns the matrix of the means of all sets, and the index of each column's mean in it.
 func (t ties) merge(x sparse.Matrix) (sparse.Matrix, []int32, error) {
 	n, p := x.Dims()
 	place, members := make([]int32, p), [][]tie(nil)

@@ -13,21 +13,21 @@ type evaluated interface {
 	Evaluate(ctx context.Context, r search.Request) (Report, error)
 }
 
-// searched is one that a search may ask, and have remember.
+// searched is a bilevel problem for a search, with the memory of its evaluations.
 type searched interface {
 	evaluated
 	leftBy(ctx context.Context, logLambda []float64) (search.Memory, error)
 }
 
-// Where a column is about to enter or to leave, the criterion has a slope to either side of
-// λ: that of the segment which begins there, taken a little further on.
+// Where a column is about to enter or to leave the support, the criterion has a different slope on either
+// side of λ, which is computed at a small distance from λ.
 const (
-	beside   = 1e-7 // the shift of all λ's that the slopes of a side are taken at
-	sidesTol = 1e-14
+	beside   = 1e-7  // the distance: all λ's are shifted by it
+	sidesTol = 1e-14 // the relative gap of the inner problems there
 )
 
-// OneSided returns the gradients just below and just above λ, all λ's shifted together. ok is
-// false where one of the sides has none either, as where columns depend on one another.
+// OneSided returns the gradients just below and just above λ, where all λ's are shifted together. ok is
+// false if there is no gradient on one of the sides either, for example because columns depend on one another.
 func OneSided(ctx context.Context, p evaluated, logLambda []float64) (below, above []float64, ok bool, err error) {
 	side := func(shift float64) ([]float64, bool) {
 		r := search.Request{LogLambda: make([]float64, len(logLambda)), Tol: sidesTol}
@@ -48,8 +48,8 @@ func OneSided(ctx context.Context, p evaluated, logLambda []float64) (below, abo
 	return below, above, up, err
 }
 
-// evalOnSide is what a search sees: on a knot the slope of the side that the criterion falls
-// to, or none where it rises to both.
+// evalOnSide evaluates a problem for a search. At a knot the gradient is that of the side on which the
+// criterion decreases, or zero if it increases on both sides.
 func evalOnSide(ctx context.Context, p searched, r search.Request) (search.Evaluation, error) {
 	report, err := p.Evaluate(ctx, r)
 	if err == nil && !r.ValueOnly && report.Status == outcome.NotDifferentiable {
@@ -65,8 +65,8 @@ func evalOnSide(ctx context.Context, p searched, r search.Request) (search.Evalu
 	return report.Evaluation, err
 }
 
-// downhill returns the gradient of the side that a common shift of the λ's falls to, zeros
-// where it falls to neither.
+// downhill returns the gradient of the side on which the criterion decreases when all λ's are shifted
+// together, the steeper one of two; zeros if it decreases on neither side.
 func downhill(below, above []float64) []float64 {
 	var down, up float64
 	for k := range below {

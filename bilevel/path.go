@@ -11,17 +11,16 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// Path evaluates the criterion, without its gradient, at one λ after the other: to
-// the bit what [Problem.Evaluate] finds in turn. Lanes do not wait for one another,
-// so that five folds keep two threads busy to the end. It stops after an error, which
-// is that of ctx where ctx ended, else the one that would come first in turn; no goroutine
-// is left when it has.
+// Path evaluates the criterion, without its gradient, at one λ after another. The results are, bit
+// for bit, those of calls of [Problem.Evaluate] in this order. Lanes do not wait for one another,
+// so that five folds keep two threads busy to the end. It stops after an error, which is that of ctx
+// if ctx has ended, else the first in the order of λ and lane. No goroutine is left when it stops.
 func (p *Problem) Path(ctx context.Context, path [][]float64) iter.Seq2[Report, error] {
 	return func(yield func(Report, error) bool) {
 		inner, stop := context.WithCancel(ctx)
 		var lanes sync.WaitGroup
 		defer func() {
-			stop() // whatever lanes still do is of no use
+			stop() // further results of the lanes are not needed
 			lanes.Wait()
 		}()
 		tell := p.spec.counting(p.lanes * len(path))
@@ -61,13 +60,13 @@ func (p *Problem) Path(ctx context.Context, path [][]float64) iter.Seq2[Report, 
 	}
 }
 
-// alongLane is what a lane has found at one λ of a path.
+// alongLane is the result of a lane at one λ of a path.
 type alongLane struct {
 	LaneResult
 	err error
 }
 
-// along solves lane i at one λ of a path.
+// along asks lane i for its solution at one λ of a path.
 func (p *Problem) along(ctx context.Context, i int, logLambda []float64, solved func()) (_ LaneResult, err error) {
 	defer outcome.Caught(&err)
 	at, err := p.runner.Run(ctx, []LaneRequest{{

@@ -8,23 +8,23 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// Predicted are the rows that a fold holds out, and what its solution predicts of them.
+// Predicted has the held-out rows of a fold and the predictions of its solution for them.
 type Predicted struct {
 	Rows   []int32
-	Scores [][]float64 // by class, one alone where there are none, of each of the rows
+	Scores [][]float64 // by class, a single one without classes: the score of each row
 	Status outcome.Status
 }
 
-// predictTol is the relative gap that predictions are good enough by.
+// predictTol is a relative gap at which predictions are accurate enough.
 const predictTol = 1e-6
 
-// telling is what lanes are asked for predictions.
+// telling returns the request for solutions and predictions at λ.
 func (s *Spec) telling(kept points, logLambda []float64, anew bool) LaneRequest {
 	return LaneRequest{Ask: AskSolve, LogLambda: logLambda, Tol: max(s.Solver.Tol, predictTol), ValueOnly: true, From: kept.number(logLambda), Tell: true, Anew: anew}
 }
 
-// scores are the predictions of the held-out rows, where there are several those of one class
-// after the other.
+// scores returns the predictions for the held-out rows; with several scores of a row, those of the first class
+// for all rows, then those of the second, and so on.
 func (j *judged) scores() []float64 {
 	q := len(j.prediction) / len(j.y)
 	out := make([]float64, 0, q*len(j.rows))
@@ -36,8 +36,8 @@ func (j *judged) scores() []float64 {
 	return out
 }
 
-// HeldOut predicts the rows of every fold at λ, from the solutions there if they were kept.
-// When ctx ends it returns ctx's error.
+// HeldOut predicts the held-out rows of every fold at λ. Lanes begin at their solutions kept at λ, if
+// any. When ctx ends HeldOut returns ctx's error.
 func (p *Problem) HeldOut(ctx context.Context, logLambda []float64) (_ []Predicted, err error) {
 	defer outcome.Caught(&err)
 	results, err := p.tell(ctx, logLambda)
@@ -57,7 +57,7 @@ func (p *Problem) tell(ctx context.Context, logLambda []float64) ([]LaneResult, 
 	return p.runner.Run(ctx, p.ask(p.spec.telling(p.kept, logLambda, p.anew())), nil)
 }
 
-// HeldOut is [Problem.HeldOut]; there is a score for each class.
+// HeldOut is [Problem.HeldOut], with a score for each class.
 func (m *Multiclass) HeldOut(ctx context.Context, logLambda []float64) ([]Predicted, error) {
 	results, err := m.runner.Run(ctx, own(m.ask(m.spec.telling(m.kept, logLambda, false)), logLambda), nil)
 	if err != nil {

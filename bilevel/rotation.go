@@ -101,8 +101,8 @@ func (r *Rotation) centre(intercept bool) (largest float64) {
 	return largest
 }
 
-// independent is the smallest share of a row's square at which the remainder of the row, after elimination of the
-// pivot rows, is not rounding. It is multiplied by the number of rows.
+// independent times the number of rows is the share of a square up to which the remainder of a row, after elimination
+// of the pivot rows, may be rounding: of the largest square of a row here, of the row's own in [factorised].
 const independent = 0x1p-50
 
 // factorise returns the rows of L, n entries each, from the lower triangle of X̃X̃ᵀ. Each step pivots on

@@ -35,39 +35,39 @@ func (l *classLane) moveTo(s *Solution) error {
 	return nil
 }
 
-// points are the λ's of evaluations whose solutions lanes keep, under the number of their
-// place, from 1.
+// points are the λ's of the evaluations whose solutions the lanes keep. The number of a solution is
+// the position of its λ, counted from 1.
 type points [][]float64
 
-// number returns the number of λ, 0 where it is not among them.
+// number returns the number of λ, or 0 if λ is not among the points.
 func (p points) number(logLambda []float64) int {
 	return 1 + slices.IndexFunc(p, func(at []float64) bool { return slices.Equal(at, logLambda) })
 }
 
-// next returns the number to keep λ under.
+// next returns the number under which to keep the solutions at λ.
 func (p points) next(logLambda []float64) int {
 	return cmp.Or(p.number(logLambda), len(p)+1)
 }
 
-// add notes that λ is kept.
+// add records that the solutions at λ are kept.
 func (p *points) add(logLambda []float64) {
 	if p.number(logLambda) == 0 {
 		*p = append(*p, slices.Clone(logLambda))
 	}
 }
 
-// Solutions returns the solutions kept at λ, one for each lane; nil where some lane has kept
-// none. They must not be changed. The error is that of the [Runner].
+// Solutions returns the solutions kept at λ, one for each lane; nil if a lane has kept none.
+// They must not be changed. The error is that of the [Runner].
 func (p *Problem) Solutions(ctx context.Context, logLambda []float64) ([]*Solution, error) {
 	return p.kept.solutions(ctx, p.runner, p.ask(LaneRequest{}), logLambda, nil)
 }
 
-// Solutions is [Problem.Solutions], class by class of fold after fold.
+// Solutions is [Problem.Solutions], with one solution for every class of the first fold, then of the second, and so on.
 func (m *Multiclass) Solutions(ctx context.Context, logLambda []float64) ([]*Solution, error) {
 	return m.kept.solutions(ctx, m.runner, m.ask(LaneRequest{}), logLambda, nil)
 }
 
-// solutions asks lanes for what they have kept at λ, moved to another λ where that is given.
+// solutions asks lanes for the solutions kept at λ, moved to the λ in to unless that is nil.
 func (p points) solutions(ctx context.Context, runner Runner, lanes []LaneRequest, logLambda, to []float64) ([]*Solution, error) {
 	number := p.number(logLambda)
 	if number == 0 {
@@ -89,20 +89,20 @@ func (p points) solutions(ctx context.Context, runner Runner, lanes []LaneReques
 	return all, nil
 }
 
-// Mean returns what the solutions kept at λ have in common: columns in more than half
-// of the folds, ascending, with their mean coefficients in the coordinates of the views.
-// It is a start for the same problem on all rows; nothing where nothing was kept. The error is
+// Mean returns what the solutions kept at λ have in common: the columns in more than half
+// of the folds' supports, ascending, with their mean coefficients in the coordinates of the views.
+// It is a start for the same problem on all rows. Both are nil where nothing was kept. The error is
 // that of the [Runner].
 func (p *Problem) Mean(ctx context.Context, logLambda []float64) (columns []int32, coef []float64, err error) {
 	return p.mean(ctx, logLambda, nil)
 }
 
-// near is how far from λ solutions may be that a solve on all rows there begins at.
+// near is the largest distance in λ from which kept solutions serve as a start for a solve on all rows.
 const near = 0.5
 
-// MeanBefore is [Problem.Mean] of what was kept at the point nearest to λ before anything was at λ
-// itself, moved there as a solve would begin: what is known before the lanes are asked. It is
-// nothing where no such point is near.
+// MeanBefore is [Problem.Mean] of the solutions at the point nearest to λ among those kept before λ
+// itself, moved to λ along their derivatives. They are known before the lanes solve at λ. Columns and
+// coefficients are nil where no such point is near, or where λ has several entries.
 func (p *Problem) MeanBefore(ctx context.Context, logLambda []float64) (columns []int32, coef []float64, err error) {
 	if len(logLambda) != 1 {
 		return nil, nil, nil
@@ -117,7 +117,7 @@ func (p *Problem) MeanBefore(ctx context.Context, logLambda []float64) (columns 
 	return p.mean(ctx, from, logLambda)
 }
 
-// mean is [Problem.Mean] of solutions that have been moved to another λ.
+// mean is [Problem.Mean] of solutions that are moved to the λ in to unless that is nil.
 func (p *Problem) mean(ctx context.Context, logLambda, to []float64) (columns []int32, coef []float64, err error) {
 	solutions, err := p.kept.solutions(ctx, p.runner, p.ask(LaneRequest{}), logLambda, to)
 	if err != nil || solutions == nil {
@@ -142,13 +142,13 @@ func (p *Problem) mean(ctx context.Context, logLambda, to []float64) (columns []
 	return columns, coef, nil
 }
 
-// largestSupport returns the number of rows that count or of columns, whichever is less.
+// largestSupport returns the number of rows of positive weight or of columns, whichever is less, but at least 1.
 func largestSupport(view *sparse.View) float64 {
 	_, p := view.Dims()
 	return float64(max(1, min(view.Positive(), p)))
 }
 
-// mostOf returns the number of columns or of rows that count, whichever is less.
+// mostOf is [largestSupport] for a number of columns and row weights.
 func mostOf(k *kernels.Set, columns int, weights []float64) float64 {
 	rows := 0
 	for from, to := range k.Pieces(len(weights)) {

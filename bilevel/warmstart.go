@@ -6,14 +6,14 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// beginning is where the lanes begin the next evaluation, instead of at the null model: a start,
-// on which solutions depend within their tolerance only.
+// beginning is where the lanes begin the next evaluation, instead of at the null model. Solutions depend
+// on it only within their tolerance.
 type beginning struct {
-	at       []*Solution // of each lane, or of each class; nil: as it would
-	unscaled bool        // by the columns of X, else by those of the views
+	at       []*Solution // one for each lane, or for each class; nil: none
+	unscaled bool        // coefficients are for the columns of X, else for those of the views
 }
 
-// give makes the beginning that of requests, once.
+// give sets the beginning of the requests, and resets b.
 func (b *beginning) give(requests []LaneRequest) {
 	if b.at == nil {
 		return
@@ -24,9 +24,9 @@ func (b *beginning) give(requests []LaneRequest) {
 	*b = beginning{}
 }
 
-// Begin makes the next evaluation begin at a predictor's coefficients, by the columns of X.
-// Inner problems that have no coefficients of their own begin as they would. The slices are
-// kept.
+// Begin makes the next evaluation begin at the coefficients of a predictor, for the columns of X.
+// It has no effect on problems that are differentiated along iterates or have several scores for a row. The
+// slices are kept.
 func (p *Problem) Begin(at []*Solution) {
 	if p.spec.Iterate == nil && (p.spec.Blocked == nil || p.spec.Blocked.Count <= 1) {
 		p.begin = beginning{at[:1], true}
@@ -43,23 +43,23 @@ func (m *Multiclass) beginAt(b beginning) {
 	}
 }
 
-// BeginEach makes the next evaluation begin at a solution for each lane, those that Solutions has
-// returned of a problem that differs in some rows. No fold may hold out what another has trained
-// on: held-out rows would be judged by what knows them.
+// BeginEach makes the next evaluation begin at one solution for each lane, as returned by Solutions of
+// a problem that differs in some rows. No lane may begin at a solution that was trained on rows which
+// its fold holds out: the criterion would be evaluated on rows used for training.
 func (p *Problem) BeginEach(at []*Solution) {
 	if len(at) == p.lanes {
 		p.begin = beginning{at, false}
 	}
 }
 
-// BeginEach is [Problem.BeginEach], class by class of fold after fold.
+// BeginEach is [Problem.BeginEach], with one solution for every class of the first fold, then of the second, and so on.
 func (m *Multiclass) BeginEach(at []*Solution) {
 	if len(at) == len(m.folds)*len(m.classes) {
 		m.beginAt(beginning{at, false})
 	}
 }
 
-// in returns the solution, by the columns of X, in the coordinates of a view.
+// in returns the solution s, which is for the columns of X, in the coordinates of a view.
 func (s *Solution) in(view *sparse.View) *Solution {
 	if !view.Scaled() {
 		return s

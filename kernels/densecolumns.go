@@ -59,7 +59,7 @@ func longDense[T stored](s *Set, loop func(values []T, y, out []float64), x []T,
 	out[0] = sum
 }
 
-// dotDenseBy makes a loop over columns from one over the elements of a column.
+// dotDenseBy makes a loop over columns from a loop over the elements of a column.
 func dotDenseBy[T stored](dot func(x []T, y []float64) float64) func(values []T, y, out []float64) {
 	return func(values []T, y, out []float64) {
 		n := len(y)

@@ -12,7 +12,7 @@ const (
 	ln2Hi = 0x1.62e42fefa3800p-1  // 42 bits, so that k·ln2Hi is exact for |k| < 2¹¹
 	ln2Lo = 0x1.ef35793c76730p-45 // ln 2 − ln2Hi
 
-	// roundShift rounds a number to which it is added to an integer, whose bits are then the low ones.
+	// Adding roundShift to a number rounds the number to an integer, which is in the low bits of the sum.
 	roundShift = 0x1.8p52
 
 	expOverflow = 709.79                // e^x is +Inf from here on

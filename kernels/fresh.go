@@ -23,7 +23,7 @@ func Undefined[T flat](n int) []T {
 	}
 	const ahead = 64 // bytes before x, for the builder's string, which must not change
 	var zero T
-	var memory strings.Builder // does not clear what it grows by
+	var memory strings.Builder // does not clear the memory that it grows by
 	memory.Grow(ahead + n*int(unsafe.Sizeof(zero)))
 	memory.WriteByte(0)
 	x := unsafe.Slice((*T)(unsafe.Add(unsafe.Pointer(unsafe.StringData(memory.String())), ahead)), n)

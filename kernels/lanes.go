@@ -67,7 +67,7 @@ func newAddLanes(
 	}
 }
 
-// addLanesBy makes a loop over columns from one over the entries of a column.
+// addLanesBy makes a loop over columns from a loop over the entries of a column.
 func addLanesBy(
 	loop func(values []float64, rows []int32, y []float64, first int, out *[Lanes]float64),
 ) func(from, to []int64, rows []int32, values, y []float64, first int, out []float64) (done int) {

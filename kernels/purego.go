@@ -46,7 +46,7 @@ var pureGo = primitives{
 
 const width = 32 // w, the number of partial sums of a dense reduction
 
-// fold adds the partial sums: upper half onto lower half until one is left.
+// fold adds the partial sums, the upper half onto the lower half until one is left.
 func fold(s *[width]float64) float64 {
 	for k := range 16 {
 		s[k] += s[k+16]

@@ -190,7 +190,7 @@ func (s *Set) Subtract(by float64, x []float64) {
 	}
 }
 
-// ones is never written to.
+// ones has elements of 1. It is never written to.
 var ones = func() (x [512]float64) {
 	for i := range x {
 		x[i] = 1

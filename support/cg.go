@@ -47,7 +47,7 @@ type CG struct {
 	steps, ratios          []float64 // CG coefficients, for the Ritz values
 
 	follower *following // nil: none
-	last     bool       // the last solve left its last iterate in x
+	last     bool       // the last solve returned its last iterate
 }
 
 // Report says how a solve went. Norms are ‖ρ‖² = Σ ρₖ²/Aₖₖ.

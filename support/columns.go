@@ -28,8 +28,8 @@ type Columns struct {
 	curved bool      // the weights are the curvature of a loss, not the view's
 	drawn  bool      // the rows are those of a subsample
 	chosen           // the rows in use
-	whole  chosen    // those of positive weight in the view
-	subset chosen    // those of the last [Columns.Subsample]
+	whole  chosen    // the rows of positive weight in the view
+	subset chosen    // the rows of the last [Columns.Subsample]
 	root   []float64 // √w by compact row; nil: all 1
 	weight []float64 // w by compact row, where a loss sets them
 	given  []float64 // the same weights as the caller passed them: by row of X, or by row of the subsample
@@ -406,7 +406,7 @@ func (c *Columns) Unweighted(list []int32) []float64 {
 }
 
 // Compact returns v/√w in compact rows, the working residual of a weighted residual
-// v = w⊙r: v itself where rows are neither left out nor weighted, else [Columns.Own].
+// v = w⊙r. It is v itself where rows are neither left out nor weighted, else [Columns.Own].
 func (c *Columns) Compact(v []float64, room *[]float64) []float64 {
 	if c.sample == nil && c.root == nil {
 		return v

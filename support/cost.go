@@ -63,8 +63,8 @@ func DenseCost(values int) float64 {
 	return float64(DenseValue * float64(values))
 }
 
-// gathering is the mean length of the lists that an entry of a column meets, over the mean length
-// of the lists of all rows: 1.3 to 1.5 on text.
+// gathering is the mean length of the lists of the rows where columns have entries, over the mean
+// length of all lists: 1.3 to 1.5 on text.
 const gathering = 1.35
 
 // LargestGram is the number of columns beyond which rows of the Gram matrix are not in
@@ -109,8 +109,8 @@ func AllCost(columns, entries int, dense bool) float64 {
 	return float64(pairs*price*float64(entries)) + float64(pairs*pairValue*float64(columns))
 }
 
-// sparseCosts returns the cost of new sparse columns by lanes, where those that can be counted are, and by
-// lists, and the cost of listing the held columns that are not listed yet.
+// sparseCosts returns the cost of new sparse columns by lanes, with counts for the columns that can be counted;
+// their cost by lists; and the cost of listing the held columns that are not listed yet.
 func (g *Gram) sparseCosts(fresh Batch) (byLanes, byLists, listing float64) {
 	held := g.held()
 	byLanes = meetCost(fresh.all.without(fresh.counted), held.all.and(fresh.counted), false) +

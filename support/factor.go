@@ -25,9 +25,9 @@ func (f *Factor) Reset(size int) {
 	}
 }
 
-// Take factorises an s × s matrix, its rows and columns taken in the given order, which lists all of
-// them. It stops before the first row that depends on those before it, and returns the number of rows
-// held. [Factor.Null] is for a row that [Factor.Append] has refused, also after Take.
+// Take factorises an s × s matrix with its rows and columns in the given order, which lists all of
+// them. It stops before the first row that depends on the rows before it, and returns the number of
+// rows held. [Factor.Null] is defined only after [Factor.Append] has refused that row, too.
 func (f *Factor) Take(a []float64, s int, order []int) (rows int) {
 	f.Reset(s)
 	for i, r := range order {
@@ -47,7 +47,7 @@ func (f *Factor) row(i int) []float64 { return f.l[i*f.stride:][:i+1] }
 
 // Append adds a row to A: its entries with the rows held, and its diagonal. It
 // returns false, and holds no more rows than before, where the new row depends on
-// those held to working precision; [Factor.Null] then says how.
+// the rows held, to working precision; [Factor.Null] then gives the combination.
 func (f *Factor) Append(a []float64) bool {
 	row := f.row(f.rows)
 	copy(row, a)
@@ -83,7 +83,7 @@ func (f *Factor) Solve(b []float64) {
 	f.Backward(b)
 }
 
-// Forward solves L·x = b in place of b, one entry for each row held, of which those before from are
+// Forward solves L·x = b in place of b, one entry for each row held. The entries before from are
 // solved already.
 func (f *Factor) Forward(b []float64, from int) {
 	for i := from; i < f.rows; i++ {

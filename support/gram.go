@@ -51,7 +51,7 @@ func (g *Gram) Limit(most int) {
 // Fits reports whether that many more columns are within the limit.
 func (g *Gram) Fits(missing int) bool { return len(g.list)+missing <= g.most }
 
-// FitsWith reports whether the columns listed can be held besides those already held.
+// FitsWith reports whether the columns listed can be held in addition to the present ones.
 func (g *Gram) FitsWith(columns []int32) bool {
 	missing := 0
 	for _, j := range columns {
@@ -80,7 +80,7 @@ func (s several) without(t several) several {
 	return several{s.columns - t.columns, s.values - t.values}
 }
 
-// Missing returns the size of those of the columns that are not held.
+// Missing returns the size of the set of those columns listed that are not held.
 func (g *Gram) Missing(columns []int32) (b Batch) {
 	for _, j := range columns {
 		if g.slot[j] == 0 {
@@ -94,7 +94,7 @@ func (g *Gram) Missing(columns []int32) (b Batch) {
 	return b
 }
 
-// held returns the size of all columns held.
+// held returns the size of the set of columns held.
 func (g *Gram) held() Batch {
 	return Batch{several{len(g.list), g.values}, several{len(g.counts.rows), g.counts.values}}
 }

@@ -22,7 +22,7 @@ type lanes struct {
 	ends       []int32         // row of G × blocks: which entry of its column ends a block
 }
 
-// laneWorkspace is what one part computes products in.
+// laneWorkspace is the workspace of one part.
 type laneWorkspace struct {
 	z        []float64              // a chunk, spread over the compact rows of a block, interleaved
 	together []spreadChunk          // the chunks that are spread one after the other in each block
@@ -51,8 +51,8 @@ type chunk struct {
 }
 
 const (
-	// spreading is the cost of spreading a value and erasing it again, over that of a value that
-	// passes.
+	// spreading is the cost of spreading a value and erasing it again, in units of the cost of a
+	// value that passes.
 	spreading = 4
 	// laneRows is the number of rows in a block: eight values for each of them stay in a cache and need little memory.
 	laneRows = 4096
@@ -83,7 +83,7 @@ func (g *Gram) laneRows(first int) {
 	g.meet(held, false)
 }
 
-// line appends to the order those rows of G from ≤ a < to whose columns are counted, or those whose columns are not.
+// line appends rows of G, from ≤ a < to, to the order: those of counted columns, or those of columns that are not counted.
 func (g *Gram) line(from, to int, counted bool) {
 	for a := from; a < to; a++ {
 		if g.counts.place[a] >= 0 == counted {
@@ -92,8 +92,8 @@ func (g *Gram) line(from, to int, counted bool) {
 	}
 }
 
-// meet computes the products of new columns with all columns before them in the order, the first held of which are
-// not new. Cross leaves out products of new columns with one another.
+// meet computes the products of new columns with the columns before them in the order, of which the first held columns
+// are not new. cross leaves out products of new columns with one another.
 func (g *Gram) meet(held int, cross bool) {
 	l := &g.lanes
 	fresh := len(l.order) - held
@@ -188,7 +188,7 @@ func (g *Gram) split(from, to int) (values int) {
 	return values
 }
 
-// pass adds the columns of a chunk to those that pass the one whose range of passing begins at first.
+// pass adds the columns of a chunk to passing, for the spread chunk whose range of passing begins at first.
 func (w *laneWorkspace) pass(c chunk, first int) {
 	if last := len(w.passing) - 1; last >= first && w.passing[last].to == c.from {
 		w.passing[last].to = c.to

@@ -24,7 +24,7 @@ type Hessian struct {
 	moments map[int32][]float64
 	met     bool      // the moments are those of the current point
 	w       []float64 // of several scores: D·Xv, n × q
-	c       []float64 // what centring subtracts from every row of Xv
+	c       []float64 // the q numbers that centring subtracts from every row of Xv
 	factor  []float64 // of ΣD
 	weighed []float64 // n: the weight of a row times the probability of a score, or the negative of that
 	pair    []float64 // n: one entry of D for every row

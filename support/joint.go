@@ -245,7 +245,7 @@ func (h *Hessian) addClass(coefficients, own []int) {
 }
 
 // tileProducts adds Σ (sᵢPᵢₖxᵢⱼ)(Rᵢₗxᵢₘ) to the upper triangle of out, for the coefficients
-// (j, k) and (m, l) and the factors R, given as right; nil stands for ones.
+// (j, k) and (m, l). R is right; nil stands for factors of 1.
 func (h *Hessian) tileProducts(coefficients []int, right, out []float64) {
 	const lanes = kernels.Lanes
 	j, n := &h.joint, len(h.joint.curved)
@@ -293,7 +293,7 @@ func (h *Hessian) spread(coefficients []int, factors []float64, from, to int) {
 // values sets x to a column of the matrix in the rows curved[from:to], less its mean where it is dense, and returns the factor
 // by which the view multiplies the column.
 func (h *Hessian) values(column int32, x []float64, from, to int) (scale float64) {
-	if _, p := h.view.Dims(); int(column) == p { // of ones
+	if _, p := h.view.Dims(); int(column) == p { // the column of ones
 		h.view.Kernels().Fill(x, 1)
 		return 1
 	}

@@ -73,7 +73,8 @@ func (c *Columns) expected(entries int) int {
 // spareRows is the margin: how many times the average number of entries a row of a subsample may have.
 const spareRows = 1.25
 
-// few is the least room that is made, in values, where the columns have so many: to move fewer later is not worth it.
+// few is the least room, in values, that reserve makes, if all columns together have as many: with less, values would be
+// moved often.
 const few = 1 << 13
 
 // reserve makes room for n more values. Where it has to allocate, it adds at least half as much again
@@ -143,7 +144,7 @@ func lengthen[T float64 | int32](x *sparse.View, v []T, n int) []T {
 	return v[:len(v)+n]
 }
 
-// reserveSlots makes room for the slots of those columns listed that have none.
+// reserveSlots makes room for slots of the listed columns that have none.
 func (c *Columns) reserveSlots(columns []int32) {
 	missing := 0
 	for _, j := range columns {
@@ -225,7 +226,7 @@ func (c *Columns) take(values, packed []float64) {
 	}
 }
 
-// takeRoots multiplies the values of a column by the roots of the weights of their rows: those of the index, or
+// takeRoots multiplies the values of a column by the roots of the weights of their rows: the rows of the index, or
 // all rows where it is nil.
 func (c *Columns) takeRoots(index []int32, packed []float64) {
 	k := c.view.Kernels()

@@ -1,6 +1,6 @@
 // Package support is linear algebra on a support: the symmetric system that
 // implicit differentiation and Newton steps solve on the s columns where the
-// penalty is differentiable, and what serves it: compact copies of columns, their
+// penalty is differentiable, and what it is built from: compact copies of columns, their
 // Gram matrix, factorisations and conjugate gradients.
 package support
 
@@ -29,7 +29,7 @@ type System struct {
 	place    []int32   // position in the bands, -1: not in them
 	entries  int       // of all columns; of dense ones, too
 	banded   bool      // products use the bands
-	waste    float64   // cost of a pass beyond that of one with bands of exactly these columns
+	waste    float64   // extra cost of a pass over one with bands of exactly these columns
 
 	block     block
 	following following

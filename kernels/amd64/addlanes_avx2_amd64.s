@@ -1,10 +1,10 @@
 //go:build !purego
 
 // Sparse columns times 8 interleaved dense vectors: out[8c+l] += Σ values[k]·y[8·(rows[k]−first)+l] over the
-// entries k from from[c] to to[c], l = 0 … 7.
+// entries from[c] ≤ k < to[c], l = 0 … 7.
 //
-// Every column as in DotLanesAVX2, with the same bits. Columns that are cut into blocks of rows are short, and
-// a call for each would cost as much as their entries. It stops as DotSpansAVX2 does.
+// Each column is done as in DotLanesAVX2, with the same bits. Columns that are cut into blocks of rows are short,
+// and a call for each would cost as much as their entries. It stops where DotSpansAVX2 does.
 //
 // Registers
 //   SI  values, next entry      DX  rows, next entry      DI  y, less 8·first

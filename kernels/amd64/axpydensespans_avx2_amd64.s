@@ -1,9 +1,9 @@
 //go:build !purego
 
-// Dense columns anywhere, each times its coefficient, added to a vector.
+// Dense columns that lie anywhere, each times its coefficient, added to a vector.
 //
-// y_i ← fma(a[c], x_i, y_i) for the elements x_i of column c, column after column: 32 rows of all columns, which
-// stay in registers, then 16, then what is left.
+// y_i ← fma(a[c], x_i, y_i) for the elements x_i of column c, column after column. All columns are added to 32 rows
+// of y, which stay in registers, then to the next 32; at last to 16 rows and to the rest.
 
 #include "textflag.h"
 #include "dense_avx2_amd64.h"

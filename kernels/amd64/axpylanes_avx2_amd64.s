@@ -3,8 +3,8 @@
 // Sparse scaled update of 8 interleaved dense vectors:
 // y[8·rows[k]+l] ← fma(a[l], values[k], y[8·rows[k]+l]), l = 0 … 7.
 //
-// A row is one cache line. One entry per iteration: what it does is enough to
-// hide the cost of the loop.
+// A row is one cache line. One entry per iteration: its work is enough to hide
+// the cost of the loop.
 //
 // Registers
 //   SI  values, next entry      DX  rows, next entry      DI  y

@@ -3,7 +3,7 @@
 // Bell: dst_i = σ(x_i)σ(−x_i), with the bits of kernels.Bell.
 //
 // p(1 − p), p = f/(1+f) with f = e^−|x|, and one step of refinement: sigmoid without the sign of x.
-// 32 elements at a time, first e^−|x| of all, as there.
+// 32 elements at a time, first e^−|x| of all, as in sigmoid.
 
 #include "textflag.h"
 #include "numbers_amd64.h"

@@ -5,24 +5,24 @@
 //	g = sign·(Σ values·w[features]) − (margin − r·a)
 //	b = min(max(a − g·inverse, 0), bound)
 //
-// and where b ≠ a: w[features] ← w[features] + (b − a)·sign·values, a ← b. On the
-// way it tallies, and puts the samples that are worth another visit first in live.
-// See kernels.BoxEpoch; dot and update as in DotIndexedAVX2 and AxpyIndexedAVX2, with
-// the same bits.
+// and where b ≠ a: w[features] ← w[features] + (b − a)·sign·values, a ← b. It also
+// updates the tallied fields, and moves the samples that are worth another visit to
+// the front of live. See kernels.BoxEpoch; dot and update as in DotIndexedAVX2 and
+// AxpyIndexedAVX2, with the same bits.
 //
-// Samples come in random order, which no prefetcher foresees: what the visit after
-// next needs first is asked for ahead.
+// Samples come in random order, which hardware prefetchers cannot predict, so the
+// first lines of the sample after next are prefetched.
 //
-// Where a sample rests is as good as random, so there is no branch for it: masks
-// from comparisons, false where an operand is NaN, say what counts. The only branch
-// is whether a moves.
+// Whether a sample is at rest is unpredictable, so there is no branch for it: masks
+// from comparisons, false where an operand is NaN, select what is tallied. The only
+// branch is whether a moves.
 
 #include "textflag.h"
 #include "go_asm.h"
 #include "indexed_avx2_amd64.h"
 #include "update_avx2_amd64.h"
 
-// What belongs to a sample, at R9.
+// The variable of a sample, at R9.
 #define SIGN    0(R9)
 #define INVERSE 8(R9)
 #define BOUND   16(R9)
@@ -38,7 +38,7 @@
 //   X0   g, b − a, (b − a)·sign  X1   share of the gap     X2   share ≠ 0, all ones
 //   X4   a      X5   bound      X6   b                    X3, X7  scratch
 
-// FETCH asks for the beginning of the sample at visit BX. Clobbers BX, CX, SI, R9.
+// FETCH prefetches the beginning of the sample at visit BX. Clobbers BX, CX, SI, R9.
 #define FETCH(live) \
 	MOVL       (live)(BX*4), BX          \
 	LEAQ       (BX)(BX*4), R9            \
@@ -151,7 +151,7 @@ tally:
 	VFNMADD231SD X15, X0, X1                  // a − g/r
 	VMAXSD       X14, X1, X1
 	VMINSD       X5, X1, X1
-	VSUBSD       X1, X4, X1                   // from there to a
+	VSUBSD       X1, X4, X1                   // share = a − clip(a − g/r)
 	VMOVAPD      X0, X3
 	VFMADD231SD  bend-24(SP), X1, X3          // g − ½r·share
 	VFMADD231SD  X3, X1, X8

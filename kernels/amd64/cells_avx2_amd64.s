@@ -1,23 +1,23 @@
 //go:build !purego
 
-// The numbers that the cells of a table spell: four at a time, eight bytes each, where they are as short,
-// otherwise two, one in each half of a register.
+// The numbers that the cells of a table spell: four cells at a time, of eight bytes at most, or else two cells,
+// one in each half of a register.
 //
-// The 16 bytes before the end of a cell are loaded, what is before its beginning is made 0, a
-// minus at its beginning too, and what is before a point moves one byte towards it, so that 16
-// digits remain with zeros before them. These join: two, four and eight at a time. The quotient of two
-// exact numbers, up to 15 digits and a power of ten, is the nearest float64. Short cells go the same way, but
-// move their digits by the count of each, and are not divided where none of the four has a point.
+// The 16 bytes before the end of a cell are loaded. The bytes before its beginning become 0, as does a minus
+// there, and the bytes before a point move one byte towards it, so that 16 digits remain with zeros before
+// them. They are combined by twos, fours and eights. The quotient of two exact numbers, up to 15 digits and a
+// power of ten, is the nearest float64. Short cells are done in the same way, but each shifts its digits by a
+// count of its own, and there is no division where none of the four has a point.
 
 #include "textflag.h"
 
-// 16 bytes from 16+len of the window are 0 and then len times 255; from 48−q they are q times 255
-// and then 0.
+// The 16 bytes of the window from 16+len on are zeros, then len bytes of 255; from 48−q on they are q bytes
+// of 255, then zeros.
 #define WINDOW  0
 #define POWERS  48 // q: 10^(16−q), 1 for q = 0
 #define LIMITS  184 // the first of 16 digits is 0
 #define IOTA    200
-#define TENS    216 // what joins two digits, two pairs, and two fours
+#define TENS    216 // weights that combine two digits, two pairs, and two fours
 #define SCALE   264 // 10⁸
 #define SIGN    272
 #define TWOS    280 // 2, in 32 bits
@@ -119,7 +119,7 @@ cells:
 	CMPQ CX, $2
 	JLT  pair
 
-	// Ends less those before them are lengths and 1; from 2 to 9 will do, and others are for pairs.
+	// The difference of two ends is a length plus 1. If not all are from 2 to 9, the cells are done in pairs.
 	VMOVDQU   4(DI), X0
 	VPSUBD    (DI), X0, X0
 	VPSUBD    TWOS(BX), X0, X0
@@ -137,7 +137,7 @@ cells:
 	CMPQ      R13, R8
 	JHI       pair
 
-	// The bytes of the cells, less the digit 0, those before them 0.
+	// The bytes of the cells, minus the digit 0; the bytes before the cells are 0.
 	VPXOR       SEVENS(BX), X0, X0
 	VPSLLD      $3, X0, X0
 	VPMOVZXDQ   X0, Y1
@@ -159,7 +159,7 @@ cells:
 	VPANDN   Y0, Y3, Y0
 	VPANDN   Y1, Y3, Y1
 
-	// The first point; what is before it moves on by a byte.
+	// The first point; the bytes before it move on by one.
 	VPXOR      X5, X5, X5
 	VPCMPEQB   Y13, Y0, Y4
 	VPTEST     Y4, Y4
@@ -318,7 +318,7 @@ next:
 	JNZ  cells
 	JMP  end
 
-// Some cell is no number.
+// Some cell is not a number that can be read.
 words:
 	MOVQ  $0x7ff8000000000001, R12
 	TESTL $0xffff, AX

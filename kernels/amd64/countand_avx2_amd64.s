@@ -2,8 +2,8 @@
 
 // The number of bits that are set in both: Σ popcount(x_i & y_i).
 //
-// 4 words per iteration. The instruction that counts takes a word: with vectors of 32 bytes and
-// tables of nibbles it takes as long.
+// 4 words per iteration, by POPCNT on each word: vectors of 32 bytes with tables of nibbles are
+// no faster.
 
 #include "textflag.h"
 

@@ -1,8 +1,8 @@
 // e^−|x| of the AVX2 set, step by step as decay in package kernels.
 
-// LOOKUP takes the low 4 bits of each element of from as numbers of pairs of a table
-// at R8, and fills first and second. The numbers go through memory at R11 and ordinary
-// registers: the ports of the vector units are what is scarce. Clobbers AX, BX, R9
+// LOOKUP takes the low 4 bits of each element of from as an index into a table of pairs
+// at R8, and fills first and second. The indices go through memory at R11 and general
+// registers, since the ports of the vector units are the bottleneck. Clobbers AX, BX, R9
 // and R10; Y14 is 15, X5 and Y5 scratch.
 #define LOOKUP(table, from, first, xsecond, second) \
 	VPAND       from, Y14, Y5                        \
@@ -19,8 +19,8 @@
 	VUNPCKLPD   second, Y5, first                    \
 	VUNPCKHPD   second, Y5, second
 
-// CONSTANTS loads what stays in registers. R11 is scratch of 32 and 256 bytes, aligned: what
-// straddles cache lines is not forwarded from stores to loads, and Go aligns frames to 8 bytes.
+// CONSTANTS loads the constants that stay in registers. R11 is scratch of 32 and 256 bytes, which it
+// aligns: stores that straddle cache lines are not forwarded to loads, and Go aligns frames to 8 bytes.
 #define CONSTANTS \
 	LEAQ         scratch-320(SP), R11 \
 	ADDQ         $31, R11             \

@@ -17,7 +17,7 @@
 // smaller than the least normal number, or NaN, for SCALE. Clobbers Z0..Z6.
 //   Z1  shifted: 16·k in its low bits, then power     Z4  r2
 //   Z3  r, then p
-// VPERMI2PD looks the low 4 bits of each element up.
+// VPERMI2PD looks up the low 4 bits of each element in the table.
 #define DECAY \
 	VPORQ.BCST        SIGN, Z8, Z0       \ // −|x|
 	VCMPPD.BCST       $5, LEAST, Z0, K2  \
@@ -42,6 +42,6 @@
 	VFMADD231PD       Z0, Z4, Z3         \ // p = r + r2·q
 	VFMADD213PD       Z1, Z1, Z3         // power·p + power
 
-// SCALE finishes what DECAY began: e^−|x|. VSCALEFPD takes ⌊k⌋.
+// SCALE completes e^−|x| from what DECAY leaves. VSCALEFPD takes ⌊k⌋ of k.
 #define SCALE(f) \
 	VSCALEFPD.Z Z2, Z3, K2, f

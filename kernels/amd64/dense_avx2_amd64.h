@@ -1,4 +1,4 @@
-// What the dense reductions of the AVX2 set share.
+// Macros for the dense reductions of the AVX2 set.
 //
 // The 32 partial sums s[0..31] live in Y0..Y7: Yk holds s[4k..4k+3].
 
@@ -29,8 +29,8 @@
 
 // A tail of CX < 32 elements is one more block of 32 in which the missing
 // elements are zeros. MASK_START puts the number of elements left into each
-// lane of Y15, and {0, 1, 2, 3} into Y14; MASK_NEXT turns that into the mask Y13
-// of the next four elements, and counts them off. Clobbers X13.
+// lane of Y15, and {0, 1, 2, 3} into Y14; MASK_NEXT makes the mask Y13 of the next
+// four elements from these, and subtracts 4 from the number. Clobbers X13.
 #define MASK_START \
 	VMOVQ        CX, X13         \
 	VPBROADCASTQ X13, Y15        \

@@ -1,4 +1,4 @@
-// What the dense kernels of the AVX-512 set share.
+// Macros for the dense kernels of the AVX-512 set.
 //
 // The 32 partial sums s[0..31] live in Z0..Z3: Zk holds s[8k..8k+7].
 
@@ -22,8 +22,8 @@
 	VADDSD        X1, X0, X0 // 2 → 1
 
 // The masks of a tail of CX < 32 elements: bit l of K1..K4 is set where element
-// 0+l, 8+l, 16+l, 24+l is there. What is masked out is neither read nor written,
-// cannot fault, and leaves its partial sum alone. Clobbers BX.
+// 0+l, 8+l, 16+l, 24+l exists. Elements masked out are neither read nor written,
+// cannot fault, and leave their partial sum unchanged. Clobbers BX.
 #define MASKS \
 	MOVL  $1, BX \
 	SHLL  CX, BX \

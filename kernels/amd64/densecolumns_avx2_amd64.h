@@ -1,6 +1,6 @@
-// What the kernels of dense columns share on AVX2: one column behind another meets y, in the partial sums of
-// DotAVX2 and in its order, by the BLOCK and the TAIL of the file that includes this, and elements of SIZE bytes. It is included within a function,
-// since they differ in these alone.
+// The loop over dense columns of the AVX2 set: column after column is multiplied with y, in the partial sums and the
+// order of DotAVX2. The file that includes this, within a function, defines BLOCK, TAIL and SIZE, the bytes of an
+// element; the kernels differ in these alone.
 //
 // Registers
 //   SI  values, next element    CX  elements of a tail

@@ -10,9 +10,9 @@
 // and where b ≠ β: r ← r + (β − b)·x, β ← b. See kernels.DenseEpoch; the dot
 // product as in DotAVX2, with the same bits.
 //
-// An update waits for the dot product of the next column, and both are done in one
-// pass over r. Tails are stored under a mask, which is slow on some CPUs, but
-// there are at most eight to a column.
+// An update is put off until the dot product of the next column, and both are done in
+// one pass over r. Tails are stored under a mask, which is slow on some CPUs, but
+// there are at most eight such stores for each column.
 
 #include "textflag.h"
 #include "go_asm.h"

@@ -10,8 +10,8 @@
 // and where b ≠ β: r ← r + (β − b)·x, β ← b. See kernels.DenseEpoch; the dot
 // product as in DotAVX512, with the same bits.
 //
-// An update waits for the dot product of the next column, and both are done in one
-// pass over r.
+// An update is put off until the dot product of the next column, and both are done in
+// one pass over r.
 
 #include "textflag.h"
 #include "go_asm.h"

@@ -18,7 +18,7 @@
 //   Z10  y, then whole    Z11  c    Z12  1 − c     K4  where y < 0
 //   Z16, Z17  rest    Z18, Z19  whole    Z20  scale    Z21  1    Z22  sign
 
-// SIDE takes y in Z10 and leaves of two numbers that of its side in to.
+// SIDE takes y in Z10 and selects into to, of two numbers, the one for the sign of y.
 #define SIDE(positive, negative, to) \
 	VPMOVQ2M Z10, K4          \
 	VMOVAPD  positive, to     \

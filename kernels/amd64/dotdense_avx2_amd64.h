@@ -1,7 +1,7 @@
-// What the kernels of dot products of dense columns share on AVX2, within a function: short columns four at a time, longer ones one behind
-// another. SIZE, BLOCK, TAIL, FOUR, FOUR_TAIL and MASKS_FOUR, the masks of the tail of four columns, are those of the file that includes this.
+// Dot products of dense columns on AVX2: short columns four at a time, longer columns one after another. The file that includes this,
+// within a function, defines SIZE, BLOCK, TAIL, FOUR, FOUR_TAIL and MASKS_FOUR, the masks of the tail of four columns.
 
-// The longest columns that go four at a time, which are met in strides of 32 elements.
+// The length of the longest columns that go four at a time, which are read in strides of 32 elements.
 #define SHORT 128
 
 	MOVQ values_base+0(FP), SI

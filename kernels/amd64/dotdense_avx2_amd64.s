@@ -1,9 +1,9 @@
 //go:build !purego
 
-// Dot products of dense columns, one behind another, with one vector.
+// Dot products of dense columns, which follow one another, with one vector.
 //
-// Each is that of DotAVX2, in the same order. Short columns go four at a time, a quarter of the partial
-// sums of each after another: a load of y serves four, and so do the last steps of the tree.
+// Each has the order of DotAVX2. Short columns go four at a time, with a quarter of the partial sums of each at
+// a time: a load of y serves four columns, and so do the last steps of the tree.
 
 #include "textflag.h"
 #include "dense_avx2_amd64.h"

@@ -1,8 +1,8 @@
 //go:build !purego
 
-// Dot products of dense columns, one behind another, with one vector.
+// Dot products of dense columns, which follow one another, with one vector.
 //
-// Each is that of DotAVX512, in the same order; the masks of the tail are made once.
+// Each has the order of DotAVX512; the masks of the tail are made once.
 
 #include "textflag.h"
 #include "dense_avx512_amd64.h"

@@ -1,8 +1,8 @@
 //go:build !purego
 
-// Dot products of dense columns of 32-bit elements, one behind another, with one vector.
+// Dot products of dense columns of 32-bit elements, which follow one another, with one vector.
 //
-// As DotDenseAVX2, columns widened on the way.
+// As DotDenseAVX2, with elements widened as they are loaded.
 
 #include "textflag.h"
 #include "dense_avx2_amd64.h"

@@ -1,9 +1,9 @@
 //go:build !purego
 
-// Dot products of dense columns anywhere with one vector.
+// Dot products of dense columns that lie anywhere with one vector.
 //
-// Each is that of DotAVX2, in the same order, four columns at a time. The last four are met whole, some of
-// them once more.
+// Each has the order of DotAVX2, four columns at a time. The last step takes the last four columns, of which
+// some may have been done before.
 
 #include "textflag.h"
 #include "dense_avx2_amd64.h"

@@ -5,7 +5,7 @@
 //
 // As DotLanesAVX2. The byte of a row is spread over the lanes: each tests its own
 // bit. In lanes left out, value and element become 0, and adding 0·0 changes no
-// sum (but the sign of zero, which the fold takes out).
+// sum (except the sign of a zero, which the fold removes).
 //
 // Registers
 //   SI  values, next entry      DX  rows, next entry      DI  y

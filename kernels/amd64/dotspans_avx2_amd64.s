@@ -1,15 +1,15 @@
 //go:build !purego
 
 // Sparse columns times dense vector: out[c] = Σ values[k]·y[rows[k]] over the
-// entries k from from[c] to to[c].
+// entries from[c] ≤ k < to[c].
 //
-// Every column as in DotIndexedAVX2, with the same bits. What a call per column
-// would cost is a good part of a short column's time; what remains of it are
-// mispredicted branches, which a caller avoids by sorting columns by length:
-// the tests below then go the same way many times in a row.
+// Each column is done as in DotIndexedAVX2, with the same bits. For short columns,
+// a call per column would be a good part of the time. The cost that remains is
+// mispredicted branches, which a caller avoids by sorting columns by length: the
+// branches below then go the same way many times in a row.
 //
-// It stops before a column that is not within rows, or that would make it more
-// than 8,192 entries in all, and returns the number of columns done.
+// It stops before a column that is not within rows, or with which it would exceed
+// 8,192 entries in all, and returns the number of columns done.
 
 #include "textflag.h"
 #include "indexed_avx2_amd64.h"

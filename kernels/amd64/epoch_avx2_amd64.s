@@ -11,8 +11,8 @@
 // d·mean, β ← b. See kernels.Epoch; dot and update as in DotIndexedAVX2 and
 // AxpyIndexedAVX2, with the same bits.
 //
-// A column's numbers are read from the slices of the epoch as they are needed:
-// they are in the first-level cache, and registers are few.
+// The numbers of a column are read from the slices of the epoch where they are
+// needed: they are in the first-level cache, and there are few registers.
 
 #include "textflag.h"
 #include "go_asm.h"
@@ -39,7 +39,7 @@
 	MOVQ (R9)(R10*8), CX      \
 	SUBQ AX, CX
 
-// OF reads what slice holds for this column.
+// OF loads the element of slice for this column.
 #define OF(slice, x) \
 	MOVQ   slice(R8), R9  \
 	VMOVSD (R9)(R10*8), x

@@ -4,8 +4,8 @@
 //   Y1  shifted: k in its low bits    Y2  k, k·ln2Lo, r2, then a factor of 2^k
 //   Y3  r                             Y4  q, then 1 + r          Y9  r4
 //   Y11  where x is too small
-// The bounds of x leave room for e^x to be Inf, let nothing be subnormal, and keep NaN: VMINPD
-// and VMAXPD return their second source, x, where there is one.
+// The bounds of x let e^x become Inf, let nothing become subnormal, and keep NaN: VMINPD and
+// VMAXPD return their second source, x, if either is NaN.
 #define EXP \
 	VBROADCASTSD HIGHEST, Y15     \
 	VMINPD       Y0, Y15, Y0      \

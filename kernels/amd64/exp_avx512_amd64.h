@@ -1,8 +1,8 @@
 // The exponential of the AVX-512 set, step by step as kernels.Exp.
 
-// REDUCE takes x, and leaves k, r, r2, in x what rounding r left behind and in normal where e^x is
-// no smaller than the least normal number, or NaN. Clobbers Z12. The bound of x leaves room for
-// e^x to be Inf, and keeps NaN: VMINPD returns its second source, x, where there is one.
+// REDUCE takes x, and leaves k, r and r2, the rounding error of r in x, and in normal the lanes where e^x is
+// no smaller than the least normal number, or NaN. Clobbers Z12. The bound of x lets e^x become Inf, and keeps
+// NaN: VMINPD returns its second source, x, if either is NaN.
 #define REDUCE(x, k, r, r2, normal) \
 	VBROADCASTSD      HIGHEST, Z12         \
 	VMINPD            x, Z12, x            \

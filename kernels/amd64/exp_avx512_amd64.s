@@ -3,8 +3,8 @@
 // Exponential: dst_i = e^x_i, with the bits of kernels.Exp.
 //
 // x = k·ln 2 + r with |r| ≤ ln 2 / 2, e^x = 2^k·e^r. 16 elements per iteration, the
-// reductions of both halves before their series: a vector alone is one chain, and the
-// scheduler fills with instructions of it that wait.
+// reductions of both halves before their series: a single vector is one chain of
+// dependent instructions, which would fill the scheduler while they wait.
 
 #include "textflag.h"
 #include "numbers_amd64.h"

@@ -1,6 +1,6 @@
-// Dot products of four dense columns with y, in the partial sums of DotAVX2 and in its order, an eighth of them
-// after another: a load of y serves four columns, and so do the last steps of the tree. It takes strides of 32
-// elements, which is for columns in the nearest cache.
+// Dot products of four dense columns with y, in the partial sums and the order of DotAVX2, a quarter of these sums at
+// a time: a load of y serves four columns, and so do the last steps of the tree. Loads are 32 elements apart, which
+// suits columns in the first-level cache.
 //
 // Registers
 //   SI, DI, R10, R11 columns    CX  elements of a tail
@@ -9,11 +9,11 @@
 //   Y0..Y11  partial sums       Y12 elements of y
 //   Y13 mask of the tail        Y14 elements of a column in the tail
 //
-// FOUR and FOUR_TAIL, of the file that includes this, add the products of elements offset bytes into a block of y
-// with those of the columns, which have SIZE bytes each.
+// FOUR and FOUR_TAIL, which the file that includes this defines, add the products of elements of y, offset bytes into
+// a block, with the same elements of the columns, which have SIZE bytes each.
 
-// EIGHTH adds the elements at k..k+3 and k+16..k+19 of all blocks, offset bytes from their beginning, to
-// a0..a3 and b0..b3, and then these to those.
+// EIGHTH adds the products at k..k+3 and at k+16..k+19 of all blocks, offset bytes from their beginning, to
+// a0..a3 and b0..b3, and then b0..b3 to a0..a3.
 #define EIGHTH(k, offset, loop, tail, whole, last, done, a0, a1, a2, a3, b0, b1, b2, b3) \
 	VXORPD a0, a0, a0                 \
 	VXORPD a1, a1, a1                 \
@@ -56,7 +56,7 @@
 	VADDPD b2, a2, a2                \
 	VADDPD b3, a3, a3
 
-// FOUR_START makes DX and CX of the elements of a column in CX, and the mask.
+// FOUR_START sets DX, CX and the mask, from the number of elements of a column in CX.
 #define FOUR_START \
 	MOVQ         CX, DX               \
 	SHRQ         $5, DX               \

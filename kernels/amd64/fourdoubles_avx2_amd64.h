@@ -1,4 +1,4 @@
-// What fourcolumns_avx2_amd64.h does with elements of 64 bits.
+// The macros of fourcolumns_avx2_amd64.h for elements of 64 bits.
 
 #define FOUR(offset, s0, s1, s2, s3) \
 	VMOVUPD     offset(R8)(AX*1), Y12      \

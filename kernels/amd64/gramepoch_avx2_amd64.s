@@ -9,8 +9,8 @@
 //
 // and where b ≠ β: C ← C + (β − b)·G[slot], β ← b. See kernels.GramEpoch.
 //
-// Each step waits for the one before, and little else counts. So the element of C
-// that comes next is updated by itself, ahead of the rest of its row.
+// Each step waits for the one before, which is most of the time. So the element of C
+// for the next step is updated by itself, ahead of the rest of the row.
 
 #include "textflag.h"
 #include "go_asm.h"

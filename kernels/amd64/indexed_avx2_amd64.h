@@ -1,4 +1,4 @@
-// What the indexed kernels of the AVX2 set share.
+// Macros for the indexed kernels of the AVX2 set.
 //
 // Registers
 //   SI  values, next entry      DX  rows, next entry      DI  y

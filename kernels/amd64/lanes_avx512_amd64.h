@@ -1,6 +1,6 @@
-// What the products of a sparse column with 8 dense vectors share on AVX-512, after their operands are loaded: four
-// partial sums of 8 lanes in Z0..Z3, by the ENTRY of the file that includes this, and folded. It is included
-// within a function, since what there is of each differs.
+// The products of a sparse column with 8 dense vectors on AVX-512, after the operands have been loaded: four partial
+// sums of 8 lanes in Z0..Z3, which are then folded. The file that includes this, within a function, defines ENTRY,
+// which handles an entry; the operands and ENTRY differ between kernels.
 
 	VPXORQ Z0, Z0, Z0
 	VPXORQ Z1, Z1, Z1

@@ -15,7 +15,7 @@
 // LN turns x in Y0 into ln x. Clobbers Y1..Y7 and Y15.
 //   Y1  f, then the result                     Y3  k
 //   Y2  54 for subnormal numbers, then f²/2    Y4  s      Y5  z      Y6  p
-// k + 1024 is what the bits of x exceed those of √½ by, as they are never negative.
+// k + 1024 is the upper 12 bits of (bits of x) − (bits of √½) + 1024<<52, which is never negative.
 #define LN \
 	VBROADCASTSD LEASTNORMAL, Y15  \
 	VCMPPD       $1, Y15, Y0, Y7   \ // x < 2^−1022

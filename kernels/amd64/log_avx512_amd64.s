@@ -15,7 +15,7 @@
 // LN takes x in Z0 and leaves ln x in Z1. Clobbers Z2..Z7 and K2.
 //   Z2  54 for subnormal numbers, then f²/2    Z3  k
 //   Z4  s                                      Z5  z      Z6  p
-// k + 1024 is what the bits of x exceed those of √½ by, as they are never negative.
+// k + 1024 is the upper 12 bits of (bits of x) − (bits of √½) + 1024<<52, which is never negative.
 #define LN \
 	VBROADCASTSD      LEASTNORMAL, Z7             \
 	VCMPPD            $1, Z7, Z0, K2              \ // x < 2^−1022
@@ -51,7 +51,7 @@
 	VFMADD231PD.BCST  LN2HI, Z3, Z1               \
 	VFIXUPIMMPD.BCST  $0, unusual<>(SB), Z0, Z1
 
-// What VFIXUPIMMPD does by the kind of x, 4 bits each: from the lowest, 2 for the two
+// What VFIXUPIMMPD returns for each kind of x, in 4 bits each: from the lowest, 2 for the two
 // kinds of NaN, x itself; 4 for 0, −Inf; 0 for 1 and positive numbers (the last), ln x as it is; 3 for
 // −Inf (the fifth) and negative numbers, NaN; 5 for +Inf, itself.
 DATA unusual<>+0(SB)/8, $0x03530422

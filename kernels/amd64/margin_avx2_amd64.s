@@ -1,9 +1,9 @@
 //go:build !purego
 
-// Margins: dst_i = |x_i| − s·y_i, the product rounded, or limit where that is not at least −limit, for
+// Margins: dst_i = |x_i| − s·y_i, with the product rounded, or limit where that is not at least −limit, for
 // each i whose bit is set.
 //
-// 16 elements per iteration, as their bits are met: nothing is done for 16 zeros.
+// 16 elements per iteration, which are skipped where none of their 16 bits is set.
 
 #include "textflag.h"
 

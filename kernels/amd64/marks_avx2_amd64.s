@@ -1,7 +1,7 @@
 //go:build !purego
 
-// Where a text has one of three bytes. 64 bytes become a word of a bit each, whose ones are counted; as
-// many places are written, rounded up to eights, which saves a branch for each.
+// The positions where a text has one of three bytes. 64 bytes become a word with a bit for each, and POPCNT
+// counts the positions. Their number is rounded up to a multiple of eight, which saves a branch for each.
 
 #include "textflag.h"
 
@@ -52,7 +52,7 @@ loop64:
 
 places:
 	SUBQ $8, DX
-	JLT  few      // of what is left, perhaps none
+	JLT  few      // fewer than eight are left, perhaps none
 	PLACE(0)
 	PLACE(4)
 	PLACE(8)

@@ -3,9 +3,9 @@
 // Largest absolute value: max |x_i|, or NaN if any x_i is NaN.
 //
 // VMAXPD returns its second source when either is NaN, so a NaN would be lost
-// at the next step whichever way round. NaN is therefore looked for apart:
-// VCMPPD with predicate 3 (unordered) is true where either operand is NaN, and
-// one compare serves two vectors. The maximum is exact, in any order.
+// at the next step, in either order of the operands. NaN is therefore detected
+// separately: VCMPPD with predicate 3 (unordered) is true where either operand is
+// NaN, and one comparison serves two vectors. The maximum is exact, in any order.
 
 #include "textflag.h"
 #include "dense_avx2_amd64.h"

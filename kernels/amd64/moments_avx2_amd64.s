@@ -1,10 +1,10 @@
 //go:build !purego
 
-// Sparse columns and two vectors that lie side by side: Σ x²·s, Σ x·s and Σ x·u over the
+// Sparse columns and two vectors that are interleaved: Σ x²·s, Σ x·s and Σ x·u over the
 // entries x of each column, s and u at pairs[2·row] and pairs[2·row+1].
 //
-// One 16-byte load brings both, where passes of their own would look for each of them. The
-// partial sums are those of DotIndexedAVX2, four each; those of x·s and x·u are pairs.
+// One 16-byte load brings both, where separate passes would load each of them. Each sum has
+// four partial sums, as in DotIndexedAVX2; those of x·s and x·u are in pairs.
 //
 // It stops where DotSpansAVX2 does, and returns the number of columns done.
 

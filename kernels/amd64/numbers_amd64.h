@@ -1,5 +1,5 @@
-// The numbers of explog.go and logistic.go in package kernels, as bits. A test
-// compares them.
+// The constants of explog.go and logistic.go in package kernels, as bits. A test
+// checks that they agree.
 
 #define LOG2E      numbers<>+0(SB)
 #define SHIFT      numbers<>+8(SB)

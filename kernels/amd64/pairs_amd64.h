@@ -1,5 +1,5 @@
-// The tables of logistic.go in package kernels, in pairs, as bits. A test compares
-// them.
+// The tables of logistic.go in package kernels, in pairs, as bits. A test checks
+// that they agree.
 
 #define DECAYS    0 // powers[j], remnants[j]
 #define LOGARITHMS 256 // inverses[j], logs[j]

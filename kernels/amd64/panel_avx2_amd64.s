@@ -3,7 +3,7 @@
 // The operations of a factorisation by tiles of 8 × 8.
 //
 //	SubPanel   t ← t − Σ x[k]·(row k of y)
-//	SubTile    row c of t ← it − Σ x[c, k]·(row k of y), c = 0 … 7
+//	SubTile    row c of t ← row c of t − Σ x[c, k]·(row k of y), c = 0 … 7
 //	SolveTile  L·X = T for 8 right-hand sides side by side
 //
 // A row of 8 neighbouring elements is two registers. SubTile takes four rows of t

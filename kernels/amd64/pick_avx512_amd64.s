@@ -1,11 +1,11 @@
 //go:build !purego
 
-// The entries of a column in rows that have a number: index takes number[rows_k] and out
-// values_k where that is not negative, one after another.
+// The entries of a column in rows that have a number: wherever number[rows_k] ≥ 0, it goes to
+// index and values_k to out, one after another.
 //
-// 16 entries per iteration: their numbers are gathered, since nothing is done with most of them,
-// and what is picked moves to the front of its register. Whole registers are stored, as there is
-// room for all.
+// 16 entries per iteration. Their numbers are gathered, since most of them are not used further,
+// and the picked elements move to the front of their register. Whole registers are stored, as
+// there is room for all.
 
 #include "textflag.h"
 
@@ -15,8 +15,8 @@
 //   Z0  rows      Z1  numbers      Z2, Z3  values
 //   K1  lanes to gather      K2  lanes picked      K3  of the upper eight      K4  lanes of the tail
 
-// NUMBERS takes rows in Z0 and lanes in K1, which it clears, and leaves numbers in Z1 and in K2
-// where they are not negative, as they are in no other lane.
+// NUMBERS takes rows in Z0 and lanes in K1, which it clears. It leaves numbers in Z1 and, in K2, the
+// lanes where they are not negative; K2 is 0 in all other lanes.
 #define NUMBERS \
 	VPTERNLOGD $0xFF, Z1, Z1, Z1  \
 	VPGATHERDD (AX)(Z0*4), K1, Z1 \

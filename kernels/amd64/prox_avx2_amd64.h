@@ -11,7 +11,7 @@
 // Masks come from comparisons that are false where an operand is NaN; the first of
 // the two cases wins where both hold, for a threshold below zero.
 
-// OF reads what slice holds for this column.
+// OF loads the element of slice for this column.
 #define OF(slice, x) \
 	MOVQ   slice(R8), R9  \
 	VMOVSD (R9)(R10*8), x

@@ -1,7 +1,7 @@
 //go:build !purego
 
 // Which elements reach a bound: bit i of out is set unless x_i + s·y_i, or |x_i| + s·y_i, is less
-// than it. With the sign masked out of x, or nothing.
+// than the bound. A mask for the bits of x removes its sign, or nothing.
 //
 // 32 elements per iteration give 32 bits, which are stored as they come.
 

@@ -1,7 +1,7 @@
 //go:build !purego
 
-// PAUSE, which every amd64 CPU has: it lets the other thread of its core work, and keeps a loop that
-// waits from running ahead.
+// PAUSE, which every amd64 CPU has. It leaves the core to its other hardware thread, and keeps the CPU from
+// executing a waiting loop ahead.
 
 #include "textflag.h"
 

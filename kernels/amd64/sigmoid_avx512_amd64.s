@@ -32,7 +32,7 @@
 	VFNMADD231PD     Z10, Z13, K3, Z12             \ // … − s·f, but where that could be subnormal
 	VFMADD213PD      Z13, Z12, Z11
 
-// What VFIXUPIMMPD does by the kind of x, 4 bits each: from the lowest, 2 for the two
+// What VFIXUPIMMPD returns for each kind of x, in 4 bits each: from the lowest, 2 for the two
 // kinds of NaN, x itself; 10 for 0, 1, +Inf and positive numbers, 1; 0 for −Inf (the fifth) and
 // negative numbers, f as it is.
 DATA numerators<>+0(SB)/8, $0xA0A0AA22

@@ -1,8 +1,8 @@
 //go:build !purego
 
-// Squares of dense columns, one behind another, weighed by one vector.
+// Sums of squares of dense columns, which follow one another, weighted by one vector.
 //
-// Each is DotAVX2 of the column and its products with the vector, in the same order.
+// Each is DotAVX2 of the column and its elementwise product with the vector, in the same order.
 
 #include "textflag.h"
 #include "dense_avx2_amd64.h"

@@ -1,5 +1,5 @@
 // The tables of logistic.go in package kernels, 16 numbers each, as bits. A test
-// compares them.
+// checks that they agree.
 
 #define POWERS    0 // offset of kernels.powers
 #define REMNANTS  128 // offset of kernels.remnants

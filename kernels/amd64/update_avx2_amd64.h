@@ -1,4 +1,4 @@
-// What the updates of the AVX2 set share: y[rows[k]] ← fma(a, values[k], y[rows[k]]).
+// Macros for the updates of the AVX2 set: y[rows[k]] ← fma(a, values[k], y[rows[k]]).
 //
 // Registers
 //   SI  values, next entry      DX  rows, next entry      DI  y

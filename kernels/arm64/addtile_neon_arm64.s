@@ -1,6 +1,6 @@
 //go:build !purego
 
-// The products of 8 vectors and of 8 interleaved ones, added to a tile:
+// The products of 8 vectors with 8 interleaved vectors, added to a tile:
 //
 //	t[c, l] ← t[c, l] + Σ x[c][k]·y[8k+l]
 //

@@ -1,12 +1,12 @@
 //go:build !purego
 
 // Sparse columns, each times its coefficient, added to a dense vector:
-// y[rows[k]] ← fma(a[c], values[k], y[rows[k]]) over the entries k from from[c] to
-// to[c], column after column.
+// y[rows[k]] ← fma(a[c], values[k], y[rows[k]]) over the entries from[c] ≤ k < to[c],
+// column after column.
 //
-// Every column as in AxpyIndexedNEON, with the same bits, without a call per
-// column. It stops before a column that is not within rows, or that would make it
-// more than 8,192 entries in all, and returns the number of columns done.
+// Each column is done as in AxpyIndexedNEON, with the same bits, without a call per
+// column. It stops before a column that is not within rows, or with which it would
+// exceed 8,192 entries in all, and returns the number of columns done.
 
 #include "textflag.h"
 #include "update_arm64.h"

@@ -5,20 +5,20 @@
 //	g = sign·(Σ values·w[features]) − (margin − r·a)
 //	b = min(max(a − g·inverse, 0), bound)
 //
-// and where b ≠ a: w[features] ← w[features] + (b − a)·sign·values, a ← b. On the
-// way it tallies, and puts the samples that are worth another visit first in live.
-// See kernels.BoxEpoch; dot and update as in DotIndexedNEON and AxpyIndexedNEON, with
-// the same bits.
+// and where b ≠ a: w[features] ← w[features] + (b − a)·sign·values, a ← b. It also
+// updates the tallied fields, and moves the samples that are worth another visit to
+// the front of live. See kernels.BoxEpoch; dot and update as in DotIndexedNEON and
+// AxpyIndexedNEON, with the same bits.
 //
-// Where a sample rests is as good as random, so there is no branch for it: what
-// counts is selected. GT and MI are false where an operand is NaN, NE is true.
+// Whether a sample is at rest is unpredictable, so there is no branch for it, but
+// conditional selects. GT and MI are false where an operand is NaN, NE is true.
 
 #include "textflag.h"
 #include "go_asm.h"
 #include "indexed_arm64.h"
 #include "update_arm64.h"
 
-// What belongs to a sample, at R9.
+// The variable of a sample, at R9.
 #define SIGN    0(R9)
 #define INVERSE 8(R9)
 #define BOUND   16(R9)

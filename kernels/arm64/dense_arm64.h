@@ -1,4 +1,4 @@
-// What the dense reductions share.
+// Macros for the dense reductions.
 //
 // The 32 partial sums s[0..31] live in V0..V15: Vk holds s[2k], s[2k+1].
 

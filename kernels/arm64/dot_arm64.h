@@ -1,5 +1,5 @@
-// What the dot products share, within a function: blocks of 32 elements and a tail, which COPY_ONE copies, an element at a time. It and
-// BLOCK are those of the file that includes this.
+// Dot products: blocks of 32 elements and a tail, which COPY_ONE copies element by element. The file that includes this, within a
+// function, defines BLOCK and COPY_ONE.
 
 	MOVD x_base+0(FP), R0
 	MOVD x_len+8(FP), R2

@@ -2,7 +2,7 @@
 
 // Dot product of a vector of 32-bit elements and one of 64-bit elements: Σ x_i·y_i.
 //
-// As DotNEON, x widened on the way.
+// As DotNEON, with elements of x widened as they are loaded.
 
 #include "textflag.h"
 #include "dense_arm64.h"
@@ -13,7 +13,7 @@
 //   V0..V15  partial sums       V16..V24 operands
 //   R5, R6   where the tail is copied to
 
-// WIDEN loads two elements into v, one at a time: the assembler does not know FCVTL, which takes both.
+// WIDEN loads two elements into v, one at a time: the assembler lacks FCVTL, which converts both.
 #define WIDEN(offset, f, v) \
 	FMOVS  offset(R0), f        \
 	FMOVS  (offset+4)(R0), F24  \

@@ -1,11 +1,11 @@
 //go:build !purego
 
 // Sparse columns times dense vector: out[c] = Σ values[k]·y[rows[k]] over the
-// entries k from from[c] to to[c].
+// entries from[c] ≤ k < to[c].
 //
-// Every column as in DotIndexedNEON, with the same bits, without a call per
-// column. It stops before a column that is not within rows, or that would make it
-// more than 8,192 entries in all, and returns the number of columns done.
+// Each column is done as in DotIndexedNEON, with the same bits, without a call per
+// column. It stops before a column that is not within rows, or with which it would
+// exceed 8,192 entries in all, and returns the number of columns done.
 
 #include "textflag.h"
 #include "indexed_arm64.h"

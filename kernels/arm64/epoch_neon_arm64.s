@@ -36,7 +36,7 @@
 	MOVD (R9)(R10<<3), R3     \
 	SUB  R4, R3, R3
 
-// OF reads what slice holds for this column.
+// OF loads the element of slice for this column.
 #define OF(slice, x) \
 	MOVD  slice(R8), R9   \
 	FMOVD (R9)(R10<<3), x

@@ -20,7 +20,7 @@
 //   F10  ridge     F11  c       F12 β        F13  square   F14  z, then b
 //   F15  scratch   V30  β − b   V0..V3 of C  V4..V7 of G
 
-// OF reads what slice holds for this position.
+// OF loads the element of slice for this position.
 #define OF(slice, x) \
 	MOVD  slice(R8), R9   \
 	FMOVD (R9)(R10<<3), x

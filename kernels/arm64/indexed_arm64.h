@@ -1,4 +1,4 @@
-// What the indexed kernels share.
+// Macros for the indexed kernels.
 //
 // Registers
 //   R0  values, next entry      R1  rows, next entry      R2  y

@@ -1,6 +1,6 @@
-// What the products of a sparse column with 8 dense vectors share on NEON, after their operands are loaded: four partial
-// sums of 8 lanes in V0..V15, by the ENTRY of the file that includes this, folded and stored. It is included within a
-// function, since the two differ in ENTRY alone.
+// The products of a sparse column with 8 dense vectors on NEON, after the operands have been loaded: four partial sums
+// of 8 lanes in V0..V15, which are then folded and stored. The file that includes this, within a function, defines
+// ENTRY, which handles an entry; the two kernels differ in ENTRY alone.
 
 // One lane pair of the fixed tree, by scalar adds: NEON's vector add has no
 // mnemonic. (s0+s2) + (s1+s3), then + 0, for both lanes of a register.

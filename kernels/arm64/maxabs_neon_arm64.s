@@ -3,8 +3,8 @@
 // Largest absolute value: max |x_i|, or NaN if any x_i is NaN.
 //
 // Scalar: the assembler has no vector maximum. FMAXD returns NaN if either
-// operand is NaN, which is what is wanted. 4 elements per iteration into four
-// maxima; the maximum is exact, in any order.
+// operand is NaN, as it should. 4 elements per iteration into four maxima; the
+// maximum is exact, in any order.
 
 #include "textflag.h"
 

@@ -3,7 +3,7 @@
 // The operations of a factorisation by tiles of 8 × 8.
 //
 //	SubPanel   t ← t − Σ x[k]·(row k of y)
-//	SubTile    row c of t ← it − Σ x[c, k]·(row k of y), c = 0 … 7
+//	SubTile    row c of t ← row c of t − Σ x[c, k]·(row k of y), c = 0 … 7
 //	SolveTile  L·X = T for 8 right-hand sides side by side
 //
 // A row of 8 neighbouring elements is four registers. SubTile takes four rows of t
@@ -100,7 +100,7 @@ fold:
 	VST1  [V16.D2, V17.D2, V18.D2, V19.D2], (R2)
 	RET
 
-// TAKE4 takes x times a row of y from a row of the tile.
+// TAKE4 subtracts x times a row of y from a row of the tile.
 #define TAKE4(x, a, b, c, d) \
 	VFMLS V16.D2, x.D2, a.D2 \
 	VFMLS V17.D2, x.D2, b.D2 \
@@ -169,7 +169,7 @@ store:
 	VMOV    V21.B16, a.B16       \
 	VMOV    V22.B16, b.B16
 
-// TAKE2 takes L_dc, next at p, times the row that SCALE has left in V21, V22.
+// TAKE2 subtracts L_dc, next at p, times the row that SCALE has left in V21, V22.
 #define TAKE2(p, a, b) \
 	VLD1R.P 8(p), [V20.D2]       \
 	VFMLS   V21.D2, V20.D2, a.D2 \

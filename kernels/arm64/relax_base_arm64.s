@@ -1,6 +1,6 @@
 //go:build !purego
 
-// ISB, which takes some ten nanoseconds: what YIELD is for, which most CPUs take for nothing.
+// ISB, which takes some ten nanoseconds. YIELD is meant for this, but most CPUs treat it as a NOP.
 
 #include "textflag.h"
 

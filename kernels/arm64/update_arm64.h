@@ -1,4 +1,4 @@
-// What the updates share: y[rows[k]] ← fma(a, values[k], y[rows[k]]).
+// Macros for the updates: y[rows[k]] ← fma(a, values[k], y[rows[k]]).
 //
 // Registers
 //   R0  values, next entry      R1  rows, next entry      R2  y

@@ -11,9 +11,9 @@ import (
 //
 //	A_RR − A_RL·A_LL⁻¹·A_LR
 //
-// A product with it forms u = X̃_R·v, projects, u − X̃_L·A_LL⁻¹·X̃_Lᵀu/N, and takes the
-// products of R with that. It costs as much as a product with A. On text, long columns
-// overlap most, and the elimination halves the number of iterations.
+// A product with it forms u = X̃_R·v, then the projection u − X̃_L·A_LL⁻¹·X̃_Lᵀu/N, then
+// the products of the columns R with that. It costs as much as a product with A. On text,
+// long columns overlap most, and the elimination halves the number of iterations.
 //
 // Norms include the part of the right-hand side that the elimination solves:
 //
@@ -179,7 +179,7 @@ func (a *System) Remainder(b, x, out []float64) {
 	}
 }
 
-// Norm returns ‖v‖ in the norm of the report on the last solve.
+// Norm returns ‖v‖ in the norm that the report on the last solve has.
 func (a *System) Norm(cg *CG, v []float64) float64 {
 	if !a.Factorised() {
 		return cg.Norm(v)

@@ -17,8 +17,8 @@ const nearlySingular = 3e6
 //
 //	[A 1; 1ᵀ 0]·[a; b] = [r; t],  A = X̃_S·X̃_Sᵀ,
 //
-// or A·a = r where there is no intercept, by conjugate gradients. With an intercept they work on PAP,
-// P = I − 11ᵀ/|S|, which subtracts the mean row. Ready once Kernels is set; not safe for concurrent use.
+// or A·a = r where there is no intercept, by conjugate gradients. With an intercept these use PAP,
+// P = I − 11ᵀ/|S|, the matrix of the rows less their mean. Ready once Kernels is set; not safe for concurrent use.
 type Bordered struct {
 	Kernels *kernels.Set
 	Centred bool // there is an intercept

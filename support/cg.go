@@ -142,8 +142,8 @@ func (c *CG) solve(ctx context.Context, a Operator, b, x []float64, known, tol f
 	return report
 }
 
-// IterationsExpected returns the number of iterations to a relative residual of tol, where the eigenvalues
-// of D^-½AD^-½, D = diag A, are at least least, and few are far above 1.
+// IterationsExpected returns the number of iterations to expect until the relative residual is tol, where no
+// eigenvalue of D^-½AD^-½, D = diag A, is below least, and few are far above 1.
 func IterationsExpected(least, tol float64) float64 {
 	return 0.5 * kernels.Log(2/tol) / math.Sqrt(least)
 }
@@ -153,8 +153,8 @@ func (c *CG) Norm(v []float64) float64 { return c.norm(v, 0) }
 
 func (c *CG) norm(v []float64, known float64) float64 { return math.Sqrt(c.scaled(v, c.z) + known) }
 
-// Ritz returns the extreme Ritz values of D^-½AD^-½, D = diag A, from the last solve: smallest approaches the smallest eigenvalue from above, largest the
-// largest from below. Both are 1 after a solve without iterations.
+// Ritz returns the extreme Ritz values of D^-½AD^-½, D = diag A, from the last solve: smallest approaches the
+// smallest eigenvalue from above, largest the largest from below. Both are 1 after a solve without iterations.
 func (c *CG) Ritz() (smallest, largest float64) { return ritz(c.steps, c.ratios) }
 
 // scaled sets z = r/diag A, or to [CG].Near of r, and returns rᵀz.

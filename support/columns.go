@@ -38,7 +38,7 @@ type Columns struct {
 	bytes  int64     // see [Columns.Bound]
 	work   float64   // see [Columns.Work]
 
-	age      int     // of the weights
+	age      int     // of the weights: how many times they have been set
 	slot     []int32 // column → slot, -1: not held
 	held     []int32 // slot → column
 	ages     []int   // slot → age of the weights in its values

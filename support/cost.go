@@ -25,7 +25,7 @@ const (
 	GramValue   = 0.12 // one value of a row of the Gram matrix
 	GatherValue = 1.0  // one entry of a gathered submatrix
 	FactorValue = 0.15 // one multiply–add of a Cholesky factorisation
-	packValue   = 1.5  // one value of a sparse column put into a store, or weighed anew
+	packValue   = 1.5  // one value of a sparse column put into a store, or weighted anew
 )
 
 // Work returns the modelled cost, in nanoseconds, of all that has been done with the columns since
@@ -45,7 +45,7 @@ func (c *Columns) valuesCost(values int, price float64) float64 {
 	return cost + float64(DenseValue*float64(c.m))
 }
 
-// CholeskyCost is the cost of [Cholesky] and of one solution by it.
+// CholeskyCost returns the cost of [Cholesky] and of one solution with it.
 func CholeskyCost(size int) float64 {
 	n := float64(size)
 	return float64(FactorValue/6*n*n*n) + float64(2*DenseValue*n*n)
@@ -63,15 +63,15 @@ func DenseCost(values int) float64 {
 	return float64(DenseValue * float64(values))
 }
 
-// gathering is the mean length of the lists of the rows where columns have entries, over the mean
-// length of all lists: 1.3 to 1.5 on text.
+// gathering is the mean length of the list that an entry of a new column is multiplied with, over the
+// mean length of the lists of all rows: 1.3 to 1.5 on text.
 const gathering = 1.35
 
-// LargestGram is the number of columns beyond which rows of the Gram matrix are not in
-// a cache, and the default limit of a [Gram].
+// LargestGram is the number of columns beyond which rows of the Gram matrix come from
+// memory and not from a cache. It is the default limit of a [Gram].
 const LargestGram = 3000
 
-// ProductCost is the cost of a product with the system of columns that the store holds.
+// ProductCost returns the cost of a product with the system of the columns listed, which the store must hold.
 func (c *Columns) ProductCost(list []int32) float64 {
 	values := 0
 	for _, j := range list {

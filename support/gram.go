@@ -172,9 +172,9 @@ func (g *Gram) set(a, b int, v float64) {
 // leastStride is the stride of a small matrix, in cache lines.
 const leastStride = 17
 
-// widen makes room for the whole list, for tiles that reach beyond it, and for three in eight more
-// columns to come; it keeps the first rows. Rows lie an odd number of cache lines apart, so that a
-// column of G uses all sets of a cache.
+// widen makes room for the whole list, for tiles that reach beyond it, and for three eighths as many
+// columns to come. It keeps the first rows. Rows lie an odd number of cache lines apart, so that the
+// entries of a column of G are spread over all of a cache.
 func (g *Gram) widen(first int) {
 	need := len(g.list) + kernels.Lanes
 	_, p := g.columns.view.Dims()

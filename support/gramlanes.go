@@ -65,7 +65,7 @@ const (
 // laneRows computes the rows from first on, except for products of counted columns with one another.
 func (g *Gram) laneRows(first int) {
 	l, size := &g.lanes, len(g.list)
-	if len(g.counts.rows) == size { // all are counted
+	if len(g.counts.rows) == size { // all columns are counted
 		return
 	}
 	g.divide()

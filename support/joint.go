@@ -18,8 +18,8 @@ type joint struct {
 	stride int
 	r      []float64 // matrix times the running vector
 
-	columns []int32 // of one score: scratch
-	rows    []int32 // scratch
+	columns []int32 // scratch of [Hessian.only]
+	rows    []int32 // scratch of [Hessian.Between]
 
 	plain           []float64 // the probabilities P, score by score
 	curved          []int32   // the rows of X whose weight is not 0
@@ -35,7 +35,7 @@ const largestJoint = 1536
 
 const (
 	scoreValue  = 0.8 // one value of a column, for one score, in a product or an update
-	spreadValue = 2.5 // one value spread out for tiles
+	spreadValue = 2.5 // one value copied for tiles
 )
 
 // JointCost returns the cost of writing ∇²f out between coefficients, +Inf where there are too many of them.

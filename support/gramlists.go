@@ -198,7 +198,7 @@ func (g *Gram) centre(a int) {
 	}
 }
 
-// mirrored is the number of rows that are mirrored at a time: as many columns are a cache line.
+// mirrored is the number of rows that are mirrored at a time: that many entries of a row are a cache line.
 const mirrored = 8
 
 // mirror copies up to mirrored rows from first on to the columns above the diagonal, and returns the end

@@ -140,7 +140,7 @@ func (p *tallPart) add(g *Gram, from, to int) {
 	c, t, rows := g.columns, &g.tall, to-from
 	weights := c.given[from:to]
 	column := func(a int) []float64 { return p.x[a*tallTogether:][:rows] }
-	panel := func(a int) []float64 { return p.y[a*tallTogether:][:lanes*rows] } // of eight new columns, the first of them column a
+	panel := func(a int) []float64 { return p.y[a*tallTogether:][:lanes*rows] } // of eight new columns from a on
 	p.divide(c, from, to)
 	for a, j := range g.list {
 		_, values := c.view.Matrix().Column(int(j))

@@ -171,7 +171,7 @@ func (h *Hessian) unwrite() {
 }
 
 // kept sets out to ∇²f between coefficients, row by row, as [Hessian.Write] last computed it, at whatever point that was. It
-// returns false, and leaves out as it is, where not all of them were written out then.
+// returns false, and does not change out, where not all of them were written out then.
 func (h *Hessian) kept(coefficients []int, out []float64) bool {
 	j := &h.joint
 	for at, c := range j.list {

@@ -130,7 +130,7 @@ func gather(from []float64, stride int, to []float64) (nonzeros int, finite bool
 	return nonzeros, most < math.Float64bits(math.Inf(1))<<1
 }
 
-// Rows returns how many rows there are.
+// Rows returns the number of rows.
 func (b *Builder) Rows() int { return b.rows.n }
 
 // All yields the columns and values of every row in turn, without zeros; they are valid until the next row.

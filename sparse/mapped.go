@@ -51,7 +51,7 @@ const (
 	mappedAbout
 )
 
-// mappedHead is the header as it is laid out.
+// mappedHead is the layout of the header.
 type mappedHead struct {
 	Magic    [8]byte
 	Version  uint32
@@ -61,11 +61,11 @@ type mappedHead struct {
 	Nonempty uint64
 	HasY     uint64
 	Section  [sections]struct{ At, Bytes uint64 }
-	Body     [sha256.Size]byte // of all after the header
-	CRC      uint32            // of the same; 0 in version 1
+	Body     [sha256.Size]byte // of everything after the header
+	CRC      uint32            // of the same bytes; 0 in version 1
 }
 
-// WriteMapped writes a matrix, its target (nil: none) and bytes that the caller wants to keep with them to a
+// WriteMapped writes a matrix, its target (nil: none) and about, which is any bytes to be kept with them, to a
 // file for [Map], replacing an old file. Whatever happens, the file is the old one or the new one. The error is
 // an [*outcome.Error]: Shape for a target of another length, or IO.
 func WriteMapped(path string, x Matrix, y []float64, about []byte) error {
@@ -174,7 +174,7 @@ func littleEndian() bool {
 	return binary.NativeEndian.Uint16(one[:]) == 1
 }
 
-// MapOptions says how far a mapped file is trusted.
+// MapOptions says what [Map] verifies.
 type MapOptions struct {
 	// Trust skips the passes over the file that find damage: the checksum, and the check of every entry for
 	// what no matrix may have (rows out of order or out of range, values that are not finite). Use it only for

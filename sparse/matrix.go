@@ -43,7 +43,7 @@ type Matrix interface {
 	// Place returns the position of column j in Order, −1 if Order leaves it out.
 	Place(j int) int
 
-	checked() // by a constructor of this package, the only source of implementations
+	checked() // by a constructor of this package
 }
 
 func (*CSC) checked()   {}

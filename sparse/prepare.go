@@ -6,8 +6,8 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// Preparation says what to do to a matrix as a whole before any model sees it.
-// The zero value does nothing. The steps are taken in the order of the fields.
+// Preparation says what to do to a whole matrix before a model uses it. The zero value does nothing. The steps
+// are taken in the order of the fields.
 type Preparation struct {
 	// Columns lists the columns to keep, ascending, without repetition; the columns kept are renumbered. nil:
 	// every column.

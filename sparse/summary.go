@@ -10,7 +10,7 @@ import (
 type Summary struct {
 	Rows, Columns    int
 	NNZ              int64   // nonzeros
-	Density          float64 // nonzeros over n·p; 0 where that is 0
+	Density          float64 // nonzeros divided by n·p; 0 if n·p is 0
 	EmptyRows        int     // rows without a nonzero
 	EmptyColumns     int     // columns without a nonzero
 	DuplicateColumns int     // nonempty columns equal, entry by entry, to one of smaller index
@@ -44,8 +44,7 @@ type ClassCount struct {
 	Count int
 }
 
-// Summarise describes x and its target y, in time linear in the entries but
-// for the sorting of y.
+// Summarise describes x and its target y, in time linear in the entries, except for the sorting of y.
 func Summarise(x Matrix, y []float64) Summary {
 	n, p := x.Dims()
 	s := Summary{Rows: n, Columns: p, EmptyRows: n, EmptyColumns: p, Labels: LabelsOf(y), Bytes: 8 * int64(len(y))}

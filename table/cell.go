@@ -29,7 +29,7 @@ func (c Cell) parse() (float64, error) {
 	return parseNumber(c.Text)
 }
 
-// CellKind says what a cell is.
+// CellKind is the kind of a cell.
 type CellKind uint8
 
 // The kinds of cells.
@@ -46,7 +46,7 @@ const (
 type Rows interface {
 	// Columns returns the names of the columns, nil where there are none.
 	Columns() []string
-	// Width returns how many columns there are.
+	// Width returns the number of columns.
 	Width() int
 	// Next returns the cells of the next row, in row if it has room for them, valid until the next call;
 	// [io.EOF] at the end. Other errors are [outcome.Error].

@@ -44,7 +44,7 @@ func (h header) find(name string) (int, bool) {
 	}
 }
 
-// only returns the column with a name that a model uses, −1 where there is none; several are an error.
+// only is find for a name that a model uses: −1 if no column has it, an error if several have it.
 func (h header) only(name string) (int, error) {
 	k := slices.Index(h.names, name)
 	if k >= 0 && slices.Contains(h.names[k+1:], name) {
@@ -237,7 +237,7 @@ func (p *plan) distinct() (err error) {
 	return err
 }
 
-// repeated calls tell for each feature that has the name of an earlier one.
+// repeated reports each feature that has the name of an earlier one, by calling tell.
 func (p *plan) repeated(tell func(first, again int)) {
 	if p.names == nil {
 		return

@@ -110,7 +110,7 @@ const (
 	DropRows Missing = "drop-rows" // the whole row is left out
 )
 
-// Data is what a file holds.
+// Data has the contents of a file.
 type Data struct {
 	Format string // in words: "CSV with a header"
 	X      sparse.Matrix
@@ -250,7 +250,7 @@ func (src recognised) unsuited(o Options, own bool) error {
 	return nil
 }
 
-// read reads whatever the input turns out to hold.
+// read reads an input of any format.
 func read(in *input.Input, o Options) (*Data, error) {
 	if err := o.check(); err != nil {
 		return nil, err

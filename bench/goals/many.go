@@ -51,8 +51,8 @@ func ChooseWeighted(ctx context.Context, o studies.Options) (*studies.Result, er
 		}}, c)
 		if err != nil {
 			return err
-		} // used if the search for one share found nothing better
-		one := s.LogLambda // where the search for one share found no better
+		}
+		one := s.LogLambda // used if the search for one share found nothing better
 		from := s.Value
 		if s.Common != nil {
 			one, from = s.Common.LogLambda, s.Common.Value

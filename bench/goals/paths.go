@@ -109,7 +109,7 @@ func (t *table) besidePath(ctx context.Context, d studies.Data, ids []int, grid 
 type calibratedPath struct {
 	*peers.PathPeer
 	thresh  float64
-	stopped *peers.PathAnswer // at a thresh that misses the target beyond the time limit; else nil
+	stopped *peers.PathAnswer // the answer at a thresh that misses the target beyond the time limit; else nil
 }
 
 // calibrated tries decreasing thresholds until glmnet takes longer than limit, in seconds. The covariance

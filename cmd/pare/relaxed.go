@@ -13,7 +13,7 @@ type relaxedFlags struct {
 	Relaxed bool `help:"Also refit without penalty on the columns chosen; --save then saves that model (not ridge, svm, multiclass)." group:"Output"`
 }
 
-// relaxedResult is such a refit.
+// relaxedResult is a refit without penalty.
 type relaxedResult struct {
 	Value     *number `json:"value,omitempty"` // select: the criterion of the folds' refits
 	Objective number  `json:"objective"`

@@ -103,8 +103,8 @@ func perRow[T any](d *dataset, flag, name string, parse func(string) (T, error))
 	case err != nil:
 		return nil, err
 	case len(values) == n:
-		return values, nil // some rows were left out
-	case len(values) == d.Rows: // some rows of which were left out
+		return values, nil
+	case len(values) == d.Rows: // some rows of the data were left out
 		kept := make([]T, n)
 		for k, i := range d.Kept {
 			kept[k] = values[i]

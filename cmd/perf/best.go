@@ -49,8 +49,8 @@ const unsolved = "not in time"
 
 // standing is the result of one problem: our seconds, and the fastest other program.
 type standing struct {
-	row, seconds, best string  // ratio is +Inf if no other program met the gap
-	ratio, goal        float64 // ratio is +Inf where nobody else met the gap
+	row, seconds, best string
+	ratio, goal        float64 // ratio is +Inf if no other program met the gap
 }
 
 // bestBlock has a row per problem with a goal: our seconds, the best other program of all files, the ratio of

@@ -76,7 +76,7 @@ type solveReport struct {
 	Evaluations []evaluation    `json:"evaluations,omitempty"`
 	Anatomy     *anatomy        `json:"anatomy,omitempty"` // fit only
 	Counters    []machine.Count `json:"counters"`
-	PeakBytes   uint64          `json:"peak_bytes"` // of the Go heap and stacks
+	PeakBytes   uint64          `json:"peak_bytes"` // of the Go heap and stacks, as obtained from the system
 	Machine     machine.Machine `json:"machine"`
 }
 

@@ -126,7 +126,7 @@ type walker struct {
 	lines []string
 	at    change // what is common to all changes at the current place
 	all   []change
-	signs map[ast.Node]bool // integers of which only the sign matters: arguments of math.Inf
+	signs map[ast.Node]bool // integers of which only the sign matters: those that Inf and IsInf take
 }
 
 func (w *walker) section(from, to token.Pos) section {

@@ -1,16 +1,16 @@
 //go:build unix
 
-// Command mutate asks whether the tests would notice a slip: it changes one expression of Go
+// Command mutate tests whether the tests would notice a slip: it changes one expression of Go
 // code, or one instruction of assembly, at a time, builds the tests and runs them. A change that
 // no test notices survives. From the module's root:
 //
 //	go run ./tools/mutate ./model ./loss                    # 100 changes, chosen by -seed
-//	go run ./tools/mutate -most 1s -suite 30s ./implicit    # survivors meet the tests of the packages above, too
+//	go run ./tools/mutate -most 1s -suite 30s ./implicit    # survivors also face the tests of the packages above
 //	go run ./tools/mutate -files 'cd/certificate.go,cd/drift.go' ./cd   # in some files
 //	go run ./tools/mutate -argued tools/mutate/argued.txt -least 60 ./cd   # fails if fewer than 60 % are noticed
-//	go run ./tools/mutate -set avx2                         # in the assembly of a kernel set; -files 'kernels/amd64/bell*': of some
+//	go run ./tools/mutate -set avx2                         # in the assembly of a kernel set; with -files 'kernels/amd64/bell*' in some files
 //	go run ./tools/mutate -set avx2 -labels                 # a trap behind every label: is every stage executed?
-//	go run ./tools/mutate -log FILE ./cd                    # verdicts to FILE; run again, it goes on where it was
+//	go run ./tools/mutate -log FILE ./cd                    # writes verdicts to FILE; run again, it resumes
 //	GOARCH=arm64 CGO_ENABLED=0 ./mutate -set neon -exec qemu-aarch64-static
 //
 // (For the last, build the command for this machine first: go build ./tools/mutate.)

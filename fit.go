@@ -14,45 +14,46 @@ type Fitted struct {
 	Model        Model
 	Loss         string    // the name of the loss
 	Link         loss.Link // how a score is related to the mean of the target
-	Columns      int       // columns of X
+	Columns      int       // the number of columns of X
 	LogLambda    []float64 // λ, one per hyperparameter
 	LogLambdaMax []float64 // see [LogLambdaMax], one per hyperparameter
 
-	// Support lists the columns with coefficients other than 0, ascending. Unpenalised columns
-	// belong to it, and under a [Ridge] every column that is not all zeros.
+	// Support lists the columns with nonzero coefficients, ascending. Unpenalised columns belong
+	// to it, and so does, under a [Ridge], every column that is not all zeros.
 	Support   []int32
 	Coef      []float64 // the coefficients of Support, in units of X
 	Intercept float64
 
 	// Classes and PerClass are set for models with a predictor per class: the labels,
-	// ascending, and the solution for each. Support is then the union of the classes', and Coef
-	// and Intercept are not set. For [Multiclass] objectives, gaps and counts are sums over the
-	// classes, RelativeGap and KKT the largest.
+	// ascending, and the solution of each class. Support is then the union of the supports of
+	// the classes, and Coef and Intercept are not set. For [Multiclass], objectives, gaps and
+	// counts are sums over the classes; RelativeGap and KKT are the largest.
 	Classes  []float64
 	PerClass []*Fitted
-	// Free and Bound count, for support vectors, the rows with a dual variable strictly between
-	// 0 and C and those with C. With [Config].Lower or Upper, Bound counts the coefficients at a
-	// bound.
+	// For support vectors, Free counts the rows whose dual variable is strictly between 0 and C,
+	// and Bound the rows whose dual variable is C. With [Config].Lower or Upper, Bound counts the
+	// coefficients at a bound.
 	Free, Bound int
 
 	Objective float64 // the minimised objective, scaled as in the package comment; the primal one of an [SVM]
 	outcome.Certificate
-	// Unique points to true where the solution is proved to be the only one, to false where
-	// others are proved to exist to working precision, and is nil where neither is proved.
-	// Without [Config].Certify only ridge penalties and support vectors are proved unique.
+	// Unique points to true if the solution is proved to be unique, and to false if other
+	// solutions are proved to exist to working precision; it is nil if neither is proved. Without
+	// [Config].Certify only ridge penalties and support vectors are proved unique.
 	Unique *bool
 	// SupportCertified reports, with Certify, a proof that the exact solution has this support
-	// with these signs. DualMargin is then min 1 − |zⱼ|/αⱼ over the columns off the support, z
-	// the correlations with the residual: how far the nearest column is from entering.
-	// Neither is set for support vectors.
+	// with these signs. DualMargin is then the minimum of 1 − |zⱼ|/αⱼ over the columns outside
+	// the support, where z are the correlations with the residual: it measures how far the
+	// nearest column is from entering. Neither is set for support vectors.
 	SupportCertified bool
 	DualMargin       float64
 	SecondsCertify   float64 // spent on these proofs
 	outcome.Effort
-	// Work is the counted work in nanoseconds of the cost model, as that of an evaluation, and
-	// Shared the part of it that several threads may share, the same for any number of them; 0
-	// for classes, groups, [MCP], [SCAD] and support vectors, where it is not counted. Where rare
-	// classes start from the solution of one of them, Work is that solve and the sum of PerClass.
+	// Work is the counted work in nanoseconds of the cost model, like [search.Evaluation].Work.
+	// Shared is the part of Work that several threads may divide among them, the same for any
+	// number of threads; it is 0 for classes, groups, [MCP], [SCAD] and support vectors, where it
+	// is not counted. If rare classes start from the solution of one class, Work includes that
+	// first solve besides the sum over PerClass.
 	Work, Shared float64
 	Status       outcome.Status
 	Kernels      string // the kernel set used
@@ -64,12 +65,13 @@ type Fitted struct {
 // net, ℓ1 then ridge; one per class of [Multiclass], labels ascending; and p for
 // [WeightedLasso], where +Inf excludes a column and −Inf leaves it unpenalised.
 //
-// A solve that uses up its epochs, or whose ctx ends, is returned with its true gap and a
-// status that says so; where ctx ends before a point of large data has been certified, its error
-// is returned. Any other error is an [outcome.Error] about the arguments, found before work
-// starts: Usage for what the model does not have, Shape for lengths that do not match,
-// NonFinite or BadParameter for invalid numbers, SingleClass for a target of one class, and
-// Limit if [Config].MaxBytes is too small. [Config].MaxSupport may end a solve with Limit.
+// A solve that uses up its epochs, or whose ctx ends, returns its solution with its true gap and
+// a status that says so; if ctx ends on large data before any point has been certified, Fit
+// returns the error of ctx. Any other error is an [outcome.Error] about the arguments, found
+// before work starts: Usage for an option that the model does not have, Shape for lengths that
+// do not match, NonFinite or BadParameter for invalid numbers, SingleClass for a target of one
+// class, and Limit if [Config].MaxBytes is too small. [Config].MaxSupport may end a solve with
+// Limit.
 func Fit(ctx context.Context, x sparse.Matrix, y, logLambda []float64, c Config) (_ *Fitted, err error) {
 	defer outcome.Caught(&err)
 	e, leave, err := admitted(ctx, x, y, c, nil, toFit)
@@ -80,10 +82,10 @@ func Fit(ctx context.Context, x sparse.Matrix, y, logLambda []float64, c Config)
 	return e.fit(ctx, logLambda)
 }
 
-// Path solves the inner problem at one λ of grid after the other, each from the solution before
-// it; decreasing order is fastest. It yields one new result per λ, and stops after an error or,
-// when ctx ends, after a result with status Cancelled or with the error of ctx. See [Fit] for the
-// arguments and errors.
+// Path solves the inner problem at each λ of grid in turn, with a warm start from the previous
+// solution; decreasing order is fastest. It yields one new result per λ, and stops after an error
+// or, when ctx ends, after a result with status Cancelled or with the error of ctx. See [Fit] for
+// the arguments and errors.
 func Path(ctx context.Context, x sparse.Matrix, y []float64, grid [][]float64, c Config) iter.Seq2[*Fitted, error] {
 	return func(yield func(*Fitted, error) bool) {
 		to := toFit
@@ -107,10 +109,10 @@ func Path(ctx context.Context, x sparse.Matrix, y []float64, grid [][]float64, c
 
 // LogLambdaMax returns ln αmax for every hyperparameter, where αmax is the smallest strength at
 // which all penalised coefficients are zero. It is −Inf if the target depends on no column, and
-// NaN for support vectors, which have no αmax. No [Ridge] makes a coefficient zero: its αmax is
-// Σⱼ‖x̃ⱼ‖²/n over the centred columns x̃ⱼ, at which every direction of an unpenalised fit is at
-// least halved. For the second λ of the elastic net it is the αmax of the Lasso. It costs a few
-// passes over X, per class. The errors are those of [Fit].
+// NaN for support vectors, which have no αmax. A [Ridge] makes no coefficient zero: its αmax is
+// Σⱼ‖x̃ⱼ‖²/n over the centred columns x̃ⱼ, at which every direction of an unpenalised fit is
+// shrunk by half or more. For the second λ of the elastic net, αmax is that of the Lasso.
+// LogLambdaMax costs a few passes over X, per class. The errors are those of [Fit].
 func LogLambdaMax(x sparse.Matrix, y []float64, c Config) ([]float64, error) {
 	e, err := newEngine(context.Background(), x, y, c)
 	if err != nil {
@@ -119,12 +121,12 @@ func LogLambdaMax(x sparse.Matrix, y []float64, c Config) ([]float64, error) {
 	return e.max()
 }
 
-// Fitter solves the inner problem of one set of data at many λ's, each with the bits of [Fit],
-// and keeps its working memory between them. After the first calls it does not allocate for
-// [Lasso], [ElasticNet], [Ridge], [Logistic], an [SVM] without an intercept, and with another loss in the
-// place of theirs, but with [Config].Certify, Pool, Lower, Upper or PenaltyFactors, and where a
-// loss that is not quadratic starts on a sample of the rows. It is not safe for concurrent use.
-// [NewFitter] makes one; the zero value fits nothing.
+// Fitter solves the inner problem on one data set at many λ's, each with the bits of [Fit], and
+// keeps its working memory between calls. After the first calls it does not allocate for [Lasso],
+// [ElasticNet], [Ridge], [Logistic] and an [SVM] without an intercept, nor for these with another
+// [Config].Loss. It does allocate with [Config].Certify, Pool, Lower, Upper or PenaltyFactors,
+// and where a loss that is not quadratic starts on a sample of the rows. It is not safe for
+// concurrent use. [NewFitter] makes one; the zero value fits nothing.
 type Fitter struct {
 	engine *engine
 	broken bool // the last call panicked
@@ -172,7 +174,8 @@ func (f *Fitter) Fit(ctx context.Context, logLambda []float64) (_ *Fitted, err e
 	return fitted, err
 }
 
-// LogLambdaMax returns [LogLambdaMax] of the data, nil without any, and where a loss of the caller's panics.
+// LogLambdaMax returns [LogLambdaMax] of the data. It is nil for the zero Fitter, and if a loss that
+// the caller has written panics.
 func (f *Fitter) LogLambdaMax() []float64 {
 	if f.engine == nil {
 		return nil

@@ -16,10 +16,10 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// Hypergradient is a criterion and its gradient in λ at one point. Of the folds' certificates
-// it has the worst gap, KKT residual and margin, and the mean of the error bounds; epochs and
-// other counts are sums. Methods other than [Implicit] solve no linear systems, have no
-// InjectivityMargin (NaN), and estimate ErrorBound from the last changes of their iterates.
+// Hypergradient is a criterion and its gradient with respect to λ at one point. Its gap, KKT
+// residual and margin are the worst of the folds, its error bound is the mean over the folds, and
+// epochs and other counts are sums. Methods other than [Implicit] solve no linear systems, have
+// no InjectivityMargin (NaN), and estimate ErrorBound from the last changes of their iterates.
 type Hypergradient struct {
 	LogLambda []float64
 	Value     float64   // the criterion
@@ -29,25 +29,25 @@ type Hypergradient struct {
 
 	outcome.Certificate
 	outcome.Effort
-	Support int // columns in the support, the mean over the folds
+	Support int // the number of columns in the support, the mean over the folds
 	// Below and Above are the one-sided gradients where Status is NotDifferentiable because a
 	// column is about to enter or leave the support: the gradients with all λ's smaller, and
-	// larger, by 1e-7. nil elsewhere, and where these do not exist either.
+	// larger, by 1e-7. They are nil for any other Status, and if they do not exist.
 	Below, Above []float64
-	// ErrorBound bounds the error of each entry of Gradient, absolutely, where Status is
-	// Converged. Bound says whether it is proved. Where it is Stationary it is an estimate for
-	// the point found; elsewhere it bounds nothing.
+	// ErrorBound bounds the absolute error of each entry of Gradient if Status is Converged;
+	// Bound says whether the bound is proved. If Status is Stationary, ErrorBound is an estimate
+	// for the point found; for any other Status it bounds nothing.
 	ErrorBound float64
 	Bound      Bound
 	// SupportCertified reports a proof that the support of every fold is that of its exact
 	// solution. It needs [Config].Certify and the method [Implicit].
 	SupportCertified bool
-	// InjectivityMargin is the smallest eigenvalue of the linear systems, each scaled to a
-	// diagonal of ones, in the worst fold: a proved lower bound where they were factorised, else
-	// an estimate. 0 is singular.
+	// InjectivityMargin is the smallest eigenvalue of the linear system, scaled to a unit
+	// diagonal, in the worst fold: a proved lower bound if the systems were factorised, else an
+	// estimate. 0 means singular.
 	InjectivityMargin float64
-	Iterations        int // of conjugate gradients, the sum over the folds
-	// Status is Converged; Stationary, for [MCP] and [SCAD], whose gradient is that of the
+	Iterations        int // iterations of conjugate gradients, the sum over the folds
+	// Status is Converged; Stationary, for [MCP] and [SCAD], whose gradient belongs to the
 	// stationary points found; Flat, if the solutions do not move with λ; or the reason why the
 	// gradient cannot be trusted.
 	Status                        outcome.Status
@@ -69,10 +69,10 @@ const (
 // is returned.
 //
 // If the solutions at [Config].Tol leave open which columns belong to the support, or if columns
-// of the support depend on one another, the problems are solved more tightly: those of up to a
-// million entries, and with Config.Certify all. A status of SupportUncertified says that the
-// support is still open: the gradient is then that of the solution found, which may be far from
-// that of the exact one.
+// of the support are linearly dependent, the inner problems are solved again to tighter
+// tolerances, provided that X has at most a million entries or Config.Certify is set. The status
+// SupportUncertified means that the support is still open: the gradient is then that of the
+// solution found, which may be far from the gradient at the exact solution.
 func Gradient(ctx context.Context, x sparse.Matrix, y, logLambda []float64, v Validation, c Config) (_ *Hypergradient, err error) {
 	defer runtime.KeepAlive(&v) // see [outcome.Caught]
 	defer outcome.Caught(&err)
@@ -132,12 +132,13 @@ const (
 	defaultTol  = 1e-6
 	tighter     = 1e-2
 	tightestTol = 1e-14
-	fewEntries  = 1 << 20 // of X, which are soon solved again
+	fewEntries  = 1 << 20 // entries of X up to which solving again is cheap
 )
 
-// settle evaluates at a tolerance, and where that leaves open which columns are in the
-// support, or has columns there that depend on one another, at tighter ones from there.
-// It does so for few entries, and for as many as there are where certificates are asked for.
+// settle evaluates the problem at [Config].Tol. If that leaves open which columns belong to the
+// support, or if columns of the support are linearly dependent, it evaluates again at tighter
+// tolerances, with a warm start. It tightens only for at most fewEntries entries of X, or with
+// [Config].Certify for any number.
 func (e *engine) settle(ctx context.Context, problem inner.Outer, logLambda []float64) (bilevel.Report, error) {
 	tol := cmp.Or(e.config.Tol, defaultTol)
 	r, err := problem.Evaluate(ctx, search.Request{LogLambda: slices.Clone(logLambda), Tol: tol})
@@ -154,7 +155,7 @@ func (e *engine) settle(ctx context.Context, problem inner.Outer, logLambda []fl
 	return r, err
 }
 
-// unsettled reports a status that a solution closer to the exact one may do without.
+// unsettled reports whether a tighter solution might have a better status than s.
 func unsettled(s outcome.Status) bool {
 	switch s {
 	case outcome.SupportUncertified, outcome.LinearSystemStalled, outcome.NotDifferentiable, outcome.NotUnique:
@@ -165,8 +166,8 @@ func unsettled(s outcome.Status) bool {
 }
 
 // Method says how hypergradients are computed: from the solution alone, or by differentiating
-// the iterates of a descent from β = 0, forward along with them or backward from the last
-// (algorithms 1 to 4 of Bertrand et al., JMLR 23, 2022). The latter are there for comparison.
+// the iterates of a descent from β = 0, in forward or in backward mode (algorithms 1 to 4 of
+// Bertrand et al., JMLR 23, 2022). The iterative methods are there for comparison.
 type Method string
 
 // The methods.
@@ -178,10 +179,10 @@ const (
 	BackwardPCD Method = "backward-cd"  // proximal coordinate descent
 )
 
-// Methods lists the methods there are.
+// Methods lists the methods.
 func Methods() []Method { return []Method{Implicit, ForwardPGD, BackwardPGD, ForwardPCD, BackwardPCD} }
 
-// iterate returns the method of package iterdiff, nil for implicit differentiation.
+// iterate returns the corresponding method of package iterdiff, or nil for implicit differentiation.
 func (m Method) iterate() *iterdiff.Method {
 	var of iterdiff.Method
 	switch m {

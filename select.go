@@ -21,11 +21,12 @@ type Search = choose.Search
 
 // The searches.
 const (
-	// Auto scans one λ along a path down from αmax, and then evaluates the minimum of a model
-	// fitted to all values and slopes seen. Two λ's are found by a trust region, from the best of
-	// each alone, or by steps without slopes where the criterion jumps, as [ALO] and [GCV] do. More
-	// λ's begin with one share of αmax for all, and go on by a trust region, or by L-BFGS where each
-	// column has its own.
+	// Auto chooses one λ by a scan along a path down from αmax, followed by evaluations at the
+	// minimum of a model fitted to all values and slopes seen. It chooses two λ's by a trust-region
+	// method that starts from the best value of each alone, or by a derivative-free search if the
+	// criterion jumps, as [ALO] and [GCV] do. It chooses more λ's by first searching for one share
+	// of αmax for all of them, and from there by a trust-region method, or by L-BFGS for one λ per
+	// column.
 	Auto         = choose.Auto
 	GradientStep = choose.GradientStep // gradient descent, algorithm 6 of the paper, with Barzilai–Borwein steps after its first failure
 	LineSearch   = choose.LineSearch   // gradient descent with the adaptive step of HOAG (Pedregosa, ICML 2016)
@@ -37,82 +38,85 @@ const (
 	TPE          = choose.TPE          // tree-structured Parzen estimator
 )
 
-// Searches lists the searches there are.
+// Searches lists the searches.
 func Searches() []Search { return choose.Searches() }
 
 // SelectOptions say how to choose λ. The zero value is ready to use.
 type SelectOptions struct {
 	Validation Validation // the criterion; the zero value is 5-fold cross-validation
 	Search     Search     // "" means Auto
-	// Precision continues the choice of one λ by Auto until less than a millionth of the criterion, or
-	// Config.Tol of it if that is less, is to be gained. Without it one λ is chosen until the criterion is within a hundredth of its standard error, a fiftieth where evaluations take long,
-	// over the folds, or over the rows of a hold-out, [ALO] or [GCV], and a thousandth of its value of the minimum. That of [SURE], [AIC] and [BIC]
-	// is what normal noise makes of its sum of squares: σ²·√(2n), in units of σ² for the last two.
+	// Precision continues the choice of one λ by Auto until the expected decrease of the criterion
+	// is less than a millionth of its value, or Config.Tol of it if that is less. Without Precision,
+	// Auto stops when the criterion is within a hundredth of its standard error, a fiftieth if
+	// evaluations take long, and a thousandth of its value of the minimum. The standard error is
+	// over the folds, or over the rows of a hold-out, [ALO] or [GCV]. For [SURE], [AIC] and [BIC] it
+	// is the standard error of their sum of squares under normal noise: σ²·√(2n), in units of σ² for
+	// AIC and BIC.
 	Precision bool
-	// Start is the first α, as a share of αmax, of searches that go from point to point; 0 means
-	// 0.01, or 0.1 for dense data with fewer rows than columns. For an [SVM] it is the first C;
-	// 0 means 1 or, if that is less, one over the mean squared norm of a row. Auto uses it only
-	// for support vectors.
+	// Start is the first α, as a share of αmax, for iterative searches; 0 means 0.01, or 0.1 for
+	// dense data with fewer rows than columns. For an [SVM] it is the first C; 0 means 1 or, if
+	// that is less, one over the mean squared norm of a row. Auto uses it only for support
+	// vectors.
 	Start float64
-	// PerClass goes on from the best common share of αmax to one λ for each class of
+	// PerClass continues the search from the best common share of αmax to one λ for each class of
 	// [Multiclass]. It lowers the criterion, but has raised the loss on new data as often as not.
 	PerClass bool
 	// OneSE asks for [Selection].OneSE, the choice by the one-standard-error rule. It needs
 	// cross-validation and a model with one λ and an αmax, or [Multiclass], and costs one or two
-	// evaluations outside the budget. TakeOneSE refits there.
+	// evaluations outside the budget. TakeOneSE also refits at that choice.
 	OneSE, TakeOneSE bool
 	// Relaxed asks for [Selection].Relaxed, see [Relax].
 	Relaxed bool
 	// Measures asks for [Selection].Measures, at one evaluation outside the budget.
 	Measures bool
-	// Schedule says how the tolerance of the inner problems decreases to that of the Config in
-	// gradient-based searches; "" means search.Auto, which begins with a loose one. search.Exact
-	// uses the last tolerance throughout.
+	// Schedule says how the tolerance of the inner problems decreases to Config.Tol in
+	// gradient-based searches; "" means search.Auto, which begins with a loose tolerance.
+	// search.Exact uses the final tolerance throughout.
 	Schedule search.Schedule
 	// From is an earlier selection by Auto, of the same model by the same criterion on nearly the
-	// same data, such as yesterday's; nil means none. The search starts from its λ, and what it has
-	// seen of the criterion says how far to look. That takes one to three evaluations where little
-	// has changed. The search begins anew where that fails, where αmax or the criterion of the null
-	// model has more than doubled or halved, and where another criterion is known to judge. Minima
-	// that the earlier search has not seen are not looked for, so select without it now and then.
-	// Not for support vectors. It is not modified, and may serve any number of calls at once. The
-	// error is of kind Usage for another model, loss or classes, Shape for other numbers of columns
-	// or hyperparameters, and BadParameter where what it holds, which may have been read, does not
-	// fit together.
+	// same data, such as the previous day's; nil means none. The search starts from the λ of From,
+	// and goes by the values and slopes of the criterion that the earlier search has seen. It takes
+	// one to three evaluations if little has changed. The search begins anew if that fails, if αmax
+	// or the criterion of the null model has more than doubled or halved, or if From is known to
+	// have used another criterion. It does not look for minima that the earlier search has not seen,
+	// so select without From now and then. Not for support vectors. From is not modified, and may be
+	// shared by concurrent calls. The error is of kind Usage for another model, loss or set of
+	// classes, Shape for other numbers of columns or hyperparameters, and BadParameter if the
+	// contents of From, which may come from a file, are inconsistent.
 	//
-	// Where the rows of the earlier data come first, unchanged and in the same order, and
-	// Validation asks for the same folds by ByRow, Stratified or Groups, rows stay in the folds
-	// that they had, new rows are dealt to the smallest ones, and each fold begins at its own
-	// solution; so it does with FoldIDs that are the same for the earlier rows. Otherwise rows are
+	// Rows stay in their folds if the rows of the earlier data come first, unchanged and in the same
+	// order, and Validation asks for the same folds by ByRow, Stratified or Groups, or has FoldIDs
+	// that are the same for the earlier rows. New rows are then dealt to the smallest folds (with
+	// FoldIDs, as those say), and each fold begins at its own earlier solution. Otherwise rows are
 	// dealt anew, as [Selection].Folds shows, and all folds begin at the coefficients of the refit.
-	// That takes longer, and the refit has seen the rows that folds hold out, which can show in the
-	// criterion within what Tol leaves open: on leukemia, colon and golub it was lower by up to 0.07
-	// standard errors at the first λ. So it is with a selection read from JSON, which has neither
-	// the folds nor their solutions.
+	// That takes longer. The refit has also seen the rows that the folds hold out, which can affect
+	// the criterion within the accuracy that Tol leaves: on leukemia, colon and golub it was lower
+	// by up to 0.07 standard errors at the first λ. A selection read from JSON has neither the folds
+	// nor their solutions, so it is treated in this second way.
 	From *Selection
-	// Evaluations is the most evaluations of the criterion; 0 means 50, the size of the grid, or
-	// for [WeightedLasso] 15 after those with one λ for all columns.
+	// Evaluations is the maximum number of evaluations of the criterion; 0 means 50, the size of
+	// the grid, or for [WeightedLasso] 15 after those with one λ for all columns.
 	Evaluations int
-	// Points and MinRatio describe the grid: so many α from αmax down to MinRatio·αmax, in
-	// geometric steps; 0 means 100 and 0.001. Random, Halton and TPE draw from the same range.
-	// Other searches use neither.
+	// Points is the number of α in the grid, and MinRatio·αmax the least of them: they descend
+	// from αmax in geometric steps. 0 means 100 and 0.001. Random, Halton and TPE draw from the
+	// same range. Other searches use neither.
 	Points   int
 	MinRatio float64
 	// Stop, when closed, and MaxDuration, if positive, end the search; the refit at the best λ
 	// so far follows. When ctx ends there is no refit.
 	Stop        <-chan struct{}
 	MaxDuration time.Duration
-	// Lanes, if not nil, returns what solves the inner problems of folds and classes of a job
-	// elsewhere, by [NewLanes] perhaps in other processes (see the module distributed). The
-	// search and the refit stay in this process. Results have the same bits.
+	// Lanes, if not nil, returns a runner that solves the inner problems of the folds and classes
+	// of a job elsewhere by [NewLanes], perhaps in other processes (see the module distributed).
+	// The search and the refit stay in this process. Results have the same bits.
 	Lanes func(ctx context.Context, j Job) (bilevel.Runner, error)
-	// Progress, if not nil, is called on the goroutine of Select after every evaluation that Log
-	// did not answer.
+	// Progress, if not nil, is called on the goroutine of Select after every evaluation that was
+	// not answered by Log.
 	Progress func(search.Evaluation)
-	// Log, if not nil, answers the evaluations it holds and keeps the others, so that an
-	// interrupted search with the same data and options goes on where it was and ends with the
-	// same bits. Every evaluation then begins with new solvers, which takes up to half as long
-	// again on small data and nothing on large.
+	// Log, if not nil, answers the evaluations that it holds and records the others. An
+	// interrupted search with the same data and options thus resumes where it stopped and ends
+	// with the same bits. With a Log every evaluation begins with new solvers, which takes up to
+	// half as long again on small data and no longer on large data.
 	Log *search.Log
 }
 
@@ -121,16 +125,18 @@ type SelectOptions struct {
 // A search that ends early returns the best point so far: with status Cancelled if it was
 // stopped, Budget after MaxDuration, and Failed if an evaluation after the first fails. When ctx
 // ends there is no refit, and when a search ends before its first evaluation, for whatever reason,
-// there is no λ: Final is nil then, and Err says so. What was chosen is returned beside the error where the
-// refit fails, or what follows it; the rest of the selection is not there then. x, y and c are those of [Fit], as are the
-// errors, and further BadParameter where there is nothing to choose, since αmax is 0: the
-// target is the same in every row that counts, or depends on no penalised column. [Fit] at any λ
-// is then the null model. The kind is NonFinite where the criterion is NaN or infinite at every λ tried.
+// there is no λ: Final is then nil, and Err says why. If the refit or a later step fails, Select
+// returns both the error and a selection that has the choice but lacks what was not computed.
+//
+// x, y and c, and the errors, are those of [Fit]. Two more errors are possible. The kind is
+// BadParameter if there is nothing to choose because αmax is 0: the target is the same in every
+// row of positive weight, or depends on no penalised column; [Fit] then returns the null model at
+// any λ. The kind is NonFinite if the criterion is NaN or infinite at every λ tried.
 func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, c Config) (_ *Selection, err error) {
 	defer runtime.KeepAlive(&o) // see [outcome.Caught]
 	defer outcome.Caught(&err)
 	certify := c.Certify
-	c.Certify = false // of gradients
+	c.Certify = false // the search does not certify gradients
 	e, leave, err := admitted(ctx, x, y, c, &o.Validation, toChoose)
 	if err != nil {
 		return nil, err
@@ -188,7 +194,7 @@ func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, 
 	return out, t.conclude(ctx, result.Best, o, out)
 }
 
-// choosing returns the options of the policy.
+// choosing returns the corresponding options of package choose.
 func (o SelectOptions) choosing(c Config) choose.Options {
 	return choose.Options{
 		Search: o.Search, PerClass: o.PerClass, Precision: o.Precision, Evaluations: o.Evaluations, Points: o.Points, MinRatio: o.MinRatio,
@@ -196,7 +202,7 @@ func (o SelectOptions) choosing(c Config) choose.Options {
 	}
 }
 
-// resolve fills in the defaults and refuses what the model does not have.
+// resolve fills in the defaults and refuses options that the model does not have.
 func (e *engine) resolve(o SelectOptions) (SelectOptions, error) {
 	o.Search = cmp.Or(o.Search, Auto)
 	o.OneSE = o.OneSE || o.TakeOneSE
@@ -244,8 +250,8 @@ func (e *engine) resolve(o SelectOptions) (SelectOptions, error) {
 	return o, nil
 }
 
-// hasOneSE reports whether the rule applies: cross-validation, and one direction towards
-// sparser models.
+// hasOneSE reports whether the one-standard-error rule is asked for and applies: it needs
+// cross-validation, and a single λ that orders models by sparsity.
 func (e *engine) hasOneSE(o SelectOptions, status outcome.Status) bool {
 	if v := o.Validation.Criterion; !o.OneSE || v != "" && v != CV || status == outcome.Failed {
 		return false
@@ -254,7 +260,7 @@ func (e *engine) hasOneSE(o SelectOptions, status outcome.Status) bool {
 	return (len(top) == 1 || e.family.form.Common && !o.PerClass) && !math.IsNaN(top[0])
 }
 
-// checkStrengths refuses a choice where no λ changes anything.
+// checkStrengths refuses a choice of λ if the model is the same at every λ.
 func (e *engine) checkStrengths() error {
 	nothing := func(why string) *outcome.Error {
 		return outcome.Errorf(outcome.BadParameter, "αmax is 0: %s, so there is no λ to choose", why)
@@ -282,7 +288,7 @@ func (e *engine) checkStrengths() error {
 	}
 }
 
-// constant reports whether rows that count have one target.
+// constant reports whether all rows of positive weight have the same target.
 func (e *engine) constant() bool {
 	first, pace := math.NaN(), e.of.Kernels.Pace()
 	for i, t := range e.of.Y {
@@ -298,10 +304,10 @@ func (e *engine) constant() bool {
 	return !math.IsNaN(first)
 }
 
-// errTime is the cause of a search that MaxDuration has ended.
+// errTime is the cause with which the context of a search ends after MaxDuration.
 var errTime = errors.New("the time allowed for the search is used up")
 
-// stopper ends a search, not what follows it.
+// stopper ends the context of a search, but not that of the refit.
 type stopper struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -318,7 +324,7 @@ func withStop(ctx context.Context, o SelectOptions) (context.Context, *stopper) 
 		clock = time.After(o.MaxDuration)
 	}
 	select {
-	case <-o.Stop: // from the beginning
+	case <-o.Stop: // closed before the start
 		cancel(context.Canceled)
 	default:
 	}
@@ -335,7 +341,7 @@ func withStop(ctx context.Context, o SelectOptions) (context.Context, *stopper) 
 	return inner, s
 }
 
-// status says how a search ended that its context has ended: by the time allowed, or otherwise.
+// status is the status of a search that its context has ended: Budget after MaxDuration, else Cancelled.
 func (s *stopper) status() outcome.Status {
 	if errors.Is(context.Cause(s.ctx), errTime) {
 		return outcome.Budget
@@ -343,12 +349,12 @@ func (s *stopper) status() outcome.Status {
 	return outcome.Cancelled
 }
 
-// early is the error of a search without an evaluation.
+// early is the error of a search that ended before its first evaluation.
 func (s *stopper) early() error {
 	return &outcome.Error{Kind: outcome.Limit, Message: "the search ended before its first evaluation, so there is no λ and no model", Err: context.Cause(s.ctx)}
 }
 
-// end leaves no goroutine behind.
+// end releases the context and waits for the goroutine to end.
 func (s *stopper) end() {
 	s.cancel(nil)
 	<-s.done

@@ -46,31 +46,30 @@ const (
 	MultinomialPerClass Model = "multinomial_per_class" // softmax with an ℓ1 strength for each class
 )
 
-// family is an entry of the table of models: all that sets a model apart from the others.
+// family is an entry of the table of models: everything that defines a model.
 type family struct {
 	name  Model
-	about string     // in a line, for help
-	loss  loss.Loss  // nil: the hinge of an SVM, which is no datafit of rows
-	form  inner.Form // of the penalty
-	// strengths says what its λ's are the logarithms of.
+	about string     // a one-line description, for help
+	loss  loss.Loss  // nil for support vectors, see machine
+	form  inner.Form // the form of the penalty
+	// strengths says which strengths the λ's are the logarithms of.
 	strengths Strengths
-	// judge makes the criterion on held-out rows of the loss, bound to the rows; judged says
-	// it in words.
+	// judge makes the criterion that judges held-out rows, from the loss; judged is its name in
+	// words.
 	judge  func(loss.Loss) criterion.Criterion
 	judged string
-	// classes says that there is a predictor for each class of the target; samples, that
-	// the problem is one of samples instead of columns.
+	// classes says that there is a predictor for each class of the target; samples says that the
+	// problem has dual variables of samples instead of coefficients of columns (support vectors).
 	classes, samples bool
-	// machine is the loss of a problem of samples; tube says that it has a second strength ε,
+	// machine is the loss of a problem of samples. tube says that it has a second strength ε, and
 	// bare that there is no intercept unless one is asked for.
 	machine    svmLoss
 	tube, bare bool
-	simplex    bool                                          // its coefficients are on the probability simplex, and there is no intercept
+	simplex    bool                                          // the coefficients are on the probability simplex, and there is no intercept
 	state      func(*inner.Statement) (inner.Problem, error) // makes the inner problem
 }
 
-// svmLoss is the loss of support vectors, which is no datafit of rows: its name, and what a score
-// is of the mean of the target.
+// svmLoss is the loss of support vectors, which is not a datafit: its name and its link.
 type svmLoss struct {
 	name string
 	link loss.Link
@@ -116,7 +115,7 @@ func Models() (names []Model) {
 	return names
 }
 
-// family returns the entry of a model, the zero family where there is none.
+// family returns the entry of a model, or the zero family if there is no such model.
 func (m Model) family() family {
 	all := families()
 	if i := slices.IndexFunc(all, func(f family) bool { return f.name == m }); i >= 0 {
@@ -125,30 +124,30 @@ func (m Model) family() family {
 	return family{}
 }
 
-// About describes the model in a line; "" if there is no such model.
+// About describes the model in one line; "" if there is no such model.
 func (m Model) About() string { return m.family().about }
 
-// Traits say what a model has.
+// Traits describe a model: its loss, its penalty, and the options that apply to it.
 type Traits struct {
-	// Model is the name of the model. With [Config].Loss it is the name of that loss and the
-	// penalty together, if they have one.
+	// Model is the name of the model. With [Config].Loss it is the name of the model that has that
+	// loss and this penalty, if there is one.
 	Model     Model
-	About     string    // the model in a line
+	About     string    // the model in one line
 	Loss      string    // the name of the loss that is minimised
 	Link      loss.Link // how a score is related to the mean of the target
-	Judged    string    // what held-out rows are judged by, in words
-	Strengths Strengths // what its λ's are the logarithms of
+	Judged    string    // the criterion that judges held-out rows, in words
+	Strengths Strengths // which strengths the λ's are the logarithms of
 	Grouped   bool      // [Config].Groups applies
 	Convex    bool      // the inner problem is convex and has a duality gap
 	Shape     string    // the parameter of a penalty that is not convex, such as "gamma"; else ""
 	Positive  bool      // [Config].Positive, Lower and Upper apply
 	Intercept bool      // an intercept is possible
 	Bare      bool      // there is no intercept unless [Config].Intercept is set
-	Samples   bool      // support vectors: no αmax, and dual variables for rows
+	Samples   bool      // support vectors: no αmax, and dual variables of rows
 	Offset    bool      // [Config].Offset applies
 	Certified bool      // supports can be proved, see [Config].Certify
 	Dense     bool      // no strength makes a coefficient zero
-	Classes   bool      // each class of the target has a predictor
+	Classes   bool      // each class of the target has a predictor of its own
 	Factors   bool      // [Config].PenaltyFactors applies
 	Iterated  bool      // methods other than [Implicit] apply
 }
@@ -169,9 +168,9 @@ const (
 )
 
 // Traits returns the traits of the Config's model with its loss. The error is an [outcome.Error]
-// of kind Usage: there is no such model, or it does not take that loss.
+// of kind Usage if there is no such model, or if the model does not take that loss.
 func (c Config) Traits() (_ Traits, err error) {
-	defer outcome.Caught(&err) // of a loss of the caller's
+	defer outcome.Caught(&err) // a loss that the caller has written may panic
 	if c.Model == "" {
 		c.Model = Lasso
 	}
@@ -191,7 +190,7 @@ func (c Config) Traits() (_ Traits, err error) {
 	}, nil
 }
 
-// Traits returns the traits of the model with its own loss; zero if there is no such model.
+// Traits returns the traits of the model with its own loss; they are zero if there is no such model.
 func (m Model) Traits() Traits {
 	traits, err := Config{Model: m}.Traits()
 	if err != nil || m == "" {
@@ -200,12 +199,13 @@ func (m Model) Traits() Traits {
 	return traits
 }
 
-// Loss says in words what held-out rows are judged by, see [Traits].Judged; "" if there is no such
-// model.
+// Loss names, in words, the criterion that judges held-out rows, see [Traits].Judged; "" if there is
+// no such model.
 func (m Model) Loss() string { return m.family().judged }
 
-// Hyperparameters returns how many λ's the model has for x and y: a constant of the model, the
-// number of columns of x, or the number of classes of y. It is 0 if there is no such model.
+// Hyperparameters returns the number of λ's that the model has for x and y: a constant of the
+// model, the number of columns of x, or the number of classes of y. It is 0 if there is no such
+// model.
 func (m Model) Hyperparameters(x sparse.Matrix, y []float64) int {
 	return m.family().hyperparameters(x, y)
 }
@@ -226,7 +226,8 @@ func (f family) hyperparameters(x sparse.Matrix, y []float64) int {
 	}
 }
 
-// family returns the entry of the model, with the Config's own loss if it has one.
+// family returns the entry of the Config's model, with the Config's loss in place of the squared
+// loss if it is set.
 func (c Config) family() (family, error) {
 	f := c.Model.family()
 	switch {
@@ -254,17 +255,17 @@ func (c Config) family() (family, error) {
 	return f, nil
 }
 
-// sameLoss reports that two losses differ by parameters at most. A caller's own may have the
-// name of one of ours.
+// sameLoss reports whether two losses differ in their parameters at most. It compares types, because a
+// loss that the caller has written may have the name of a loss of package loss.
 func sameLoss(a, b loss.Loss) bool { return reflect.TypeOf(a) == reflect.TypeOf(b) }
 
-// isNil reports a pointer that is nil.
+// isNil reports whether a loss is a nil pointer.
 func isNil(l loss.Loss) bool {
 	of := reflect.ValueOf(l)
 	return of.Kind() == reflect.Pointer && of.IsNil()
 }
 
-// quadratic reports the squared loss.
+// quadratic reports whether the loss is the squared loss.
 func (f family) quadratic() bool { return f.loss == loss.Loss(loss.Squared{}) }
 
 // lossName returns the name of the loss that is minimised.
@@ -275,7 +276,7 @@ func (f family) lossName() string {
 	return f.loss.Name()
 }
 
-// smooth reports that the curvature of the loss has a bound.
+// smooth reports whether the curvature of the loss is bounded.
 func (f family) smooth() bool {
 	if f.loss == nil {
 		return true
@@ -284,13 +285,13 @@ func (f family) smooth() bool {
 	return ok
 }
 
-// iterated reports that the methods that go along iterates know the model.
+// iterated reports whether the methods that differentiate iterates support the model.
 func (f family) iterated() bool { return !f.classes && !f.tube && f.form.Blocks == nil && f.smooth() }
 
-// offset reports that predictions may have an offset.
+// offset reports whether predictions may have an offset.
 func (f family) offset() bool { return !f.samples && !f.classes }
 
-// link returns what a score is of the mean of the target.
+// link returns how a score is related to the mean of the target.
 func (f family) link() loss.Link {
 	if f.loss == nil {
 		return f.machine.link
@@ -306,10 +307,10 @@ func (f family) shape() inner.Shape {
 	return f.form.Blocks.Shape
 }
 
-// grouped reports that columns make groups.
+// grouped reports whether the penalty is on groups of columns.
 func (f family) grouped() bool { return f.form.Blocks != nil && f.form.Blocks.Grouped }
 
-// parameter returns what a Config says of a parameter of penalties, 0 for nothing.
+// parameter returns the value that the Config gives to a parameter of penalties; 0 if it gives none.
 func (c Config) parameter(flag string) float64 {
 	switch flag {
 	case inner.Gamma:

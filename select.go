@@ -23,7 +23,7 @@ type Search = choose.Search
 const (
 	// Auto chooses one λ by a scan along a path down from αmax, followed by evaluations at the
 	// minimum of a model fitted to all values and slopes seen. It chooses two λ's by a trust-region
-	// method that starts from the best value of each alone, or by a derivative-free search if the
+	// method that starts from the best choice of each alone, or by a derivative-free search if the
 	// criterion jumps, as [ALO] and [GCV] do. It chooses more λ's by first searching for one share
 	// of αmax for all of them, and from there by a trust-region method, or by L-BFGS for one λ per
 	// column.

@@ -15,72 +15,75 @@ type Selection struct {
 	// LogLambda is the λ chosen, one per hyperparameter; nil if the search ended before its first
 	// evaluation. −Inf is a strength of 0: the elastic net is best as a Lasso or as a ridge.
 	LogLambda    []float64
-	Value        float64   // the criterion at LogLambda; NaN if that is nil
-	LogLambdaMax []float64 // see [LogLambdaMax], of all rows
-	// StandardError is that of Value, over the folds, or over the rows of a hold-out or of [ALO]; that
-	// of [GCV] is of [ALO] at the same point, see [LeftOut], or by twenty batches of dense rows, of which there are
-	// many for each column. 0 if the criterion has none.
+	Value        float64   // the criterion at LogLambda; NaN if LogLambda is nil
+	LogLambdaMax []float64 // see [LogLambdaMax], for all rows
+	// StandardError is the standard error of Value: over the folds, or over the rows of a hold-out
+	// or of [ALO]. For [GCV] it is the standard error of ALO at the same point, see [LeftOut], or,
+	// on dense data with many rows per column, that over twenty batches of rows. 0 if the
+	// criterion has none.
 	StandardError float64
-	// Gradient is the hypergradient at LogLambda, nil after a search by values alone. Where one
-	// share of αmax was chosen for all classes, it has one entry, the slope in its logarithm; of C and ε,
-	// which are chosen by turns, the slope along the line on which the point was found.
+	// Gradient is the hypergradient at LogLambda; nil after a search by values alone. If one share
+	// of αmax was chosen for all classes, it has one entry, the derivative with respect to the
+	// logarithm of that share. For C and ε, which are chosen in turn, it is the slope along the
+	// line on which the point was found.
 	Gradient []float64
-	// Test is the criterion at LogLambda on the rows that Validation.FoldIDs keeps for testing,
-	// if Tested. Only [WeightedLasso] uses such rows: its search ends when Test stops falling.
+	// Test is the criterion at LogLambda on the rows that Validation.FoldIDs reserves for testing,
+	// if Tested. Only [WeightedLasso] uses such rows: its search ends when Test stops decreasing.
 	Test   float64
 	Tested bool
-	// Common is the best point with one share of αmax for all λ's, if the search went on from
-	// there: for [WeightedLasso] and with [SelectOptions].PerClass. Else nil.
+	// Common is the best point with one share of αmax for all λ's, if the search continued from
+	// that point: for [WeightedLasso] and with [SelectOptions].PerClass. Else nil.
 	Common      *search.Evaluation
-	NullValue   float64             // the criterion of the null model, which uses no column; NaN if the search ended before it was known
+	NullValue   float64             // the criterion of the null model, which uses no column; NaN if the search ended before it was computed
 	Sigma       float64             // the noise level of [SURE], [AIC] and [BIC]; 0 for other criteria
-	Evaluations []search.Evaluation // all evaluations, in their order
+	Evaluations []search.Evaluation // all evaluations, in the order in which they were made
 	Seen        search.Seen         // the range of the first λ that Auto has scanned, and the minima found
-	// Status says why the search ended: Converged, NullModel if nothing beats the null model,
+	// Status says why the search ended: Converged, NullModel if no λ beats the null model,
 	// Stationary, Kink, Flat, Box, Exhausted, Budget, Cancelled, or Failed.
 	Status outcome.Status
-	// Err says what failed: an evaluation, or saving the log; or that ctx ended before the
-	// refit, or the search before its first evaluation. nil otherwise.
+	// Err is the error of a failed evaluation or of saving the log, or says that ctx ended before
+	// the refit or that the search ended before its first evaluation. nil otherwise.
 	Err   error
-	Final *Fitted // the refit on all rows at LogLambda; nil if there is no λ, or ctx ended before it
+	Final *Fitted // the refit on all rows at LogLambda; nil if there is no λ, or ctx ended before the refit
 	// OneSE is the strongest penalty whose criterion is not clearly above the minimum by more
 	// than a standard error over the folds; nil if it was not asked for, does not apply, or ctx
-	// ended before. With [SelectOptions].TakeOneSE, LogLambda and Value are those of OneSE, and
+	// ended first. With [SelectOptions].TakeOneSE, LogLambda and Value are those of OneSE, and
 	// Least is the minimum; else Least is nil.
 	OneSE *search.Evaluation
 	Least *search.Evaluation
 
 	// Relaxed is Final refitted without penalty on its support; nil if it was not asked for, or ctx
-	// ended before.
-	// RelaxedValue is the criterion of such refits in every fold, NaN for criteria on all rows.
-	// If it is below Value, the model chosen shrinks too much.
+	// ended first. RelaxedValue is the criterion of such refits in every fold, NaN for criteria on
+	// all rows. If it is below Value, the chosen model shrinks too much.
 	Relaxed      *Fitted
 	RelaxedValue float64
 
-	// Measures judge the predictions of held-out rows at LogLambda, if they were asked for, by
-	// the model's loss, and besides by the mean squared and absolute errors of numbers, or the
-	// misclassification and the area under the ROC curve of classes. nil for criteria on all rows, or
-	// where ctx ended before.
+	// Measures judge the predictions of held-out rows at LogLambda, if they were asked for: by
+	// the model's loss, and for numbers also by the mean squared and absolute errors, for two
+	// classes by the misclassification and the area under the ROC curve, and for models with a
+	// predictor per class by the misclassification. nil for criteria on all rows, or if ctx ended
+	// first.
 	Measures []Measure
 
-	// Folds has the fold of each row, as [Validation].FoldIDs has it; nil for criteria on all rows.
-	// It is not written as JSON.
+	// Folds has the fold of each row, in the format of [Validation].FoldIDs; nil for criteria on all
+	// rows. It is not written to JSON.
 	Folds []int `json:"-"`
 
-	// SecondsRefit is what the refit took after the search: with more threads than folds it may have begun before.
+	// SecondsRefit is the time that the refit took after the end of the search; with more threads
+	// than folds the refit may have begun before.
 	SecondsSearch, SecondsRefit, SecondsOneSE float64
 
-	left left // for [SelectOptions].From
+	left left // the state that a selection with [SelectOptions].From continues from
 }
 
-// take makes a point the choice.
+// take makes an evaluated point the choice.
 func (s *Selection) take(at search.Evaluation) {
 	s.LogLambda, s.Value, s.StandardError, s.Gradient = at.LogLambda, at.Value, at.StandardError, at.Gradient
 	s.Test, s.Tested = at.Test, at.Tested
 }
 
-// MarshalJSON writes the fields by their names, as encoding/json does, but null for numbers that
-// are not finite, and Err as its text, so that every selection can be written.
+// MarshalJSON writes the fields by their names, as encoding/json does, but writes null for numbers
+// that are not finite, and Err as its text, so that every selection can be written.
 func (s Selection) MarshalJSON() ([]byte, error) {
 	fields := plain.Value(s).(map[string]any)
 	fields["Err"] = nil
@@ -90,8 +93,8 @@ func (s Selection) MarshalJSON() ([]byte, error) {
 	return json.Marshal(fields)
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote. Where numbers were not finite, λ and ln αmax are −Inf, of
-// a strength of 0, values of the criterion and gaps NaN, and all else 0; Err is an error of the same text.
+// UnmarshalJSON reads what MarshalJSON wrote. A null becomes −Inf, a strength of 0, for λ and ln αmax,
+// NaN for values of the criterion and gaps, and 0 for all other numbers; Err is an error with the same text.
 func (s *Selection) UnmarshalJSON(text []byte) error {
 	type fields Selection // without methods
 	read := struct {
@@ -99,7 +102,7 @@ func (s *Selection) UnmarshalJSON(text []byte) error {
 		LogLambda, LogLambdaMax plain.LogLambda
 		Err                     *string
 	}{fields: (*fields)(s)}
-	s.Value, s.NullValue, s.RelaxedValue = math.NaN(), math.NaN(), math.NaN() // which null leaves as they are
+	s.Value, s.NullValue, s.RelaxedValue = math.NaN(), math.NaN(), math.NaN() // null does not overwrite them
 	if err := json.Unmarshal(text, &read); err != nil {
 		return err
 	}
@@ -110,19 +113,19 @@ func (s *Selection) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// MarshalJSON writes the fields by their names, but null for numbers that are not finite, such as
-// the αmax of an SVM and the gap of a model that is not convex.
+// MarshalJSON writes the fields by their names, but writes null for numbers that are not finite,
+// such as the αmax of an SVM and the gap of a model that is not convex.
 func (f Fitted) MarshalJSON() ([]byte, error) { return plain.Marshal(f) }
 
-// UnmarshalJSON reads what MarshalJSON wrote. Where numbers were not finite, λ and ln αmax are −Inf, of
-// a strength of 0, gaps NaN, and all else 0.
+// UnmarshalJSON reads what MarshalJSON wrote. A null becomes −Inf, a strength of 0, for λ and ln αmax,
+// NaN for gaps, and 0 for all other numbers.
 func (f *Fitted) UnmarshalJSON(text []byte) error {
 	type fields Fitted // without methods
 	read := struct {
 		*fields
 		LogLambda, LogLambdaMax plain.LogLambda
 	}{fields: (*fields)(f)}
-	f.Gap, f.RelativeGap = math.NaN(), math.NaN() // which null leaves as they are
+	f.Gap, f.RelativeGap = math.NaN(), math.NaN() // null does not overwrite them
 	if err := json.Unmarshal(text, &read); err != nil {
 		return err
 	}
@@ -130,8 +133,8 @@ func (f *Fitted) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// MarshalJSON writes the fields by their names, but null for numbers that are not finite.
+// MarshalJSON writes the fields by their names, but writes null for numbers that are not finite.
 func (h Hypergradient) MarshalJSON() ([]byte, error) { return plain.Marshal(h) }
 
-// MarshalJSON writes the fields by their names, but null for numbers that are not finite.
+// MarshalJSON writes the fields by their names, but writes null for numbers that are not finite.
 func (l LeftOut) MarshalJSON() ([]byte, error) { return plain.Marshal(l) }

@@ -16,65 +16,65 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// Criterion names what a λ is judged by.
+// Criterion names a criterion that λ is chosen to minimise.
 type Criterion string
 
 // The criteria. CV and HoldOut judge predictions of held-out rows; the others judge a fit on all
-// rows by its degrees of freedom. ALO and GCV are for any loss with a penalty on columns. SURE,
-// AIC and BIC are for the squared loss; they take the degrees of freedom by a finite difference
-// along a random direction, so that they have a gradient (Bertrand et al., JMLR 23, 2022,
-// section 4.1).
+// rows by its degrees of freedom. ALO and GCV apply to any loss with a penalty on columns. SURE,
+// AIC and BIC apply to the squared loss; they estimate the degrees of freedom by a finite
+// difference along a random direction, so that they have a gradient (Bertrand et al., JMLR 23,
+// 2022, section 4.1).
 const (
 	CV      Criterion = "cv"      // the mean over the folds of the mean loss on held-out rows
 	HoldOut Criterion = "holdout" // the mean loss on the last fold alone, or on fold 0 of FoldIDs
 	SURE    Criterion = "sure"    // Stein's unbiased risk estimate
 	AIC     Criterion = "aic"     // Akaike's information criterion
 	BIC     Criterion = "bic"     // the Bayesian information criterion
-	ALO     Criterion = "alo"     // approximate leave-one-out, see [LeaveOneOut]; its gradient is by differences
-	GCV     Criterion = "gcv"     // generalised cross-validation, see [LeftOut]; its gradient is by differences
+	ALO     Criterion = "alo"     // approximate leave-one-out, see [LeaveOneOut]; its gradient is by finite differences
+	GCV     Criterion = "gcv"     // generalised cross-validation, see [LeftOut]; its gradient is by finite differences
 )
 
-// Criteria lists the criteria there are.
+// Criteria lists the criteria.
 func Criteria() []Criterion { return []Criterion{CV, HoldOut, SURE, AIC, BIC, ALO, GCV} }
 
 // Split says how rows are dealt into folds.
 type Split string
 
-// The splits. The position t of a row is its place in the file, or in a permutation.
+// The splits. The position t of a row is its index in the data, or in a permutation of them.
 const (
 	ByRow      Split = "rows"       // the row at position t goes into fold t mod K
 	Stratified Split = "stratified" // the same after sorting by target, so that every fold has its share of each class
 	Blocks     Split = "blocks"     // K runs of neighbouring rows
-	Forward    Split = "forward"    // K + 1 runs of rows in the order of time, each but the first predicted from those before it
+	Forward    Split = "forward"    // K + 1 runs of rows in order of time; each run but the first is predicted from all runs before it
 )
 
-// Splits lists the splits there are.
+// Splits lists the splits.
 func Splits() []Split { return []Split{ByRow, Stratified, Blocks, Forward} }
 
-// Validation says what a λ is judged by, and on which rows. The zero value is 5-fold
-// cross-validation on rows permuted by Seed. Held-out rows are judged by the weighted mean of
-// the model's own loss ([Traits].Judged): the squared error, not halved, the logistic loss, the
-// deviance of [Poisson], [Gamma] and [Tweedie], the cross-entropy of the scores of all classes,
-// the smoothed hinge of an [SVM]. Criteria on all rows use only Seed and Sigma.
+// Validation states the criterion that judges a λ, and the rows it is computed on. The zero value
+// is 5-fold cross-validation on rows permuted by Seed. Held-out rows are judged by the weighted
+// mean of the model's own loss ([Traits].Judged): the squared error (not halved), the logistic
+// loss, the deviance for [Poisson], [Gamma] and [Tweedie], the cross-entropy of the scores of all
+// classes, or the smoothed hinge for an [SVM]. Criteria on all rows use only Seed and Sigma.
 type Validation struct {
 	Criterion Criterion // "" means CV
-	// Loss judges held-out rows, by CV and HoldOut, in the place of the model's own loss; nil
-	// means that. [criterion.Func] makes one of a function, which does not see the weights of
-	// rows. It is called by several goroutines at once. Not for models of classes with a
-	// predictor each.
+	// Loss, with CV and HoldOut, judges held-out rows instead of the model's own loss; nil means
+	// the model's own loss. [criterion.Func] makes a criterion from a function, which does not see
+	// the weights of rows. Loss is called by several goroutines at once. Not for models with a
+	// predictor per class.
 	Loss  criterion.Criterion
-	Folds int   // the number of folds K; 0 means 5, or as many as FoldIDs has
+	Folds int   // the number of folds K; 0 means 5, or the number in FoldIDs
 	Split Split // "" means ByRow
-	// InOrder keeps the rows in the order of the file. Otherwise ByRow and Stratified permute
-	// them first, by Seed.
+	// InOrder keeps the rows in the order of the data. Otherwise ByRow and Stratified first permute
+	// them, by Seed.
 	InOrder bool
-	Seed    uint64 // of the permutation and of everything else that is drawn
-	// Groups has the group of each row, any number, also a negative one; the rows of a group stay in
-	// one fold. Split must be ByRow.
+	Seed    uint64 // the seed of the permutation and of all other random numbers
+	// Groups has the group of each row, any integer; the rows of a group stay in one fold. Split
+	// must be ByRow.
 	Groups []int
-	// FoldIDs has the fold of each row, in the place of Folds and Split: a row with k ≥ 0 is held
-	// out by fold k, −1 trains in every fold, and −2 is kept for [Selection].Test. With Split
-	// Forward a fold is not trained on the folds of larger ids.
+	// FoldIDs has the fold of each row, instead of Folds and Split: a row with k ≥ 0 is held out by
+	// fold k, a row with −1 trains in every fold, and a row with −2 is reserved for [Selection].Test.
+	// With Split Forward, a fold is not trained on folds with larger ids.
 	FoldIDs []int
 	// Sigma is the noise level, the standard deviation of the target around its mean, for SURE,
 	// AIC and BIC. 0 estimates it from the residuals of a Lasso chosen by cross-validation (Reid,
@@ -85,7 +85,7 @@ type Validation struct {
 // defaultFolds is the number of folds where none is given.
 const defaultFolds = 5
 
-// folds resolves a validation for a target.
+// folds deals the rows of the target y into folds.
 func (v Validation) folds(k *kernels.Set, y []float64) (bilevel.Folds, error) {
 	if v.FoldIDs != nil {
 		return v.ownFolds()
@@ -136,7 +136,7 @@ func (v Validation) ownFolds() (bilevel.Folds, error) {
 	return bilevel.Folds(v.FoldIDs), nil
 }
 
-// choice states what judges λ, and on which rows.
+// choice states the criterion of v as an outer problem.
 func (e *engine) choice(ctx context.Context, v Validation) (bilevel.Spec, error) {
 	switch v.Criterion {
 	case "", CV, HoldOut:
@@ -154,7 +154,7 @@ func errCriterion(c Criterion) error {
 	return outcome.At(outcome.Usage, "criterion", "no criterion %q; there are %v", c, Criteria())
 }
 
-// held states what is common to all choices by held-out rows.
+// held states an outer problem whose criterion judges held-out rows.
 func (e *engine) held(v Validation) (bilevel.Spec, error) {
 	spec := e.spec()
 	n, _ := e.of.X.Dims()
@@ -186,10 +186,10 @@ func (e *engine) held(v Validation) (bilevel.Spec, error) {
 	return spec, err
 }
 
-// Validate evaluates the criterion of v, without its gradient, at one λ of grid after the other,
-// every fold from its solution before; decreasing order is fastest. It yields one evaluation per
-// λ, and stops after an error; when ctx ends, that is the error of ctx. See [Fit] for the other
-// arguments and errors.
+// Validate evaluates the criterion of v, without its gradient, at each λ of grid in turn, with a
+// warm start of every fold from its previous solution; decreasing order is fastest. It yields one
+// evaluation per λ, and stops after an error; when ctx ends, that is the error of ctx. See [Fit]
+// for the other arguments and errors.
 func Validate(ctx context.Context, x sparse.Matrix, y []float64, grid [][]float64, v Validation, c Config) iter.Seq2[search.Evaluation, error] {
 	c.Method, c.Certify = Implicit, false // no gradients here
 	return func(yield func(search.Evaluation, error) bool) {
@@ -205,7 +205,7 @@ func Validate(ctx context.Context, x sparse.Matrix, y []float64, grid [][]float6
 			return
 		}
 		var path [][]float64
-		var wrong error // of the λ after them
+		var wrong error // the error of the first invalid λ, which ends the path
 		for _, logLambda := range grid {
 			if wrong = e.check(logLambda); wrong != nil {
 				break
@@ -223,8 +223,8 @@ func Validate(ctx context.Context, x sparse.Matrix, y []float64, grid [][]float6
 	}
 }
 
-// validating states the criterion of v at λ that are given: of values alone on condensed rows where λ would be chosen on
-// these; the bounds of slopes are of X.
+// validating states the criterion of v for evaluations at given λ's. Without slopes it works on condensed rows if
+// [Select] would choose λ on them; with slopes it works on X, which their error bounds refer to.
 func (e *engine) validating(ctx context.Context, v Validation, slopes bool) (problem inner.Outer, spec bilevel.Spec, err error) {
 	defer outcome.Caught(&err)
 	if spec, err = e.choice(ctx, v); err != nil {
@@ -238,7 +238,7 @@ func (e *engine) validating(ctx context.Context, v Validation, slopes bool) (pro
 	return problem, spec, err
 }
 
-// along evaluates a problem, without gradients, at one λ after the other.
+// along evaluates a problem, without gradients, at each λ of path in turn.
 func along(ctx context.Context, problem inner.Outer, path [][]float64) iter.Seq2[bilevel.Report, error] {
 	if p, ok := problem.(interface {
 		Path(context.Context, [][]float64) iter.Seq2[bilevel.Report, error]

@@ -15,19 +15,19 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// PoolOptions bound what all calls that share a [Pool] do at once. The zero value is ready to
-// use.
+// PoolOptions bound the resources that all calls that share a [Pool] use at once. The zero value
+// is ready to use.
 type PoolOptions struct {
 	Threads int // threads at work at once, for all calls together; 0 means all processors
 	Calls   int // calls admitted at once; 0 means twice Threads
-	// Queue is how many calls may wait; 0 means any number. A further call is refused with an
-	// error of kind Limit.
+	// Queue is the number of calls that may wait; 0 means any number. A further call is refused
+	// with an error of kind Limit.
 	Queue int
 	// MaxBytes bounds the working memory that the admitted calls are expected to use together,
 	// not counting the data and garbage not yet collected; 0 means no limit. A call that is
-	// expected to need more works on fewer classes or folds at once, with smaller caches, and, of a
-	// sparse matrix, on columns copied anew each time they are wanted. All of that can change
-	// the last bits of results; if it is not enough, the call is refused with an error of kind Limit.
+	// expected to need more works on fewer classes or folds at once, with smaller caches, and on
+	// columns of a sparse matrix that are copied anew for each use. All of this can change the
+	// last bits of results. If it is not enough, the call is refused with an error of kind Limit.
 	MaxBytes int64
 }
 
@@ -39,9 +39,9 @@ type PoolOptions struct {
 //
 // Functions called from within a call, such as a criterion or Progress, and the body of a loop
 // over [Path] or [Validate], must not make another call with the same pool: it could wait
-// forever. A Pool keeps up to 32 MiB, and up to an eighth of MaxBytes, of what small calls that choose
-// or judge λ have worked in for those to come. It has no goroutines, needs no closing, and is safe for concurrent use.
-// [NewPool] makes one; calls with the zero value are refused.
+// forever. A Pool keeps working memory of small calls that choose or judge λ for later calls: up
+// to 32 MiB, or an eighth of MaxBytes if that is less. It has no goroutines, needs no closing, and
+// is safe for concurrent use. [NewPool] makes one; calls with the zero value are refused.
 type Pool struct {
 	options PoolOptions
 	queue   *share.Queue
@@ -73,13 +73,13 @@ func NewPool(o PoolOptions) (*Pool, error) {
 	return &Pool{arenas: arena.NewPool(keep), options: o, queue: share.NewQueue(o.Calls, o.MaxBytes, queue), turns: share.NewTurns(o.Threads)}, nil
 }
 
-// PoolState says what a pool is doing.
+// PoolState is the load of a pool.
 type PoolState struct {
-	Running, Waiting int   // calls
+	Running, Waiting int   // the numbers of calls admitted, and waiting
 	Bytes            int64 // working memory that the running calls are expected to use
 }
 
-// State returns what the pool is doing.
+// State returns the current load of the pool.
 func (p *Pool) State() PoolState {
 	if p.queue == nil {
 		return PoolState{}
@@ -87,37 +87,38 @@ func (p *Pool) State() PoolState {
 	return PoolState(p.queue.State())
 }
 
-// mostKept is how many bytes a pool keeps of calls that have ended for those to come.
+// mostKept is the maximum number of bytes that a pool keeps from ended calls for later ones.
 const mostKept = 32 << 20
 
 // grant is what a pool grants a call: turns, memory and bounds. It implements [team.Turns].
 type grant struct {
 	pool *Pool
 	*share.Member
-	memory   *arena.Arena // of a choice of λ; nil: none
-	bytes    int64
-	gram     int   // columns of the largest Gram matrix; 0: no limit of the pool's
-	packed   int64 // bytes of copies of sparse columns; 0: no limit of the pool's
-	lanes    int   // that hold more than coefficients at once; 0: all
+	memory   *arena.Arena // for calls that choose or differentiate; nil for other calls
+	bytes    int64        // working memory that the call is expected to use
+	gram     int          // maximum number of columns of a Gram matrix; 0: not bounded by the pool
+	packed   int64        // maximum bytes of copies of sparse columns; 0: not bounded by the pool
+	lanes    int          // maximum number of lanes that hold more than coefficients at once; 0: all
 	observer Observer
 }
 
-// purpose is what a call is to do.
+// purpose is the kind of work that a call does.
 type purpose uint8
 
 const (
-	toFit           purpose = iota // one inner problem on all rows
-	toFitMany                      // the same at many λ's
-	toChoose                       // evaluate a criterion, and choose by it
-	toDifferentiate                // make its hypergradient at one λ
+	toFit           purpose = iota // solve the inner problem on all rows
+	toFitMany                      // solve it at many λ's
+	toChoose                       // evaluate a criterion, or choose λ by it
+	toDifferentiate                // compute a hypergradient at one λ
 	toPredict                      // fit the folds anew, one on each thread
 )
 
-// manyFits is from how many λ's on a path is [toFitMany].
+// manyFits is the length from which a path counts as [toFitMany].
 const manyFits = 10
 
-// admitted makes an engine for a call that is admitted to the pool of its Config, if there is
-// one, and what the call has to do when it ends. v is nil for a call that fits.
+// admitted makes an engine for a call, after the pool of its Config, if there is one, has admitted
+// the call. The function returned must be called when the call ends. v is nil for calls without a
+// criterion.
 func admitted(ctx context.Context, x sparse.Matrix, y []float64, c Config, v *Validation, to purpose) (*engine, func(), error) {
 	e, err := stated(ctx, x, y, c)
 	if err != nil {
@@ -136,9 +137,9 @@ func admitted(ctx context.Context, x sparse.Matrix, y []float64, c Config, v *Va
 	return e, leave, nil
 }
 
-// enter waits until the pool of the Config admits the call; leave ends that.
+// enter waits until the pool of the Config admits the call; leave must be called when the call ends.
 func (e *engine) enter(ctx context.Context, v *Validation, to purpose) (leave func(), err error) {
-	defer outcome.Caught(&err) // of the observer
+	defer outcome.Caught(&err) // the observer may panic
 	p := e.config.Pool
 	s := &grant{pool: p, Member: p.turns.Join(), observer: e.config.Observer}
 	e.config.Threads = min(e.config.threads(), p.options.Threads)
@@ -169,7 +170,7 @@ func (e *engine) enter(ctx context.Context, v *Validation, to purpose) (leave fu
 	}, nil
 }
 
-// enter waits until a call of so many bytes may run.
+// enter waits until a call that needs this number of bytes may run.
 func (p *Pool) enter(ctx context.Context, bytes int64) error {
 	switch err := p.queue.Enter(ctx, bytes); {
 	case errors.Is(err, share.ErrFull):
@@ -181,7 +182,7 @@ func (p *Pool) enter(ctx context.Context, bytes int64) error {
 	}
 }
 
-// tell reports an admission with the state of the pool.
+// tell reports an admission to the observer, with the state of the pool.
 func (g *grant) tell(a Admission) {
 	if g.observer != nil {
 		a.Pool = g.pool.State()
@@ -189,21 +190,21 @@ func (g *grant) tell(a Admission) {
 	}
 }
 
-// fitting has a call work within so many bytes, and finds out what it is then expected to take.
+// fitting reduces the expected memory of a call until it fits into a limit.
 type fitting struct {
 	*engine
-	grant *grant
-	most  int64
+	grant *grant // whose bytes, bounds and lanes are set
+	most  int64  // the limit in bytes
 	v     *Validation
 	to    purpose
-	usual int // columns of the largest Gram matrix that is needed
+	usual int // usual number of columns of the largest Gram matrix
 }
 
-// fitInto makes the call one that is expected to stay within so many bytes, 0 for any number: with fewer
-// classes at once, then with smaller Gram matrices, then with fewer folds at once, and at last with
-// few copies of columns.
+// fitInto reduces the expected memory of the call to at most most bytes (0 means no limit): first
+// with fewer classes at once, then with smaller Gram matrices, then with fewer folds at once, and
+// at last with few copies of columns. It sets the bounds in s, and the expected bytes.
 func (e *engine) fitInto(most int64, v *Validation, to purpose, s *grant) (err error) {
-	defer outcome.Caught(&err) // classes are counted
+	defer outcome.Caught(&err) // counting the classes may panic
 	n, p := e.of.X.Dims()
 	f := fitting{engine: e, grant: s, most: most, v: v, to: to, usual: min(n, p, inner.UsualGram)}
 	f.expect()
@@ -240,7 +241,8 @@ func (f *fitting) smallerGram() {
 	}
 }
 
-// fewerFolds begins anew with the usual Gram matrix, which is smaller again only where one fold at a time takes too much.
+// fewerFolds goes back to the usual Gram matrix and takes fewer folds at once. It makes the Gram matrix smaller again
+// only if one fold at a time still takes too much.
 func (f *fitting) fewerFolds() {
 	if f.fits() || f.v == nil || f.family.classes {
 		return
@@ -267,12 +269,12 @@ func (f *fitting) fewCopies() {
 	}
 }
 
-// expectedBytes returns what the call takes with Gram matrices of so many columns, and so many inner problems of folds
-// at once; 0 is all of them.
+// expectedBytes returns the memory that the call is expected to use with Gram matrices of gram columns, and atOnce inner
+// problems of folds at once (0 means all).
 func (e *engine) expectedBytes(v *Validation, to purpose, atOnce, gram int) int64 {
 	own, lanes := e.problems(v)
 	all := own + lanes
-	if to == toPredict { // each thread has one at most, and that on all rows is not solved
+	if to == toPredict { // each thread holds one problem at most, and the problem on all rows is not solved
 		folds := v.count(len(e.of.Y))
 		own, lanes, all = 0, folds, 1+folds
 		atOnce = min(cmp.Or(atOnce, folds), folds, e.config.threads())
@@ -286,7 +288,7 @@ func (e *engine) expectedBytes(v *Validation, to purpose, atOnce, gram int) int6
 	return e.of.UsualBytes(own, lanes, gram)
 }
 
-// problems returns how many inner problems a call holds at once, on all rows and of folds.
+// problems returns the numbers of inner problems that a call holds at once: on all rows, and of folds.
 func (e *engine) problems(v *Validation) (own, lanes int) {
 	own = e.atOnce()
 	if v == nil {
@@ -297,17 +299,17 @@ func (e *engine) problems(v *Validation) (own, lanes int) {
 		folds, own = 2, 1
 	}
 	if lanes = own * folds; e.family.form.Hyperparameters == inner.PerColumn {
-		return 2 * own, 2 * lanes // one λ for all columns comes before
+		return 2 * own, 2 * lanes // a problem with one λ for all columns is solved first
 	}
 	return own, lanes
 }
 
-// onAllRows reports a criterion that holds out no rows.
+// onAllRows reports whether the criterion holds out no rows.
 func (v Validation) onAllRows() bool {
 	return v.Criterion != "" && v.Criterion != CV && v.Criterion != HoldOut
 }
 
-// count returns the number of folds of so many rows, as far as there can be so many.
+// count returns the number of folds of the given number of rows, at least 1 and at most rows.
 func (v Validation) count(rows int) int {
 	folds := cmp.Or(v.Folds, defaultFolds)
 	switch {

@@ -12,37 +12,37 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// Predictor predicts: it has the coefficients of a fitted model and what is needed to use them.
-// It is immutable and safe for concurrent use. [Fitted.Predictor], [Load] and [Read] make one.
+// Predictor computes predictions from the coefficients of a fitted model. It is immutable and safe
+// for concurrent use. [Fitted.Predictor], [Load] and [Read] make one.
 //
-// A row has one score, xβ + b, or one for each class. Scores have the same bits whether they are
-// computed row by row or for a matrix at once.
+// A row has one score, xβ + b, or one score for each class. Scores have the same bits whether they
+// are computed row by row or for a matrix at once.
 type Predictor struct {
 	model       Model
 	loss        string
 	link        loss.Link
-	columns     int       // of the data
-	classes     []float64 // labels where each has a score of its own, else nil
+	columns     int       // the number of columns of the data
+	classes     []float64 // the labels if each class has a score of its own, else nil
 	intercepts  []float64 // one for each score
-	used        []int32   // columns with coefficients, ascending
-	start       []int     // of each of them in entries; and the end
-	entries     []weight  // of a column by score
-	unitRows    bool
+	used        []int32   // the columns with a nonzero coefficient in some score, ascending
+	start       []int     // the entries of column used[i] are entries[start[i]:start[i+1]]
+	entries     []weight  // nonzero coefficients, by column and then by score
+	unitRows    bool      // rows are scaled to unit norm first
 	status      outcome.Status
 	relativeGap float64
 	logLambda   []float64
 	provenance  Provenance
 }
 
-// weight is a coefficient of one of the scores.
+// weight is a coefficient of a column in one of the scores.
 type weight struct {
 	score int32
 	coef  float64
 }
 
 // Predictor returns a predictor with the coefficients of f, for rows with the columns of the X
-// that f was fitted on. f has to be as it was fitted: its columns ascending, with a coefficient each.
-// A model that may be damaged comes by [Load] or [Read], which check it.
+// that f was fitted on. It does not check f, whose support must be ascending, with one coefficient
+// per column; [Load] and [Read] check the models that they read.
 func (f *Fitted) Predictor() *Predictor {
 	p := &Predictor{model: f.Model, loss: f.Loss, link: f.Link, columns: f.Columns, status: f.Status, relativeGap: f.RelativeGap, logLambda: slices.Clone(f.LogLambda)}
 	if f.PerClass == nil {
@@ -54,7 +54,7 @@ func (f *Fitted) Predictor() *Predictor {
 	return p
 }
 
-// gather collects the coefficients of each score.
+// gather collects the intercepts and coefficients of all scores.
 func (p *Predictor) gather(scores []*Fitted) {
 	for _, f := range scores {
 		p.intercepts = append(p.intercepts, f.Intercept)
@@ -62,7 +62,7 @@ func (p *Predictor) gather(scores []*Fitted) {
 	}
 	slices.Sort(p.used)
 	p.used = slices.Compact(p.used)
-	at := make([]int, len(scores)) // in each support
+	at := make([]int, len(scores)) // the position in the support of each score
 	for _, j := range p.used {
 		p.start = append(p.start, len(p.entries))
 		for k, f := range scores {
@@ -75,11 +75,11 @@ func (p *Predictor) gather(scores []*Fitted) {
 	p.start = append(p.start, len(p.entries))
 }
 
-// Unprepared returns a predictor for data as they were before the preparation of the data that p
-// was fitted on. The error is an [outcome.Error]: of kind Shape if the preparation left another
-// number of columns than p has, BadParameter if those kept do not ascend among the columns there
-// were or a norm is none, and Usage if it scaled rows after it had dropped columns, whose values
-// the scale of a new row would not include.
+// Unprepared returns a predictor for data in their original form, where p was fitted on data after
+// the preparation from. The error is an [outcome.Error]: of kind Shape if the preparation left a
+// different number of columns than p has, BadParameter if the columns kept are not ascending
+// columns of the original data or a norm is negative or NaN, and Usage if the preparation scaled
+// rows after it had dropped columns: the norm of a new row would include the dropped columns.
 func (p *Predictor) Unprepared(from sparse.Prepared) (*Predictor, error) {
 	if from.UnitRows && len(from.Kept) < from.Columns {
 		return nil, outcome.Errorf(outcome.Usage, "a predictor scales whole rows, and the preparation has dropped columns before it scaled them")
@@ -122,11 +122,11 @@ func (p *Predictor) Loss() string { return p.loss }
 // Link says how a score is related to the mean of the target.
 func (p *Predictor) Link() loss.Link { return p.link }
 
-// Columns returns how many columns a row must have.
+// Columns returns the number of columns that a row must have.
 func (p *Predictor) Columns() int { return p.columns }
 
 // Classes returns the labels that [Predictor.Predict] chooses from, ascending: −1 and 1 for a
-// model of two classes. nil if the target is a number.
+// model of two classes. It is nil if the target is a number.
 func (p *Predictor) Classes() []float64 {
 	switch {
 	case p.classes != nil:
@@ -138,10 +138,11 @@ func (p *Predictor) Classes() []float64 {
 	}
 }
 
-// Scores returns how many scores a row has: 1, or the number of classes if each has its own.
+// Scores returns the number of scores of a row: 1, or the number of classes if each class has its own.
 func (p *Predictor) Scores() int { return len(p.intercepts) }
 
-// Label returns the name of class k of [Predictor.Classes], from the provenance if it has names.
+// Label returns the name of class k of [Predictor.Classes]: from the provenance if that has labels,
+// else the label as a number.
 func (p *Predictor) Label(k int) string {
 	if p.provenance.Labels != nil {
 		return p.provenance.Labels[k]
@@ -155,7 +156,7 @@ func (p *Predictor) LogLambda() []float64 { return slices.Clone(p.logLambda) }
 // Status returns how the fit ended, and the relative duality gap it reached.
 func (p *Predictor) Status() (outcome.Status, float64) { return p.status, p.relativeGap }
 
-// Coefficients returns the ascending columns with coefficients other than 0 in score k, these
+// Coefficients returns the columns with nonzero coefficients in score k, ascending, their
 // coefficients, and the intercept.
 func (p *Predictor) Coefficients(k int) (columns []int32, coef []float64, intercept float64) {
 	columns, coef = []int32{}, []float64{}
@@ -169,10 +170,10 @@ func (p *Predictor) Coefficients(k int) (columns []int32, coef []float64, interc
 	return columns, coef, p.intercepts[k]
 }
 
-// DecideRow computes the scores of one row into scores, of length [Predictor.Scores]. The row is
-// given by the values of the ascending columns listed, or by all its values if columns is nil;
-// without values it is a row of zeros. It does not allocate. The error is an [outcome.Error] of
-// kind Shape or NonFinite.
+// DecideRow computes the scores of one row into scores, which must have length [Predictor.Scores].
+// If columns is nil, values has all values of the row; otherwise columns lists ascending columns,
+// values has their values, and all other values are zero. Without values the row is all zeros.
+// DecideRow does not allocate. The error is an [outcome.Error] of kind Shape or NonFinite.
 func (p *Predictor) DecideRow(columns []int32, values, scores []float64) error {
 	if err := p.checkRow(columns, values, scores); err != nil {
 		return err
@@ -228,7 +229,7 @@ func (p *Predictor) checkRow(columns []int32, values, scores []float64) error {
 	return nil
 }
 
-// l2 returns the norm of a row, at no risk of overflow.
+// l2 returns the Euclidean norm of a row without overflow, and 1 for a row of zeros.
 func l2(values []float64) float64 {
 	most, sum := 0.0, 0.0
 	for _, v := range values {
@@ -243,11 +244,12 @@ func l2(values []float64) float64 {
 	return most * math.Sqrt(sum)
 }
 
-// Decide computes the scores of all rows of x into scores, row after row, [Predictor.Scores] for
-// each. x must have [Predictor.Columns] columns. The error is an [outcome.Error] of kind Shape.
+// Decide computes the scores of all rows of x into scores, row after row, with [Predictor.Scores]
+// scores per row. x must have [Predictor.Columns] columns. The error is an [outcome.Error] of kind
+// Shape.
 func (p *Predictor) Decide(x sparse.Matrix, scores []float64) error { return p.decide(nil, x, scores) }
 
-// decide is Decide for a call that ends with k.
+// decide is Decide for a call that ends with the context of k.
 func (p *Predictor) decide(k *kernels.Set, x sparse.Matrix, scores []float64) error {
 	if !isMatrix(x) {
 		return errNoMatrix()
@@ -287,7 +289,7 @@ func (p *Predictor) decide(k *kernels.Set, x sparse.Matrix, scores []float64) er
 	return nil
 }
 
-// norms returns the norms of the rows of x, as l2 does; nil where they do not matter.
+// norms returns the norms of the rows of x, with the bits of l2; nil if rows are not scaled.
 func (p *Predictor) norms(x sparse.Matrix) []float64 {
 	if !p.unitRows {
 		return nil
@@ -295,7 +297,7 @@ func (p *Predictor) norms(x sparse.Matrix) []float64 {
 	n, columns := x.Dims()
 	most, sum := make([]float64, n), make([]float64, n)
 	each := func(do func(i int, v float64)) {
-		for j := range columns { // in order: the same bits as row by row
+		for j := range columns { // in ascending order, for the same bits as row by row
 			rows, values := x.Column(j)
 			for k, v := range values {
 				if rows != nil {
@@ -319,10 +321,11 @@ func (p *Predictor) norms(x sparse.Matrix) []float64 {
 	return most
 }
 
-// Probabilities turns the scores of any number of rows into probabilities, in place: of the label
-// 1 for a model with a logit link, or of each class, by the softmax of its scores, if each has
-// its own. The error is an [outcome.Error]: Usage for a model without probabilities, Shape if
-// the scores are not of whole rows.
+// Probabilities turns the scores of any number of rows into probabilities, in place. For a model
+// with a logit link this is the probability of the label 1; if each class has its own score, it is
+// the probability of each class, the softmax of the scores of a row. The error is an
+// [outcome.Error]: Usage for a model without probabilities, Shape if the number of scores is not a
+// multiple of [Predictor.Scores].
 func (p *Predictor) Probabilities(scores []float64) error {
 	switch {
 	case p.classes == nil && p.link == loss.Logit:
@@ -349,11 +352,11 @@ func (p *Predictor) Probabilities(scores []float64) error {
 	return nil
 }
 
-// Target returns the prediction from the scores of one row, to which the row's offset has been
-// added if the model was fitted with one. It is the mean of a numeric target, e^m under a
-// logarithmic link, or a label: that of the largest score, the first of equal ones; or with one
-// score m, 1 if m > 0 and else −1. Probabilities of several classes serve as well as their
-// scores; that of a single one does not.
+// Target returns the prediction from the scores of one row, which must include the row's offset if
+// the model was fitted with offsets. For a numeric target it is the mean, e^m under a logarithmic
+// link. For classes it is the label of the largest score, the first of equal scores; with a single
+// score m it is 1 if m > 0 and else −1. If each class has its own score, probabilities may be given
+// instead of scores; with a single score they may not.
 func (p *Predictor) Target(scores []float64) float64 {
 	switch {
 	case p.classes != nil:
@@ -374,7 +377,7 @@ func (p *Predictor) Target(scores []float64) float64 {
 	}
 }
 
-// Predict returns the prediction for every row of x, see [Predictor.Target]: numbers, or labels.
+// Predict returns the prediction for every row of x, a number or a label, see [Predictor.Target].
 // The errors are those of [Predictor.Decide].
 func (p *Predictor) Predict(x sparse.Matrix) ([]float64, error) {
 	if !isMatrix(x) {
@@ -393,19 +396,19 @@ func (p *Predictor) Predict(x sparse.Matrix) ([]float64, error) {
 	return targets, nil
 }
 
-// Live holds a predictor that can be replaced while others predict with it. Its zero value holds
-// none. It is safe for concurrent use and must not be copied.
+// Live holds a predictor that can be replaced while other goroutines predict with it. Its zero
+// value holds none. It is safe for concurrent use and must not be copied.
 type Live struct{ now atomic.Pointer[Predictor] }
 
-// Swap replaces the predictor held by next and returns the one before, nil if there was none.
-// Calls that have begun finish with the predictor they began with.
+// Swap stores next and returns the predictor held before, nil if there was none. Calls that have
+// begun finish with the predictor they began with.
 func (l *Live) Swap(next *Predictor) (last *Predictor) { return l.now.Swap(next) }
 
-// Predictor returns the predictor held, nil if there is none. Take it once for results that
-// belong together, such as scores and their classes.
+// Predictor returns the predictor held, nil if there is none. For results that belong together,
+// such as scores and their classes, call it once and use the predictor it returns for all of them.
 func (l *Live) Predictor() *Predictor { return l.now.Load() }
 
-// Predict calls [Predictor.Predict] of the predictor held. Without one, the error is an
+// Predict calls [Predictor.Predict] of the predictor held. If there is none, the error is an
 // [outcome.Error] of kind Usage.
 func (l *Live) Predict(x sparse.Matrix) ([]float64, error) {
 	p := l.now.Load()

@@ -13,19 +13,19 @@ import (
 	"github.com/seed-45b9a24c/pare/table"
 )
 
-// modelFile is how a predictor is kept.
+// modelFile is the file format of a saved predictor.
 var modelFile = sealed.Kind{Key: "pare_model", Noun: "saved model", Version: 1, Most: 1 << 28}
 
 // savedModel is a predictor in a file. Columns count from 0.
 type savedModel struct {
 	Model       Model          `json:"model"`
-	Loss        string         `json:"loss,omitempty"` // where it is not the model's
-	Link        loss.Link      `json:"link,omitempty"` // with it
+	Loss        string         `json:"loss,omitempty"` // only if it is not the model's own loss
+	Link        loss.Link      `json:"link,omitempty"` // only with Loss
 	Columns     int            `json:"columns"`
 	UnitRows    bool           `json:"unit_rows"`
 	Status      outcome.Status `json:"status"`
 	RelativeGap sealed.Number  `json:"relative_gap"`
-	Classes     sealed.Vector  `json:"classes"` // where each has a score
+	Classes     sealed.Vector  `json:"classes"` // the labels if each class has its own score
 	Scores      []savedScore   `json:"scores"`
 	LogLambda   sealed.Vector  `json:"log_lambda,omitempty"`
 	Provenance
@@ -50,8 +50,8 @@ func (p *Predictor) Write(w io.Writer) error {
 	return nil
 }
 
-// Save writes the predictor to a file and replaces an old one atomically: after a failure the old
-// file is whole. A symbolic link is followed. The error is an [outcome.Error] of kind IO.
+// Save writes the predictor to a file. It replaces an existing file atomically: after a failure the
+// old file is intact. A symbolic link is followed. The error is an [outcome.Error] of kind IO.
 func (p *Predictor) Save(path string) error {
 	data, err := p.encode()
 	if err != nil {
@@ -110,7 +110,8 @@ func Load(path string) (*Predictor, error) {
 	return p, err
 }
 
-// predictor checks what the checksum cannot: that the numbers make a model.
+// predictor returns the saved predictor, after checks that the checksum does not make: that the
+// numbers form a valid model.
 func (s *savedModel) predictor() (*Predictor, error) {
 	bad := func(what string) (*Predictor, error) {
 		return nil, outcome.Errorf(outcome.Parse, "the saved model is damaged: %s", what)
@@ -145,7 +146,7 @@ func (s *savedModel) predictor() (*Predictor, error) {
 	return p, nil
 }
 
-// damage says what cannot be of a model of so many columns, "" where all can.
+// damage names the part of s that is invalid in a model with this number of columns; "" if none is.
 func (s savedScore) damage(columns int) string {
 	switch {
 	case !ascend(s.Index, 0, int32(columns-1)):
@@ -159,10 +160,10 @@ func (s savedScore) damage(columns int) string {
 	}
 }
 
-// ascend reports whether values are not outside a range, each larger than the one before.
+// ascend reports whether values lie in [least, most], each larger than the one before.
 func ascend[T int32 | float64](values []T, least, most T) bool {
 	for k, v := range values {
-		if inside := least <= v && v <= most; !inside || k > 0 && v <= values[k-1] { // NaN is not
+		if inside := least <= v && v <= most; !inside || k > 0 && v <= values[k-1] { // NaN is not inside
 			return false
 		}
 	}
@@ -171,21 +172,21 @@ func ascend[T int32 | float64](values []T, least, most T) bool {
 
 func notFinite(v float64) bool { return !(math.Abs(v) <= math.MaxFloat64) }
 
-// Provenance says where a model comes from, and what its columns and classes are called. A
-// [Predictor] keeps it, and computes the same from a matrix with or without it.
+// Provenance says where a model comes from, and names its columns and classes. A [Predictor] keeps
+// it for information: what it computes from a matrix does not depend on it.
 type Provenance struct {
 	Names        []string      `json:"names,omitempty"`        // the names of the columns; nil: they have none
 	Labels       []string      `json:"labels,omitempty"`       // the names of the classes, as [Model.Target] returns them; nil: numbers
-	Schema       *table.Schema `json:"schema,omitempty"`       // how a file becomes the columns; nil: they are the file's own
-	Standardized bool          `json:"standardized,omitempty"` // fitted with [Config].Standardize
-	Offset       bool          `json:"offset,omitempty"`       // fitted with [Config].Offset, which scores do not include
-	Data         string        `json:"data,omitempty"`         // a checksum of the data it was fitted on
-	Program      string        `json:"program,omitempty"`      // the program that fitted it, with its version
+	Schema       *table.Schema `json:"schema,omitempty"`       // how the columns are made from a file; nil: they are the file's own
+	Standardized bool          `json:"standardized,omitempty"` // the model was fitted with [Config].Standardize
+	Offset       bool          `json:"offset,omitempty"`       // the model was fitted with [Config].Offset, which scores do not include
+	Data         string        `json:"data,omitempty"`         // a checksum of the data that the model was fitted on
+	Program      string        `json:"program,omitempty"`      // the program that fitted the model, with its version
 }
 
 // With returns a copy of the predictor with another provenance. The error is an [outcome.Error] of
-// kind Shape if the number of names or labels is not that of columns or classes, or if the schema
-// makes another number of columns.
+// kind Shape if the number of names or labels differs from the number of columns or classes, or if
+// the schema makes a different number of columns.
 func (p *Predictor) With(from Provenance) (*Predictor, error) {
 	if what := p.misfit(from); what != "" {
 		return nil, outcome.Errorf(outcome.Shape, "%s do not fit a model of %d columns", what, p.columns)
@@ -195,7 +196,7 @@ func (p *Predictor) With(from Provenance) (*Predictor, error) {
 	return &own, nil
 }
 
-// misfit says what of a provenance cannot be that of the predictor, "" for nothing.
+// misfit names the part of a provenance that does not fit the predictor; "" if all parts fit.
 func (p *Predictor) misfit(from Provenance) string {
 	switch {
 	case from.Names != nil && len(from.Names) != p.columns:

@@ -10,23 +10,23 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// Target converts y to the values that the model takes, and returns the names of its classes,
-// ascending, or nil for a model of numbers. labels has the names of the values of y if those are
-// indices, as [table.Data] has them for a target of text; nil means that the values of y are
-// numbers, and classes are named by them. y is not modified.
+// Target converts y to the values that the model takes, and returns the names of its classes in
+// ascending order of their values, or nil for a model of numbers. If the values of y are indices
+// into a list of names, as in [table.Data] for a target of text, labels is that list; nil means
+// that the values of y are numbers, which then name the classes. y is not modified.
 //
 // Models of two classes, such as [Logistic] and [SVM], take any two values: the smaller becomes
 // −1, the larger 1. If all values are equal, they stay as they are if they are −1 or 1, and
-// become 1 otherwise. The error is an [outcome.Error]: BadParameter for more than two values, text
-// for a model of numbers, or a value that is no index of labels, with its row; NonFinite, with its
-// row, for a class that is no number; and Usage for a model that there is not.
+// become 1 otherwise. The error is an [outcome.Error]: BadParameter for more than two values, for
+// text with a model of numbers, or for a value that is not an index of labels, with its row;
+// NonFinite, with its row, for a class that is NaN or infinite; and Usage for an unknown model.
 func (m Model) Target(y []float64, labels []string) (target []float64, classes []string, err error) {
 	return Config{Model: m}.Target(y, labels)
 }
 
 // Target is [Model.Target] for the Config's model and loss.
 func (c Config) Target(y []float64, labels []string) (target []float64, classes []string, err error) {
-	defer outcome.Caught(&err) // of a loss of the caller's
+	defer outcome.Caught(&err) // a loss that the caller has written may panic
 	if c.Model == "" {
 		c.Model = Lasso
 	}
@@ -68,7 +68,7 @@ func (f family) target(y []float64, labels []string) (target []float64, classes 
 	return target, classes, nil
 }
 
-// checkClasses refuses values that name no class.
+// checkClasses refuses values that are not finite, or are not indices of labels.
 func checkClasses(y []float64, labels []string) error {
 	for i, v := range y {
 		switch {
@@ -81,7 +81,8 @@ func checkClasses(y []float64, labels []string) error {
 	return nil
 }
 
-// forKinds is the advice for a target of so many kinds; classes have rows to train on and to hold out.
+// forKinds is the advice in an error for a target with n distinct values. It suggests classes only if
+// they have two rows each on average: one to train on and one to hold out.
 func forKinds(n, rows int) string {
 	switch {
 	case n == 2:
@@ -99,7 +100,7 @@ func distinct(y []float64) []float64 {
 	return slices.Compact(kinds)
 }
 
-// names are the names of the kinds of a target.
+// names returns the names of the distinct values of a target.
 func names(kinds []float64, labels []string) []string {
 	out := make([]string, len(kinds))
 	for k, v := range kinds {
@@ -112,7 +113,7 @@ func names(kinds []float64, labels []string) []string {
 	return out
 }
 
-// listed names the first few.
+// listed joins the first few names, each cut to a readable length.
 func listed(names []string) string {
 	const most, longest = 5, 40
 	var text []string

@@ -10,26 +10,26 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// Job states the inner problems of a choice of λ without the data: what another process needs
-// to make them with [NewLanes].
+// Job states the inner problems of a choice of λ without the data. It is what another process, which
+// has the data, passes to [NewLanes].
 type Job struct {
-	// Config is the one given to [Select], without Pool and Observer. A [WeightedLasso] makes two
-	// jobs: first a [Lasso] with one λ, and then its own. So does an [ElasticNet] on dense data of
-	// few rows: its own, and that of a [Ridge].
+	// Config is the Config given to [Select], without Pool and Observer. A [WeightedLasso] makes two
+	// jobs: first that of a [Lasso] with one λ, and then its own. An [ElasticNet] on dense data with
+	// few rows also makes two: its own, and that of a [Ridge].
 	Config Config
-	// Validation is the one given to [Select], with the noise level if that was estimated.
+	// Validation is the Validation given to [Select], with the noise level if that was estimated.
 	Validation Validation
-	// MaxGram and MaxPacked, where positive, bound the columns of a Gram matrix and the bytes of
-	// copies of sparse columns, as the caller's [Pool] does. Both can change the last bits of
-	// results, so all lanes of a job must have them.
+	// MaxGram and MaxPacked, if positive, bound the number of columns of a Gram matrix and the bytes
+	// of copies of sparse columns, as the caller's [Pool] does. Both can change the last bits of
+	// results, so all lanes of a job must have the same bounds.
 	MaxGram   int
 	MaxPacked int64
 }
 
-// NewLanes makes the lanes of a job in this process, for a [Select] elsewhere whose
-// [SelectOptions].Lanes asks them. x and y are the data of that Select. The answers have the
-// bits of Select's own lanes. Config.Threads is how many of them work at once. The errors are
-// those of [Select].
+// NewLanes makes the lanes of a job, one for each fold or class, in this process, for a [Select]
+// in another process whose [SelectOptions].Lanes sends requests to them. x and y are the data of
+// that Select. The answers have the bits of Select's own lanes. Config.Threads is the number of
+// lanes that work at once. The errors are those of [Select].
 func NewLanes(ctx context.Context, x sparse.Matrix, y []float64, j Job) (*bilevel.Lanes, error) {
 	j.Config.Certify = false
 	e, err := newEngine(context.Background(), x, y, j.Config)
@@ -64,6 +64,7 @@ func NewLanes(ctx context.Context, x sparse.Matrix, y []float64, j Job) (*bileve
 	return d.Lanes(g.x, g.spec)
 }
 
+// distributable returns the problem if its lanes can be in another process.
 func (e *engine) distributable(problem inner.Problem) (inner.Distributable, error) {
 	d, ok := problem.(inner.Distributable)
 	switch {
@@ -75,15 +76,16 @@ func (e *engine) distributable(problem inner.Problem) (inner.Distributable, erro
 	return d, nil
 }
 
-// ground is what λ is chosen on: X, or a matrix with the same solutions.
+// ground has the matrix that λ is chosen on, and the problem on it: X, or an equivalent smaller
+// matrix (rotated columns of a ridge, or condensed rows).
 type ground struct {
 	problem inner.Problem
 	x       sparse.Matrix
 	spec    bilevel.Spec
-	back    func(*bilevel.Problem) inner.Outer // a problem on x that speaks of X; nil: x is X
+	back    func(*bilevel.Problem) inner.Outer // translates an outer problem on x to one in terms of X; nil: not needed
 }
 
-// ground returns what λ is chosen on.
+// ground returns the matrix and problem that λ is chosen on.
 func (e *engine) ground(ctx context.Context, x sparse.Matrix, spec bilevel.Spec, v Validation) (*ground, error) {
 	g := &ground{problem: e.Problem, x: x, spec: spec}
 	if e.leftOut != "" || spec.Iterate != nil {
@@ -136,14 +138,16 @@ func (e *engine) condenses(v Validation) bool {
 	return e.config.Method.iterate() == nil && e.of.Condenses(folds)
 }
 
-// manyNumbers is the size of data from which on criteria on all rows, and noise levels, are of condensed rows, which
-// moves their last digits: below, they are those of earlier versions, whose logs searches go on by.
+// manyNumbers is the number of entries of X from which criteria on all rows, and noise levels, are computed on
+// condensed rows, which changes their last digits. Below it they keep the digits of earlier versions, so that the logs of
+// earlier searches remain valid.
 const manyNumbers = 1 << 20
 
-// withRidge gives a problem of two strengths one of the ridge alone, where that has fewer columns.
+// withRidge combines a problem of an ℓ1 strength and a ridge with a problem of the ridge alone on fewer columns, if
+// [bilevel.Rotation] gives one.
 func (e *engine) withRidge(call, ctx context.Context, problem inner.Outer, o SelectOptions) (inner.Outer, error) {
 	mixed, ok := problem.(*bilevel.Problem)
-	if !ok || !e.of.Rotates() || e.config.MaxBytes > 0 { // which is shared out among the lanes of one problem
+	if !ok || !e.of.Rotates() || e.config.MaxBytes > 0 { // MaxBytes is divided among the lanes of a single problem
 		return problem, nil
 	}
 	c := e.config
@@ -165,7 +169,7 @@ func (e *engine) withRidge(call, ctx context.Context, problem inner.Outer, o Sel
 	return mixed, nil
 }
 
-// over states an outer problem, over the lanes of [SelectOptions].Lanes where that is set.
+// over states an outer problem; if [SelectOptions].Lanes is set, its lanes solve the inner problems.
 func (e *engine) over(ctx context.Context, spec bilevel.Spec, o SelectOptions) (inner.Outer, error) {
 	if o.Lanes != nil && e.leftOut != "" {
 		return nil, outcome.At(outcome.Usage, "lanes", "%s has no lanes; leave them out", e.leftOut)
@@ -212,7 +216,7 @@ func (e *engine) overLanes(ctx context.Context, g *ground, o SelectOptions) (inn
 	return d.Over(ctx, runner, g.spec)
 }
 
-// on states an outer problem on another matrix of the same rows.
+// on states an outer problem on another matrix with the same rows.
 func on(problem inner.Problem, x sparse.Matrix, spec bilevel.Spec) (inner.Outer, error) {
 	return problem.(interface {
 		On(sparse.Matrix, bilevel.Spec) (inner.Outer, error)

@@ -10,14 +10,14 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// Measure is how well held-out rows are predicted, by a criterion that need not be the one that
-// has chosen λ.
+// Measure says how well held-out rows are predicted, by a criterion that need not be the one that
+// λ was chosen by.
 type Measure struct {
-	Name  string  // the criterion, see [criterion.Named]; the value of "auc" is the area, not 1 minus it
+	Name  string  // the criterion, see [criterion.Named]; the value of "auc" is the area itself, not 1 minus the area
 	Value float64 // the mean over the folds in which it is defined
 }
 
-// beside are the criteria that a choice is reported by besides the model's own loss.
+// beside returns the criteria that judge a choice besides the model's own loss.
 func beside(link loss.Link) []criterion.Criterion {
 	switch {
 	case link.Classes():
@@ -62,8 +62,8 @@ func (t *task) measures(ctx context.Context, v Validation, final *Fitted) ([]Mea
 	return out, nil
 }
 
-// heldOut predicts the held-out rows by the solutions of the folds, where they are those of the
-// choice, or else by fits that begin at its model.
+// heldOut predicts the held-out rows by the solutions of the folds at the chosen λ. If the problem
+// does not have these solutions, it fits the folds anew with the final model as a warm start.
 func (t *task) heldOut(ctx context.Context, v Validation, final *Fitted) (*predicted, error) {
 	e := t.engine
 	folds, ok := t.problem.(interface {
@@ -94,7 +94,7 @@ func (t *task) heldOut(ctx context.Context, v Validation, final *Fitted) (*predi
 	return held, nil
 }
 
-// mean returns the mean of a value over the folds that have one; NaN where none has.
+// mean returns the mean of a value over the folds for which it is not NaN; NaN if there are none.
 func mean(folds [][]int32, value func(rows []int32) float64) float64 {
 	var sum, count float64
 	for _, rows := range folds {
@@ -106,7 +106,7 @@ func mean(folds [][]int32, value func(rows []int32) float64) float64 {
 	return sum / count
 }
 
-// ofClasses are the measures of scores of several classes.
+// ofClasses returns the measures for models with a score for each class.
 func (p *predicted) ofClasses(e *engine, folds [][]int32) []Measure {
 	pace := e.of.Kernels.Pace()
 	weight := func(i int32) float64 {
@@ -150,7 +150,7 @@ func (p *predicted) ofClasses(e *engine, folds [][]int32) []Measure {
 	return []Measure{{"cross-entropy", mean(folds, entropy)}, {(criterion.Misclassification{}).Name(), mean(folds, wrong)}}
 }
 
-// checkSmooth refuses a criterion without a gradient for what needs one.
+// checkSmooth refuses a criterion without a gradient; what names the method that needs the gradient.
 func checkSmooth(c criterion.Criterion, what string) error {
 	if criterion.Smooth(c) {
 		return nil

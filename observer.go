@@ -10,17 +10,17 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// Observer is told what the calls do that have it in their [Config]. Its methods are called by
-// several goroutines at once, and their call waits for them, with its place in a [Pool]: they
-// should return quickly, and must not make another call with that pool, which [Pool.State] is not.
-// A panic of theirs is the call's error, of kind Internal; only one of Admission at the end of
-// [Path] or [Validate], which have no error left, goes on to the caller. [LogTo] makes one that
-// writes to a logger.
+// Observer is notified of what a call does if it is in the [Config] of the call. Its methods are
+// called by several goroutines at once. The call waits for them while it keeps its place in a
+// [Pool]: they should return quickly, and must not make another call with that pool ([Pool.State]
+// is allowed). A panic in a method becomes the error of the call, of kind Internal, except that a
+// panic in Admission at the end of [Path] or [Validate], which can no longer return an error,
+// propagates to the caller. [LogTo] makes an Observer that writes to a logger.
 type Observer interface {
-	// Admission is called when a call is admitted to a [Pool], is refused, or has left it: once
-	// for one that is refused, twice for one that is admitted.
+	// Admission is called when a [Pool] admits or refuses a call, and when an admitted call has
+	// left the pool: once for a refused call, twice for an admitted one.
 	Admission(Admission)
-	// Evaluation is called after every evaluation of [Select] that was not answered by
+	// Evaluation is called after every evaluation in [Select] that was not answered by
 	// [SelectOptions].Log.
 	Evaluation(Model, search.Evaluation)
 	// Solve is called after every solve of the inner problem on all rows, by [Fit], a [Fitter],
@@ -29,17 +29,17 @@ type Observer interface {
 	Solve(*Fitted, time.Duration)
 }
 
-// Admission is the arrival of a call at a [Pool], or its end.
+// Admission reports that a [Pool] has admitted or refused a call, or that an admitted call has ended.
 type Admission struct {
 	Waited time.Duration // how long the call waited
 	Bytes  int64         // working memory that the call is, or was, expected to use, in bytes
-	Left   bool          // the call has ended, with a result or an error; Waited is 0 then
+	Left   bool          // the call has ended, with a result or an error; Waited is then 0
 	Err    error         // why the call was not admitted; nil if it was
-	Pool   PoolState     // the pool afterwards
+	Pool   PoolState     // the state of the pool afterwards
 }
 
-// Result says in a word how the call was met: "admitted", "cancelled" if its context ended while
-// it waited, or the kind of the error (see [outcome.KindOf]).
+// Result says in one word whether the call was admitted: "admitted", "cancelled" if its context
+// ended while it waited, or the kind of the error (see [outcome.KindOf]).
 func (a Admission) Result() string {
 	switch {
 	case a.Err == nil:
@@ -51,8 +51,8 @@ func (a Admission) Result() string {
 	}
 }
 
-// LogTo returns an observer that writes to a logger, which must not be nil, at level Debug, and at
-// level Warn for calls that are not admitted.
+// LogTo returns an observer that writes to a logger, which must not be nil: at level Warn for calls
+// that are not admitted, and otherwise at level Debug.
 func LogTo(to *slog.Logger) Observer { return logger{to} }
 
 type logger struct{ to *slog.Logger }

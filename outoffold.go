@@ -21,16 +21,15 @@ import (
 // HeldOut has predictions of rows by models that were not trained on them.
 type HeldOut struct {
 	Scores  [][]float64      // n: the scores of each row, see [Predictor.DecideRow], with its offset; nil where Fold is −1
-	Fold    []int            // n: the fold that held the row out, −1 if none did
-	Classes []float64        // the labels in the order of the scores, if a row has several; else nil
+	Fold    []int            // n: the fold that held the row out, −1 if no fold did
+	Classes []float64        // the labels in the order of the scores, if a row has several scores; else nil
 	Status  []outcome.Status // how the fit of each fold ended
 }
 
-// OutOfFold predicts the rows of every fold of v by a model fitted at one λ to the rows that
-// train for it: the scores to make ROC curves, calibration and residuals from. With the
-// criterion [HoldOut] there is one fold; with one on all rows, such as [SURE], there are the
-// default 5. See [Fit] for the other arguments and the errors; when ctx ends, its error is
-// returned.
+// OutOfFold predicts the rows of every fold of v by a model that is fitted at one λ to the training
+// rows of the fold. The scores serve for ROC curves, calibration and residuals. With the criterion
+// [HoldOut] there is one fold; with a criterion on all rows, such as [SURE], there are the default
+// 5. See [Fit] for the other arguments and the errors; when ctx ends, its error is returned.
 func OutOfFold(ctx context.Context, x sparse.Matrix, y, logLambda []float64, v Validation, c Config) (_ *HeldOut, err error) {
 	defer runtime.KeepAlive(&v) // see [outcome.Caught]
 	defer outcome.Caught(&err)
@@ -57,15 +56,15 @@ func OutOfFold(ctx context.Context, x sparse.Matrix, y, logLambda []float64, v V
 	return p.byRow(e.of.Kernels), nil
 }
 
-// predicted is what [HeldOut] has, with all scores in one vector.
+// predicted has the contents of a [HeldOut], with all scores in one vector.
 type predicted struct {
-	q       int       // scores of a row
+	q       int       // the number of scores per row
 	scores  []float64 // n × q, 0 where fold is −1
 	fold    []int     // n
 	classes []float64
 	status  []outcome.Status
 
-	sized sync.Once // q and scores, by the first fold that knows q
+	sized sync.Once // the first fold that has fitted its model sets q and scores
 }
 
 func newPredicted(k *kernels.Set, rows, folds int) *predicted {
@@ -78,7 +77,7 @@ func newPredicted(k *kernels.Set, rows, folds int) *predicted {
 	return p
 }
 
-// size makes room for q scores of every row.
+// size allocates q scores for every row; only the first call has an effect.
 func (p *predicted) size(k *kernels.Set, q int) {
 	p.sized.Do(func() { p.q, p.scores = q, kernels.Zeros[float64](k, q*len(p.fold)) })
 }
@@ -86,7 +85,7 @@ func (p *predicted) size(k *kernels.Set, q int) {
 // of returns the scores of a row.
 func (p *predicted) of(i int) []float64 { return p.scores[i*p.q : (i+1)*p.q : (i+1)*p.q] }
 
-// byRow returns the same with a slice for each row.
+// byRow returns the contents of p with a slice for each row.
 func (p *predicted) byRow(k *kernels.Set) *HeldOut {
 	h := &HeldOut{Scores: make([][]float64, len(p.fold)), Fold: p.fold, Classes: p.classes, Status: p.status}
 	pace := k.Pace()
@@ -98,7 +97,7 @@ func (p *predicted) byRow(k *kernels.Set) *HeldOut {
 	return h
 }
 
-// rows lists the rows of the folds that have weight.
+// rows lists the rows that each fold holds out, without rows of weight 0.
 func (p *predicted) rows(k *kernels.Set, weights []float64) [][]int32 {
 	count, pace := make([]int, len(p.status)), k.Pace()
 	counts := func(i, fold int) bool {
@@ -122,13 +121,13 @@ func (p *predicted) rows(k *kernels.Set, weights []float64) [][]int32 {
 	return out
 }
 
-// refit says how the models of folds are made.
+// refit says how the models of the folds are fitted.
 type refit struct {
-	from  *Fitted // a model of all rows to begin at; nil: at the null model
-	relax bool    // without penalty on their supports, see [Relax]
+	from  *Fitted // a model fitted on all rows as a warm start; nil: start from the null model
+	relax bool    // refit on the support without penalty, see [Relax]
 }
 
-// outOfFold is [OutOfFold], by refits.
+// outOfFold is [OutOfFold] with models that are fitted as how says.
 func (e *engine) outOfFold(ctx context.Context, logLambda []float64, v Validation, how refit) (*predicted, error) {
 	spec, err := e.held(v)
 	if err != nil {
@@ -143,7 +142,7 @@ func (e *engine) outOfFold(ctx context.Context, logLambda []float64, v Validatio
 		if stop.Load() {
 			break
 		}
-		group.Go(func() error { // those before the first that fails are not stopped by others
+		group.Go(func() error { // no error stops a fold under way, so that the error returned is always that of the first fold that fails
 			classes[fold], failed[fold] = held.predict(ctx, e, logLambda, spec, fold, how)
 			if failed[fold] != nil {
 				stop.Store(true)
@@ -168,7 +167,7 @@ func atOnce(spec bilevel.Spec) int {
 	return threads
 }
 
-// predict fits the rows that train for a fold and predicts those it holds out.
+// predict fits a model to the training rows of a fold and predicts the rows that the fold holds out.
 func (p *predicted) predict(ctx context.Context, e *engine, logLambda []float64, spec bilevel.Spec, fold int, how refit) (classes []float64, err error) {
 	defer outcome.Caught(&err)
 	weights, _ := spec.Split(e.of.Kernels, fold)
@@ -200,7 +199,7 @@ func (p *predicted) predict(ctx context.Context, e *engine, logLambda []float64,
 	if err := model.decide(e.of.Kernels, e.of.X, scores); err != nil {
 		return nil, err
 	}
-	if e.config.Offset != nil { // of models with one score
+	if e.config.Offset != nil { // only models with one score have offsets
 		for i, o := range e.config.Offset {
 			pace.Did(1)
 			scores[i] += o

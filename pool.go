@@ -204,7 +204,7 @@ type fitting struct {
 // with fewer classes at once, then with smaller Gram matrices, then with fewer folds at once, and
 // at last with few copies of columns. It sets the bounds in s, and the expected bytes.
 func (e *engine) fitInto(most int64, v *Validation, to purpose, s *grant) (err error) {
-	defer outcome.Caught(&err) // counting the classes may panic
+	defer outcome.Caught(&err) // counting the classes ends with ctx
 	n, p := e.of.X.Dims()
 	f := fitting{engine: e, grant: s, most: most, v: v, to: to, usual: min(n, p, inner.UsualGram)}
 	f.expect()

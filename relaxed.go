@@ -13,8 +13,9 @@ import (
 // Relax refits the columns in the support of f without penalty, which undoes the shrinkage of the
 // ℓ1 penalty (Meinshausen, "Relaxed Lasso", Computational Statistics and Data Analysis 52, 2007,
 // with φ = 0). x, y and c must be those that f was fitted with; f is not modified. The result has
-// the λ's of f, and its objective is the loss alone. If the support separates two classes, no
-// such fit exists: coefficients grow until the tolerance is met, or the status is not Converged.
+// the λ's of f, and its objective is the loss alone. If the columns of the support separate two
+// classes, the unpenalised fit does not exist: coefficients grow until the tolerance is met, or the
+// status is not Converged.
 // Only for models of one predictor with an ℓ1 penalty and no bounds on coefficients. The errors
 // are those of [Fit].
 func Relax(ctx context.Context, x sparse.Matrix, y []float64, f *Fitted, c Config) (*Fitted, error) {
@@ -28,7 +29,7 @@ func Relax(ctx context.Context, x sparse.Matrix, y []float64, f *Fitted, c Confi
 	return e.relax(ctx, f)
 }
 
-// checkRelaxed refuses what no refit is for.
+// checkRelaxed refuses models and options that have no unpenalised refit.
 func (e *engine) checkRelaxed() error {
 	switch f := e.family; {
 	case f.samples || f.classes || f.form.Dense:
@@ -72,7 +73,8 @@ func (e *engine) relax(ctx context.Context, f *Fitted) (_ *Fitted, err error) {
 	return out, nil
 }
 
-// relaxed refits the choice, and judges refits of the folds' solutions there.
+// relaxed refits the final model without penalty. It returns the refit, and the criterion of such refits
+// of the folds at the same λ: NaN for a criterion on all rows.
 func (e *engine) relaxed(ctx context.Context, v Validation, final *Fitted) (fitted *Fitted, value float64, err error) {
 	if fitted, err = e.relax(ctx, final); err != nil || fitted.Status == outcome.Cancelled {
 		return nil, math.NaN(), err

@@ -8,14 +8,14 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// ahead has the refit be under way before λ is chosen, on threads that are idle. It begins where the refit begins in any
-// case, so that results are the same whether it was or not. nil never does.
+// ahead runs the refit on idle threads before λ is chosen. The refit begins at the same coefficients in any case, so that
+// results do not depend on whether it ran ahead. A nil ahead never runs a refit.
 type ahead struct {
 	engine *engine
-	refit  *underWay // nil: none
+	refit  *underWay // the refit in progress; nil: none
 }
 
-// underWay is a refit on a goroutine of its own.
+// underWay is a refit in progress on its own goroutine.
 type underWay struct {
 	logLambda []float64
 	cancel    context.CancelFunc
@@ -25,9 +25,9 @@ type underWay struct {
 	err       error
 }
 
-// expect has the refit begin beside the evaluation that the search expects to end with, for a call that ends with ctx.
-// There has to be a thread that no lane will want, and room for what all hold; in a pool idle threads are those of other
-// calls.
+// expect makes the refit begin while the search makes the evaluation that it expects to end with; ctx is the context of
+// the call. It does so, and returns an ahead, only if there is a thread that no lane will use, memory is not limited, and
+// the call is in no pool, where idle threads belong to other calls.
 func (t *task) expect(ctx context.Context, o SelectOptions, certify bool) *ahead {
 	e := t.engine
 	from, ok := t.problem.(common)
@@ -51,7 +51,7 @@ func (t *task) expect(ctx context.Context, o SelectOptions, certify bool) *ahead
 	return a
 }
 
-// begin has a refit begin at coefficients of some columns, in the place of another.
+// begin starts a refit at λ from the given coefficients. It replaces a refit that is in progress.
 func (a *ahead) begin(ctx context.Context, logLambda []float64, columns []int32, coef []float64) {
 	a.forget()
 	ctx, cancel := context.WithCancel(ctx)
@@ -65,12 +65,12 @@ func (a *ahead) begin(ctx context.Context, logLambda []float64, columns []int32,
 	}()
 }
 
-// begun reports whether the refit at λ is under way.
+// begun reports whether a refit at λ has begun.
 func (a *ahead) begun(logLambda []float64) bool {
 	return a != nil && a.refit != nil && slices.Equal(a.refit.logLambda, logLambda)
 }
 
-// take waits for the refit at λ. It returns nil where none has begun, or has come to nothing.
+// take waits for the refit at λ and returns it; nil if none has begun, or if it failed or was cancelled.
 func (a *ahead) take(logLambda []float64) *Fitted {
 	defer a.forget()
 	if !a.begun(logLambda) {
@@ -86,7 +86,7 @@ func (a *ahead) take(logLambda []float64) *Fitted {
 	return r.final
 }
 
-// forget ends a refit that is not wanted, and what has been learnt by it.
+// forget cancels a refit that is not needed, and discards the state that it has left in the inner problem.
 func (a *ahead) forget() {
 	if a == nil || a.refit == nil {
 		return

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// checkBudget refuses caps that cannot be, and work beyond them.
+// checkBudget refuses invalid limits, and work that might exceed them.
 func (e *engine) checkBudget() error {
 	switch c := e.config; {
 	case c.Threads < 0:
@@ -24,9 +24,10 @@ func (e *engine) checkBudget() error {
 	return e.afford(e.atOnce(), 0)
 }
 
-// afford shares Config.MaxBytes out among inner problems on all rows and the lanes of folds:
-// all of them held at once or, where that is too much, as few lanes as fit, which let go of
-// what they hold in turn; at last one at a time, which copies few columns. It refuses what might take more even so.
+// afford divides Config.MaxBytes among own inner problems on all rows and the lanes of folds. If all
+// of them cannot hold their memory at once, it lets as many lanes at a time as fit hold memory, which
+// they release in turn; at last one at a time, with few copies of columns. It refuses work that might
+// exceed the limit even then.
 func (e *engine) afford(own, lanes int) error {
 	if e.config.MaxBytes == 0 {
 		return nil
@@ -43,8 +44,8 @@ func (e *engine) afford(own, lanes int) error {
 	}
 	turns := lanes > 0 && !e.family.classes
 	if turns {
-		// While lanes are at work all other problems have their vectors alone; while one on all
-		// rows is, no lane.
+		// While lanes are at work, all other problems hold only their vectors. While a problem on
+		// all rows is at work, so do all lanes.
 		others = float64(float64(own+lanes) * e.of.IdleBytes())
 		for at := min(lanes, e.config.threads()); at > 0; at-- {
 			if total = others + float64(float64(at)*least); total <= most {
@@ -68,11 +69,11 @@ func (e *engine) afford(own, lanes int) error {
 	return outcome.At(outcome.Limit, "max-bytes", "inner problems, %d at once, might take %.0f bytes, the limit is %d", own+lanes, total, e.config.MaxBytes)
 }
 
-// solvers returns how many inner problems a choice of λ holds besides that of all rows.
+// solvers returns the number of inner problems that a choice of λ holds besides the one on all rows.
 func (e *engine) solvers(folds bilevel.Folds) int {
 	switch {
 	case folds == nil:
-		return 2 // of an information criterion
+		return 2 // the two problems of the finite difference of an information criterion
 	case e.family.classes:
 		return folds.Count(e.of.Kernels) * e.atOnce()
 	default:
@@ -80,8 +81,8 @@ func (e *engine) solvers(folds bilevel.Folds) int {
 	}
 }
 
-// atOnce returns how many inner problems a solve on the same rows holds: one class for
-// each thread.
+// atOnce returns the number of inner problems that a solve on the same rows holds at once: one, or
+// for a predictor per class one for each thread.
 func (e *engine) atOnce() int {
 	if !e.family.classes {
 		return 1

@@ -7,7 +7,7 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// checkConfig refuses what the model does not have.
+// checkConfig refuses options that the model does not have.
 func (e *engine) checkConfig() error {
 	switch c, f := e.config, e.family; {
 	case c.Offset != nil && !f.offset():
@@ -25,7 +25,7 @@ func (e *engine) checkConfig() error {
 	return nil
 }
 
-// checkShapes refuses parameters that are not those of the penalty.
+// checkShapes refuses invalid parameters of the penalty, and parameters that it does not have.
 func (e *engine) checkShapes() error {
 	own := e.family.shape().Flag
 	if own != "" {
@@ -44,7 +44,7 @@ func (e *engine) checkShapes() error {
 	return nil
 }
 
-// checkGroups refuses groups of columns where the penalty has none.
+// checkGroups refuses groups of columns if the penalty has none.
 func (e *engine) checkGroups() error {
 	flag := ""
 	switch c := e.config; {
@@ -60,7 +60,7 @@ func (e *engine) checkGroups() error {
 	return outcome.At(outcome.Usage, flag, "%s has no groups of columns; %s, %s and %s have", e.config.Model, GroupLasso, GroupNet, SparseGroup)
 }
 
-// checkVectors refuses what support vectors do not have.
+// checkVectors refuses options that support vectors, or models with an intercept by default, do not have.
 func (e *engine) checkVectors() error {
 	switch c := e.config; {
 	case c.Intercept && e.family.simplex:
@@ -80,10 +80,10 @@ func (e *engine) checkVectors() error {
 	}
 }
 
-// vectors reports that the problem of samples is one with an intercept or a tube.
+// vectors reports whether the problem is one of support vectors with an intercept or a tube.
 func (e *engine) vectors() bool { return e.family.tube || e.family.samples && e.config.Intercept }
 
-// checkMethod refuses what goes with implicit differentiation alone.
+// checkMethod refuses options that are supported only with implicit differentiation.
 func (e *engine) checkMethod() error {
 	switch m := e.config.Method; {
 	case m != "" && !slices.Contains(Methods(), m):
@@ -105,7 +105,7 @@ func (e *engine) checkMethod() error {
 	}
 }
 
-// checkClassWeights refuses weights of classes where the target is a number.
+// checkClassWeights refuses weights of classes if the target is a number.
 func (e *engine) checkClassWeights() error {
 	switch c := e.config; {
 	case c.ClassWeights == nil && !c.Balanced:

@@ -20,13 +20,13 @@ type engine struct {
 	family family
 	of     *inner.Statement
 	inner.Problem
-	leftOut Criterion     // ALO or GCV, where λ is chosen by them
-	gram    int           // columns of the largest Gram matrix; 0: no limit of ours
-	packed  int64         // bytes of copies of sparse columns; 0: no limit of ours
-	lanes   int           // that hold more than coefficients at once; 0: all
-	reused  *Fitted       // where all results go, see [Fitter]; nil: each to its own
-	threads *team.Threads // nil before they are needed, as is what follows
-	leave   func()        // gives one back
+	leftOut Criterion     // ALO or GCV if λ is chosen by it, else ""
+	gram    int           // maximum number of columns of a Gram matrix; 0: not bounded by MaxBytes
+	packed  int64         // maximum bytes of copies of sparse columns; 0: not bounded by MaxBytes
+	lanes   int           // maximum number of lanes that hold more than coefficients at once; 0: all
+	reused  *Fitted       // the result that every solve overwrites, see [Fitter]; nil: each solve makes a new one
+	threads *team.Threads // made on first use, as are leave and team
+	leave   func()        // gives a thread back
 	team    *team.Team
 }
 
@@ -42,7 +42,7 @@ func newEngine(ctx context.Context, x sparse.Matrix, y []float64, c Config) (*en
 	return e, nil
 }
 
-// open makes the inner problem, in a turn.
+// open makes the inner problem, while it holds a turn.
 func (e *engine) open(ctx context.Context) (err error) {
 	defer outcome.Caught(&err)
 	defer e.turn(ctx)()
@@ -50,7 +50,7 @@ func (e *engine) open(ctx context.Context) (err error) {
 	return err
 }
 
-// openTo is open for a purpose: for fits on condensed rows, unless that had better be on X.
+// openTo makes the inner problem for a purpose: for fits, on condensed rows if these pay, else on X.
 func (e *engine) openTo(ctx context.Context, to purpose) (err error) {
 	defer outcome.Caught(&err)
 	e.Problem = nil
@@ -63,7 +63,8 @@ func (e *engine) openTo(ctx context.Context, to purpose) (err error) {
 	return err
 }
 
-// stated makes an engine without its inner problem, of which nothing is allocated yet.
+// stated checks a Config against the data and makes an engine without its inner problem, so that no
+// working memory is allocated yet.
 func stated(ctx context.Context, x sparse.Matrix, y []float64, c Config) (_ *engine, err error) {
 	defer outcome.Caught(&err)
 	if c.Model == "" {
@@ -100,7 +101,7 @@ func stated(ctx context.Context, x sparse.Matrix, y []float64, c Config) (_ *eng
 	return e, e.of.Check()
 }
 
-// part makes an engine for another problem on the rows of e, which keeps to what e may take for each.
+// part makes an engine for another problem on the rows of e, with the memory bounds that e has for each problem.
 func (e *engine) part(ctx context.Context, c Config) (*engine, error) {
 	c.MaxBytes = 0
 	part, err := stated(ctx, e.of.X, e.of.Y, c)
@@ -131,20 +132,20 @@ func (e *engine) statement(x sparse.Matrix, y []float64) *inner.Statement {
 	return of
 }
 
-// parameter returns the parameter of the penalty besides its strengths, 0 where there is none.
+// parameter returns the parameter that the penalty has besides its strengths; 0 if there is none.
 func (e *engine) parameter() float64 {
 	s := e.family.shape()
 	return cmp.Or(e.config.parameter(s.Flag), s.Usual)
 }
 
-// isMatrix reports whether a constructor of package sparse has made x.
+// isMatrix reports whether x is a matrix made by a constructor of package sparse.
 func isMatrix(x sparse.Matrix) bool {
 	switch m := x.(type) {
 	case *sparse.CSC:
-		return m != nil // as where the error of a reader was not looked at
+		return m != nil // nil if the caller has ignored the error of a reader
 	case *sparse.Dense:
 		return m != nil
-	default: // nil, or a struct around one of them
+	default: // nil, or another type that embeds one of these
 		return false
 	}
 }
@@ -165,7 +166,7 @@ func (c Config) kernels() (*kernels.Set, error) {
 	return k, nil
 }
 
-// among returns the threads of the call, made the first time.
+// among returns the threads of the call, made on first use.
 func (e *engine) among() *team.Threads {
 	if e.threads == nil {
 		e.threads = team.NewThreads(e.config.threads(), (*poolTurns)(e))
@@ -174,7 +175,7 @@ func (e *engine) among() *team.Threads {
 	return e.threads
 }
 
-// helpers returns the team of the inner problem on all rows, made the first time.
+// helpers returns the team of the inner problem on all rows, made on first use.
 func (e *engine) helpers() *team.Team {
 	if e.team == nil {
 		e.team = e.among().Team()
@@ -182,7 +183,7 @@ func (e *engine) helpers() *team.Team {
 	return e.team
 }
 
-// poolTurns has threads take turns with those of the other calls of the pool.
+// poolTurns implements [team.Turns]: in a pool, the threads of a call take turns with the threads of other calls.
 type poolTurns engine
 
 func (e *poolTurns) Enter(ctx context.Context) error {
@@ -216,7 +217,7 @@ func (e *engine) solver() cd.Options {
 	return o
 }
 
-// spec returns what all outer problems share.
+// spec returns the specification that all outer problems share.
 func (e *engine) spec() bilevel.Spec {
 	spec := bilevel.Spec{
 		Weights: e.config.Weights, Intercept: !e.config.NoIntercept, Standardise: e.config.Standardize, Times: e.of.Times, Box: e.of.Box,
@@ -232,7 +233,7 @@ func (e *engine) spec() bilevel.Spec {
 	return spec
 }
 
-// bound bounds the inner problems of an outer one, and the memory that they take.
+// bound sets the bounds of the inner problems of an outer problem, and of their memory.
 func (e *engine) bound(spec *bilevel.Spec) {
 	spec.Solver, spec.AtOnce = e.solver(), e.lanes
 	if s := e.config.grant; s != nil && s.lanes > 0 && (spec.AtOnce == 0 || s.lanes < spec.AtOnce) {
@@ -241,8 +242,8 @@ func (e *engine) bound(spec *bilevel.Spec) {
 	spec.Solver.Estimate = e.config.MaxBytes == 0 && spec.Solver.MaxGram == 0 && spec.Solver.MaxPacked == 0
 }
 
-// turn waits for a thread, and in a pool for its turn, to make or to solve a problem, and returns what
-// ends it. Where ctx has ended it does not wait: a solve then ends at once.
+// turn waits for a thread, and in a pool for a turn, to make or to solve a problem. end gives them back.
+// If ctx has ended, turn does not wait: a solve then ends at once.
 func (e *engine) turn(ctx context.Context) (end func()) {
 	if e.among().Enter(ctx) == nil {
 		return e.leave
@@ -250,7 +251,7 @@ func (e *engine) turn(ctx context.Context) (end func()) {
 	return func() {}
 }
 
-// check refuses a λ of the wrong length, or that cannot be.
+// check refuses a λ of the wrong length or with values that the problem does not accept.
 func (e *engine) check(logLambda []float64) (err error) {
 	defer outcome.Caught(&err)
 	if err := e.checkLength(logLambda); err != nil {
@@ -267,7 +268,7 @@ func (e *engine) checkLength(logLambda []float64) error {
 	return nil
 }
 
-// outer states the choice of λ.
+// outer states the outer problem on X.
 func (e *engine) outer(spec bilevel.Spec) (inner.Outer, error) {
 	if e.leftOut == "" {
 		return e.Outer(spec)
@@ -278,15 +279,15 @@ func (e *engine) outer(spec bilevel.Spec) (inner.Outer, error) {
 // Max returns ln αmax for every hyperparameter, NaN where there is none.
 func (e *engine) Max() []float64 { return e.AppendMax(nil) }
 
-// max is Max where a loss may panic.
+// max is Max, with a panic of the loss returned as an error.
 func (e *engine) max() (top []float64, err error) {
 	defer outcome.Caught(&err)
 	return e.Max(), nil
 }
 
-// fit solves at one λ and says where.
+// fit solves the inner problem at one λ and notifies the observer.
 func (e *engine) fit(ctx context.Context, logLambda []float64) (_ *Fitted, err error) {
-	defer outcome.Caught(&err) // of the observer
+	defer outcome.Caught(&err) // the observer may panic
 	f, took, err := e.solve(ctx, logLambda)
 	if err == nil {
 		e.observe(f, took)
@@ -294,14 +295,14 @@ func (e *engine) fit(ctx context.Context, logLambda []float64) (_ *Fitted, err e
 	return f, err
 }
 
-// observe tells the observer of a solution.
+// observe notifies the observer of a solution.
 func (e *engine) observe(f *Fitted, took time.Duration) {
 	if o := e.config.Observer; o != nil {
 		o.Solve(f, took)
 	}
 }
 
-// solve is fit of which no observer is told.
+// solve is fit without notifying the observer.
 func (e *engine) solve(ctx context.Context, logLambda []float64) (_ *Fitted, took time.Duration, err error) {
 	defer outcome.Caught(&err)
 	if err := e.checkLength(logLambda); err != nil {
@@ -323,7 +324,7 @@ func (e *engine) solve(ctx context.Context, logLambda []float64) (_ *Fitted, too
 	return f, time.Since(began), nil
 }
 
-// take makes f the solution s at one λ, and top its own.
+// take fills f with the solution s at one λ. f keeps the slice top, ln αmax.
 func (e *engine) take(f *Fitted, s *inner.Solution, logLambda, top []float64) {
 	*f = Fitted{
 		LogLambda: append(f.LogLambda[:0], logLambda...), LogLambdaMax: top,

@@ -13,16 +13,17 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// left is what a selection leaves to one that goes on from it, on the same rows and more.
+// left is the state that a selection keeps for a later selection that continues from it, on the same
+// rows and new ones.
 type left struct {
-	judge     string // see [Validation.judge]
-	asked     dealing
-	dealt     bilevel.Folds       // before those that a hold-out does not hold out are joined
-	rows      uint64              // see mark
-	solutions []*bilevel.Solution // of the lanes at the least point; nil where they keep none
+	judge     string              // the criterion, see [Validation.judge]
+	asked     dealing             // how the folds were asked for
+	dealt     bilevel.Folds       // the fold of each row; for a hold-out, before its training folds are joined into one
+	rows      uint64              // a checksum of the rows, see mark
+	solutions []*bilevel.Solution // the solutions of the lanes at the best point; nil if they keep none
 }
 
-// dealing is how rows are asked to be dealt into folds.
+// dealing has the options by which rows are dealt into folds.
 type dealing struct {
 	criterion               Criterion
 	folds                   int
@@ -31,7 +32,7 @@ type dealing struct {
 	inOrder, grouped, given bool
 }
 
-// dealing is that of a validation, "" for one on all rows.
+// dealing returns the options by which v deals rows into folds; the zero value for a criterion on all rows.
 func (v Validation) dealing() dealing {
 	if v.onAllRows() {
 		return dealing{}
@@ -39,10 +40,10 @@ func (v Validation) dealing() dealing {
 	return dealing{cmp.Or(v.Criterion, CV), cmp.Or(v.Folds, defaultFolds), cmp.Or(v.Split, ByRow), v.Seed, v.InOrder, v.Groups != nil, v.FoldIDs != nil}
 }
 
-// stay keeps the rows of the earlier selection in their folds, and deals those that have come
-// after them to these, where the earlier rows come first and folds are asked for as they were: v
-// then has fold ids. It returns the folds, before those that a hold-out does not hold out are
-// joined, nil where rows do not stay.
+// stay keeps the rows of an earlier selection in their folds and deals the new rows to these folds,
+// if the earlier rows come first and the folds are asked for in the same way. It then sets FoldIDs of
+// v and returns the folds; for a hold-out, before its training folds are joined into one. It returns
+// nil if rows do not stay.
 func (e *engine) stay(from *Selection, v *Validation) bilevel.Folds {
 	if from == nil || from.left.dealt == nil {
 		return nil
@@ -74,7 +75,7 @@ func (e *engine) stay(from *Selection, v *Validation) bilevel.Folds {
 	return dealt
 }
 
-// judge names what λ is judged by.
+// judge names the criterion and, if it is set, its loss.
 func (v Validation) judge() string {
 	name := string(cmp.Or(v.Criterion, CV))
 	if v.Loss != nil {
@@ -83,8 +84,8 @@ func (v Validation) judge() string {
 	return name
 }
 
-// alike reports whether what an earlier selection has seen says how far to look: by the same criterion of about the same
-// scale, at strengths of about the same scale.
+// alike reports whether the evaluations of an earlier selection are comparable with those of this task: by the same
+// criterion of about the same scale, and at strengths of about the same scale.
 func (t *task) alike(from *Selection, v Validation) bool {
 	if was := from.left.judge; was != "" && was != v.judge() {
 		return false
@@ -93,8 +94,8 @@ func (t *task) alike(from *Selection, v Validation) bool {
 	return scale > 0.5 && scale < 2 && (t.engine.family.form.Common || !apartInScale(from.LogLambdaMax, t.engine.Max()))
 }
 
-// apartInScale reports whether some αmax is more than twice another, or less than half of it: λ then means something
-// else, and where it is far too small or too large a criterion is flat, as it is at its minimum.
+// apartInScale reports whether some αmax in a is more than twice, or less than half, of that in b. The same λ is then
+// another penalty; and far too small or too large a λ cannot be told from a minimum, as the criterion is flat at both.
 func apartInScale(a, b []float64) bool {
 	for k := range a {
 		if math.Abs(a[k]-b[k]) > math.Ln2 {
@@ -117,8 +118,8 @@ func apart(k *kernels.Set, groups []int, folds bilevel.Folds) bool {
 	return false
 }
 
-// leave notes in a selection what one that goes on from it needs. dealt is nil where the folds
-// are those of the task.
+// leave stores in a selection the state that a later selection needs to continue from it. asked is the
+// Validation as the caller gave it; dealt has the folds from stay, or nil if the rows were dealt anew.
 func (t *task) leave(ctx context.Context, s *Selection, asked Validation, dealt bilevel.Folds, best search.Evaluation) error {
 	if s.left.judge = asked.judge(); asked.onAllRows() {
 		return nil
@@ -129,7 +130,7 @@ func (t *task) leave(ctx context.Context, s *Selection, asked Validation, dealt 
 		dealt = t.spec.Folds
 		if asked.Criterion == HoldOut && asked.FoldIDs == nil {
 			asked.Criterion = CV
-			dealt, _ = asked.folds(t.engine.of.Kernels, t.engine.of.Y) // as they have been dealt before
+			dealt, _ = asked.folds(t.engine.of.Kernels, t.engine.of.Y) // the folds from which the hold-out was made
 		}
 	}
 	s.left.asked, s.left.dealt, s.left.rows = how, dealt, mark(t.engine.of.Kernels, t.engine.of.X, t.engine.of.Y, len(dealt))
@@ -141,7 +142,7 @@ func (t *task) leave(ctx context.Context, s *Selection, asked Validation, dealt 
 	return nil
 }
 
-// lanesKept is a problem whose lanes keep their solutions, and may begin at some.
+// lanesKept is a problem whose lanes keep their solutions, and can begin at given ones.
 type lanesKept interface {
 	KeepSolutions()
 	Solutions(ctx context.Context, logLambda []float64) ([]*bilevel.Solution, error)
@@ -149,8 +150,8 @@ type lanesKept interface {
 	BeginEach(at []*bilevel.Solution)
 }
 
-// goOn makes the first evaluation begin at an earlier selection: each fold at its own solution
-// where rows have stayed in their folds, else all at the refit.
+// goOn makes the first evaluation begin at an earlier selection: each fold at its own solution if
+// rows have stayed in their folds, else all folds at the refit.
 func (t *task) goOn(from *Selection, stay bool) {
 	b, ok := t.problem.(lanesKept)
 	switch {
@@ -165,9 +166,10 @@ func (t *task) goOn(from *Selection, stay bool) {
 	}
 }
 
-// knownBetter reports whether the refit of an earlier selection knows the rows better than the mean of the
-// folds' solutions, of K folds: that has a residual of 1/K of what is new in every row, the refit all of it in
-// those that it has not seen. That weighs less where columns are dense, in all of which a row is.
+// knownBetter reports whether the refit of an earlier selection is a better start for this refit than the mean of
+// the solutions of the K folds. That mean leaves 1/K of the new information of every row in the residual; the
+// earlier refit leaves all of it in the rows that it has not seen. New rows weigh less if columns are dense, since
+// each row is then in all columns.
 func (t *task) knownBetter(from *Selection, fresh float64) bool {
 	folds := float64(t.spec.Folds.Count(t.engine.of.Kernels))
 	most := 1 / (folds * folds)
@@ -177,10 +179,10 @@ func (t *task) knownBetter(from *Selection, fresh float64) bool {
 	return fresh < most && t.columns == nil && !t.engine.config.Standardize && from.Final.PerClass == nil && len(from.LogLambda) == 1
 }
 
-// refitReach is how far in λ the refit of an earlier selection may be.
+// refitReach is the largest distance in λ to the refit of an earlier selection at which a refit starts from it.
 const refitReach = 0.5
 
-// earlierRefit returns the coefficients that the refit at λ begins at, nil where those of the folds are nearer.
+// earlierRefit returns the coefficients of the earlier refit if the refit at logLambda is to start from them, else nil.
 func (t *task) earlierRefit(logLambda []float64) (columns []int32, coef []float64) {
 	if t.earlier == nil || math.Abs(t.earlier.LogLambda[0]-logLambda[0]) > refitReach {
 		return nil, nil
@@ -189,12 +191,11 @@ func (t *task) earlierRefit(logLambda []float64) (columns []int32, coef []float6
 }
 
 const (
-	markedColumns = 64 // at most
-	markedEntries = 2  // for each row, at most
+	markedColumns = 64 // the maximum number of columns that mark reads
+	markedEntries = 2  // the number of entries per row after which mark reads no further column
 )
 
-// mark is a number that the first rows of data have, and hardly others: it is made of their
-// targets and of some columns.
+// mark returns a checksum of the first rows of data, made from their targets and some columns.
 func mark(k *kernels.Set, x sparse.Matrix, y []float64, rows int) (sum uint64) {
 	take := func(word uint64) {
 		sum = (sum ^ word) * 0x9e3779b97f4a7c15
@@ -218,7 +219,7 @@ func mark(k *kernels.Set, x sparse.Matrix, y []float64, rows int) (sum uint64) {
 			if i >= rows {
 				break
 			}
-			if value != 0 { // dense or not
+			if value != 0 { // the same checksum for dense and sparse matrices
 				entries++
 				take(uint64(i))
 				take(math.Float64bits(value))
@@ -228,7 +229,7 @@ func mark(k *kernels.Set, x sparse.Matrix, y []float64, rows int) (sum uint64) {
 	return sum
 }
 
-// checkFrom refuses an earlier selection that this one cannot go on from.
+// checkFrom refuses an earlier selection that this selection cannot continue from.
 func (e *engine) checkFrom(o SelectOptions) error {
 	s := o.From
 	refused := func(kind outcome.Kind, format string, args ...any) error {
@@ -268,7 +269,7 @@ func (e *engine) checkFrom(o SelectOptions) error {
 	return nil
 }
 
-// shaped reports whether all points of a selection, which may have been read, have so many hyperparameters.
+// shaped reports whether all points of a selection, which may come from a file, have count hyperparameters.
 func (s *Selection) shaped(count int) bool {
 	other := func(e search.Evaluation) bool { return len(e.LogLambda) != count }
 	for _, e := range []*search.Evaluation{s.Common, s.Least} {
@@ -279,13 +280,13 @@ func (s *Selection) shaped(count int) bool {
 	return len(s.LogLambdaMax) == count && !slices.ContainsFunc(s.Evaluations, other)
 }
 
-// consistent reports whether a model, which may have been read, has ascending ones of so many columns and a
-// finite coefficient for each.
+// consistent reports whether the support of a model, which may come from a file, lists ascending columns below
+// the given number, with a finite coefficient each.
 func (f *Fitted) consistent(columns int) bool {
 	return len(f.Coef) == len(f.Support) && ascend(f.Support, 0, int32(columns-1)) && !slices.ContainsFunc(f.Coef, notFinite)
 }
 
-// predictors returns the refit, of each class where there are classes.
+// predictors returns the refit, or the refits of the classes if each class has a predictor.
 func (s *Selection) predictors() []*Fitted {
 	if len(s.Final.PerClass) > 0 {
 		return s.Final.PerClass
@@ -301,8 +302,8 @@ func (s *Selection) coefficients() (all []*bilevel.Solution) {
 	return all
 }
 
-// seen returns the search of an earlier selection. Shares of αmax, where one serves all
-// hyperparameters, are those of αmax now.
+// seen returns the search of an earlier selection. If one share of αmax serves all hyperparameters
+// (common), it moves every λ to the same share of the current αmax, exp(top).
 func (s *Selection) seen(common bool, top []float64) *search.Result {
 	best := search.Evaluation{LogLambda: s.LogLambda, Value: s.Value, Gradient: s.Gradient, StandardError: s.StandardError, Trusted: true}
 	switch {

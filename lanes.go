@@ -26,10 +26,10 @@ type Job struct {
 	MaxPacked int64
 }
 
-// NewLanes makes the lanes of a job, one for each fold or class, in this process, for a [Select]
-// in another process whose [SelectOptions].Lanes sends requests to them. x and y are the data of
-// that Select. The answers have the bits of Select's own lanes. Config.Threads is the number of
-// lanes that work at once. The errors are those of [Select].
+// NewLanes makes the lanes of a job, which hold its inner problems, in this process, for a [Select]
+// elsewhere whose [SelectOptions].Lanes sends requests to them. x and y are the data of that
+// Select. The answers have the bits of Select's own lanes. Config.Threads is the number of lanes
+// that work at once. The errors are those of [Select].
 func NewLanes(ctx context.Context, x sparse.Matrix, y []float64, j Job) (*bilevel.Lanes, error) {
 	j.Config.Certify = false
 	e, err := newEngine(context.Background(), x, y, j.Config)

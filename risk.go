@@ -45,7 +45,7 @@ func (e *engine) risk(ctx context.Context, v Validation) (bilevel.Spec, error) {
 	return spec, nil
 }
 
-// splits names a field that is of use with held-out rows alone; "" where none is set.
+// splits names a field that is set and applies only to criteria on held-out rows; "" if none is set.
 func (v Validation) splits() string {
 	switch {
 	case v.Loss != nil:
@@ -65,9 +65,10 @@ func (v Validation) splits() string {
 	}
 }
 
-// noise estimates the noise level from the residuals of a Lasso chosen by
-// cross-validation, one degree of freedom for each column and the intercept. That Lasso is
-// solved as it was in earlier versions: searches go on by their logs with this very number.
+// noise estimates the noise level from the residuals of a Lasso chosen by cross-validation,
+// with one degree of freedom for each column of its support and one for the intercept. The
+// Lasso is solved as in earlier versions, so that the estimate has the same bits and the logs
+// of earlier searches remain valid.
 func (e *engine) noise(ctx context.Context, v Validation) (float64, error) {
 	c := e.config
 	c.Model, c.Loss, c.Standardize, c.Method = Lasso, nil, false, Implicit // the residuals of any good fit will do
@@ -76,7 +77,7 @@ func (e *engine) noise(ctx context.Context, v Validation) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if math.IsInf(own.Max()[0], -1) { // no column is of use
+	if math.IsInf(own.Max()[0], -1) { // the target depends on no column
 		return own.spread(float64(len(e.of.Y))*2*own.Problem.(inner.Anchored).Null(), 0)
 	}
 	folds := Validation{Seed: v.Seed, Folds: min(5, max(2, len(e.of.Y)))}
@@ -86,7 +87,7 @@ func (e *engine) noise(ctx context.Context, v Validation) (float64, error) {
 		return 0, &outcome.Error{Kind: of.Kind, Flag: "sigma", Message: "the noise level cannot be estimated from the data, so it must be given", Err: err}
 	case err != nil:
 		return 0, err
-	case s.Final == nil: // whatever the status: the time allowed may have ended the search, or ctx what follows it
+	case s.Final == nil: // whatever the status: ctx may have ended the search, or the refit after it
 		return 0, outcome.Ended(ctx)
 	}
 	alpha := kernels.Exp(s.LogLambda[0])
@@ -101,8 +102,8 @@ func (e *engine) noise(ctx context.Context, v Validation) (float64, error) {
 	return own.spread(2*float64(len(e.of.Y))*fit, len(s.Final.Support))
 }
 
-// spread returns the noise level of residuals with this sum of squares, after a fit of so
-// many columns.
+// spread returns the noise level from the sum of squares of the residuals of a fit with the given
+// number of columns.
 func (e *engine) spread(squares float64, columns int) (float64, error) {
 	free := len(e.of.Y) - columns
 	if !e.config.NoIntercept {
@@ -123,13 +124,13 @@ func noiseLevel(spec bilevel.Spec) float64 {
 	return spec.Risk.Sigma
 }
 
-// hasLeftOut reports whether one fit on all rows says what fits without a row are.
+// hasLeftOut reports whether the model has the approximate leave-one-out criteria [ALO] and [GCV].
 func (e *engine) hasLeftOut() bool {
 	_, ok := e.Problem.(inner.LeavesOut)
 	return ok && e.family.form.Hyperparameters != inner.PerColumn
 }
 
-// otherCriteria names the criteria that the model has beside those of [engine.risk].
+// otherCriteria names the criteria that the model has besides those of [engine.risk].
 func (e *engine) otherCriteria() string {
 	if e.hasLeftOut() {
 		return fmt.Sprintf("%s, %s, %s and %s", CV, HoldOut, ALO, GCV)
@@ -137,7 +138,7 @@ func (e *engine) otherCriteria() string {
 	return fmt.Sprintf("%s and %s", CV, HoldOut)
 }
 
-// single reports whether one row alone has weight, so that nothing is left without it.
+// single reports whether only one row has positive weight, so that no rows are left without it.
 func (e *engine) single() bool {
 	if e.config.Weights == nil {
 		return len(e.of.Y) == 1
@@ -152,7 +153,7 @@ func (e *engine) single() bool {
 	return rows == 1
 }
 
-// byLeftOut states such a choice.
+// byLeftOut states the choice of λ by [ALO] or [GCV].
 func (e *engine) byLeftOut(v Validation) (bilevel.Spec, error) {
 	spec := e.spec()
 	name := v.splits()

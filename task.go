@@ -14,37 +14,38 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// task is a choice of λ that is under way.
+// task is a choice of λ in progress.
 type task struct {
 	engine  *engine
-	problem inner.Outer // with one λ for all columns, where each has its own
+	problem inner.Outer // for a model with one λ per column: the problem with one λ for all columns
 	spec    bilevel.Spec
 	choice  choose.Problem
-	columns *choose.Columns // nil but for one λ per column
-	ahead   *ahead          // nil: the refit comes last
-	earlier *Selection      // whose refit is a start for this one; nil: none is
+	columns *choose.Columns // the problem with one λ per column; nil for other models
+	ahead   *ahead          // the refit that may start before λ is chosen; nil: the refit comes last
+	earlier *Selection      // an earlier selection whose refit may start this refit; nil: none
 }
 
-// common is a problem that says what the solutions of its lanes have in common.
+// common is a problem that returns the columns and coefficients that the solutions of its lanes have in
+// common, as a start for the refit.
 type common interface {
 	Mean(ctx context.Context, logLambda []float64) ([]int32, []float64, error)
 	MeanBefore(ctx context.Context, logLambda []float64) ([]int32, []float64, error)
 	OnExpected(func(ctx context.Context, logLambda []float64))
 }
 
-// startable is an inner problem that begins where it is told to.
+// startable is an inner problem that can start its next solve from given coefficients.
 type startable interface{ StartAt([]int32, []float64) }
 
-// task states the choice of λ. What it makes for the call, which ends with call, may outlive the
-// search, which ends with ctx.
+// task states the choice of λ. ctx ends the search; call ends the whole call, and with it the engines
+// made here, which may outlive the search.
 func (e *engine) task(call, ctx context.Context, o SelectOptions) (t *task, err error) {
 	defer outcome.Caught(&err)
 	t = &task{engine: e}
-	single := e // what has one λ for all, or each
+	single := e // the engine of the problem with one λ for all columns
 	columns := e.family.form.Hyperparameters == inner.PerColumn
 	if columns {
 		if v := o.Validation; v.Criterion == ALO || v.Criterion == GCV {
-			_, err := e.byLeftOut(v) // which one λ for all would not refuse
+			_, err := e.byLeftOut(v) // refuses one λ per column, which the Lasso below would not
 			return nil, err
 		}
 		c := e.config
@@ -72,19 +73,19 @@ func (e *engine) task(call, ctx context.Context, o SelectOptions) (t *task, err 
 	}
 	t.choice = single.traits(t.problem, t.spec, o)
 	if columns {
-		t.choice.Roughness /= 2 // only where those of the columns begin
+		t.choice.Roughness /= 2 // this choice is only the start for the λ's of the columns
 		t.columns = e.columns(ctx, t, o)
 	}
 	return t, remember(ctx, t.problem, oneForAll, o.Log)
 }
 
-// What memories in a log are of.
+// The tags of the memories in a log.
 const (
-	oneForAll byte = iota
-	oneForEach
+	oneForAll  byte = iota // of the problem with one λ for all columns
+	oneForEach             // of the problem with one λ per column
 )
 
-// remember makes a problem go on where the one before left it, if there is a log.
+// remember restores the state of a problem from the memories in a log, if there is one.
 func remember(ctx context.Context, problem inner.Outer, tag byte, log *search.Log) error {
 	if log == nil {
 		return nil
@@ -92,14 +93,14 @@ func remember(ctx context.Context, problem inner.Outer, tag byte, log *search.Lo
 	return problem.Remember(ctx, tag, log.Memories())
 }
 
-// interpolating is how many times as many rows as columns there are at most where solutions may follow single rows.
+// interpolating is the largest ratio of rows to columns at which solutions may follow single rows.
 const interpolating = 2
 
-// steady is how many rows there are, for the square of the number of columns, where degrees of freedom may be taken as steady: a
-// column that enters moves what is left out by √(2/n) of its standard error, and so all of them by at most a seventh.
+// steady is the ratio n/p² from which degrees of freedom count as continuous: a column that enters changes the
+// leave-one-out criterion by √(2/n) of its standard error, so p columns change it by at most a seventh of it.
 const steady = 100
 
-// traits says of a choice what its search has to know.
+// traits describes the problem to package choose.
 func (e *engine) traits(problem inner.Outer, spec bilevel.Spec, o SelectOptions) choose.Problem {
 	x := e.of.X
 	if on, ok := problem.(interface{ Matrix() sparse.Matrix }); ok {
@@ -123,12 +124,12 @@ func (e *engine) traits(problem inner.Outer, spec bilevel.Spec, o SelectOptions)
 	}
 	counted := e.leftOut != "" && !e.family.form.Dense && float64(steady)*float64(columns)*float64(columns) > float64(rows)
 	p.Jumps = e.family.shape().Concave || counted
-	if r := spec.Risk; r != nil { // as columns come in, its degrees of freedom jump, which BIC counts for ln(n)/2 times as much as the others
+	if r := spec.Risk; r != nil { // the degrees of freedom jump as columns enter; BIC weighs them ln(n)/2 times as much as SURE and AIC
 		p.Roughness = r.Freedom / (r.Fit * r.Sigma * r.Sigma)
 	}
 	p.Grouped = e.family.grouped()
 	p.Curved = !e.family.quadratic()
-	p.Separable = e.family.samples || e.family.classes || e.family.link().Classes() // support vectors of numbers dip as deep as that
+	p.Separable = e.family.samples || e.family.classes || e.family.link().Classes() // the criteria of SVR have dips as deep as those of classes
 	switch {
 	case e.family.samples:
 		p.Shape = choose.Dual
@@ -141,13 +142,14 @@ func (e *engine) traits(problem inner.Outer, spec bilevel.Spec, o SelectOptions)
 	return p
 }
 
-// pairs reports whether two λ's are chosen from the best of each alone. A ridge alone has no constraint.
+// pairs reports whether two λ's are chosen starting from the best choice of each alone. A ridge alone has no
+// constraints, so the problem must have none.
 func (e *engine) pairs(v Validation) bool {
 	return e.family.strengths == L1AndRidge && e.family.quadratic() && !e.config.Positive && e.of.Box == nil &&
 		e.leftOut == "" && criterion.Curved(v.Loss) && e.config.Method.iterate() == nil
 }
 
-// columns states the choice of one λ for each column.
+// columns states the choice of one λ per column.
 func (e *engine) columns(ctx context.Context, t *task, o SelectOptions) *choose.Columns {
 	_, p := e.of.X.Dims()
 	c := &choose.Columns{One: t.choice, Count: p}
@@ -175,8 +177,8 @@ func (e *engine) columns(ctx context.Context, t *task, o SelectOptions) *choose.
 	return c
 }
 
-// choosing returns the options of the policy, and begins at an earlier selection, whose rows
-// stay in their folds or not.
+// choosing returns the options for package choose. If o.From applies, it also makes the problem begin
+// at that earlier selection; stay says that its rows have stayed in their folds.
 func (t *task) choosing(o SelectOptions, stay bool) choose.Options {
 	e := t.engine
 	choosing := o.choosing(e.config)
@@ -192,19 +194,20 @@ func (t *task) choosing(o SelectOptions, stay bool) choose.Options {
 		return choosing
 	}
 	choosing.From = o.From.seen(e.family.form.Common, e.Max())
-	if stay { // one row at least, or it would be said that none has stayed
+	if stay { // at least one row counts as new, since Fresh = 0 means that rows have not stayed
 		n, earlier := len(e.of.Y), len(o.From.left.dealt)
 		choosing.Fresh = max(1, float64(n-earlier)) / float64(n)
 		if t.knownBetter(o.From, choosing.Fresh) {
 			t.earlier = o.From
 		}
 	}
-	if o.Log == nil || o.Log.Len() == 0 { // else it goes on where the log ends
+	if o.Log == nil || o.Log.Len() == 0 { // else the problem continues from the end of the log
 		t.goOn(o.From, stay)
 	}
 	return choosing
 }
 
+// minimise runs the search; common is that with one λ for all columns or classes, if it came first.
 func (t *task) minimise(ctx context.Context, o choose.Options) (result, common *search.Result, err error) {
 	if t.columns != nil {
 		return t.columns.Minimise(ctx, o)
@@ -212,8 +215,8 @@ func (t *task) minimise(ctx context.Context, o choose.Options) (result, common *
 	return choose.Minimise(ctx, t.choice, o)
 }
 
-// conclude makes the one-standard-error choice where it is asked for, and refits. Where ctx ends
-// before there is a model, out.Err says so.
+// conclude makes the one-standard-error choice if it is asked for, and refits. If ctx ends before
+// there is a model, it sets out.Err.
 func (t *task) conclude(ctx context.Context, best search.Evaluation, o SelectOptions, out *Selection) error {
 	err := t.refit(ctx, best, o, out)
 	if ctx.Err() == nil {
@@ -225,6 +228,7 @@ func (t *task) conclude(ctx context.Context, best search.Evaluation, o SelectOpt
 	return nil
 }
 
+// refit does the work of conclude; when ctx ends, out lacks what was not computed.
 func (t *task) refit(ctx context.Context, best search.Evaluation, o SelectOptions, out *Selection) (err error) {
 	defer outcome.Caught(&err)
 	e, chosen := t.engine, best
@@ -244,7 +248,7 @@ func (t *task) refit(ctx context.Context, best search.Evaluation, o SelectOption
 		return err
 	}
 	if e.of.Frugal {
-		e.Restart() // the folds are solved once more for measures
+		e.Restart() // frees memory: the folds are solved once more for the measures
 	}
 	out.Final = final
 	out.SecondsRefit = time.Since(began).Seconds() - out.Final.SecondsCertify
@@ -257,7 +261,7 @@ func (t *task) refit(ctx context.Context, best search.Evaluation, o SelectOption
 	return err
 }
 
-// fit returns the refit at a point, which may have been made already.
+// fit returns the refit at the chosen point, taken from ahead if that has made it already.
 func (t *task) fit(ctx context.Context, chosen search.Evaluation) (*Fitted, error) {
 	if final := t.ahead.take(chosen.LogLambda); final != nil {
 		return final, nil
@@ -272,10 +276,10 @@ func (t *task) fit(ctx context.Context, chosen search.Evaluation) (*Fitted, erro
 	return t.engine.fit(ctx, chosen.LogLambda)
 }
 
-// oneSE makes the one-standard-error choice, beside the refit at the best λ where threads are idle.
+// oneSE makes the one-standard-error choice. If threads are idle, the refit at the best λ runs meanwhile.
 func (t *task) oneSE(ctx context.Context, best search.Evaluation, out *Selection) error {
 	began := time.Now()
-	if t.ahead != nil && !t.ahead.begun(best.LogLambda) { // the choice is made, but for the rule's
+	if t.ahead != nil && !t.ahead.begun(best.LogLambda) { // the best λ is final: ahead is nil with TakeOneSE
 		columns, coef, err := t.start(ctx, best)
 		if err != nil {
 			return err
@@ -287,8 +291,9 @@ func (t *task) oneSE(ctx context.Context, best search.Evaluation, out *Selection
 	return err
 }
 
-// start returns where the refit begins: at that of an earlier selection near by, or at what the folds' solutions have in
-// common or, where the search expected to choose λ, at what could be known of them before they were there.
+// start returns the coefficients at which the refit begins: those of the refit of an earlier selection at a nearby λ, or
+// else the mean of the folds' solutions. If the search expected to choose this λ, it takes the mean from the solutions
+// known before the evaluation at λ, because a refit that ran beside that evaluation began there as well.
 func (t *task) start(ctx context.Context, chosen search.Evaluation) (columns []int32, coef []float64, err error) {
 	from, ok := t.problem.(common)
 	if !ok || t.columns != nil {

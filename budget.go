@@ -44,8 +44,8 @@ func (e *engine) afford(own, lanes int) error {
 	}
 	turns := lanes > 0 && !e.family.classes
 	if turns {
-		// While lanes are at work, all other problems hold only their vectors. While a problem on
-		// all rows is at work, so do all lanes.
+		// While lanes are at work, all other problems hold only their vectors; while a problem on
+		// all rows is at work, no lane is.
 		others = float64(float64(own+lanes) * e.of.IdleBytes())
 		for at := min(lanes, e.config.threads()); at > 0; at-- {
 			if total = others + float64(float64(at)*least); total <= most {

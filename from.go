@@ -303,7 +303,7 @@ func (s *Selection) coefficients() (all []*bilevel.Solution) {
 }
 
 // seen returns the search of an earlier selection. If one share of αmax serves all hyperparameters
-// (common), it moves every λ to the same share of the current αmax, exp(top).
+// (common), it moves every λ to the same share of the current αmax, whose logarithms are top.
 func (s *Selection) seen(common bool, top []float64) *search.Result {
 	best := search.Evaluation{LogLambda: s.LogLambda, Value: s.Value, Gradient: s.Gradient, StandardError: s.StandardError, Trusted: true}
 	switch {

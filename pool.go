@@ -200,9 +200,9 @@ type fitting struct {
 	usual int // usual number of columns of the largest Gram matrix
 }
 
-// fitInto reduces the expected memory of the call to at most most bytes (0 means no limit): first
-// with fewer classes at once, then with smaller Gram matrices, then with fewer folds at once, and
-// at last with few copies of columns. It sets the bounds in s, and the expected bytes.
+// fitInto reduces the expected memory of the call to the limit most, in bytes (0 means no limit):
+// first with fewer classes at once, then with smaller Gram matrices, then with fewer folds at once,
+// and at last with few copies of columns. It sets the bounds in s, and the expected bytes.
 func (e *engine) fitInto(most int64, v *Validation, to purpose, s *grant) (err error) {
 	defer outcome.Caught(&err) // counting the classes ends with ctx
 	n, p := e.of.X.Dims()

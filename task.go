@@ -207,7 +207,8 @@ func (t *task) choosing(o SelectOptions, stay bool) choose.Options {
 	return choosing
 }
 
-// minimise runs the search; common is that with one λ for all columns or classes, if it came first.
+// minimise runs the search; common is the result with one share of αmax for all λ's, if the search
+// continued from that.
 func (t *task) minimise(ctx context.Context, o choose.Options) (result, common *search.Result, err error) {
 	if t.columns != nil {
 		return t.columns.Minimise(ctx, o)

@@ -239,8 +239,8 @@ func (s *Spec) solverAt(null **model.Null) (*cd.Solver, error) {
 	return solver, err
 }
 
-// sharp is the tolerance from which down solutions are polished: at such a tolerance not only the
-// inner objective but also the criterion is to be accurate to many digits.
+// sharp is the tolerance at and below which solutions are polished: not only the inner objective but
+// also the criterion is then to be accurate to many digits.
 const sharp = 1e-9
 
 func sharpen(o cd.Options) cd.Options {

@@ -11,8 +11,8 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// Report is an evaluation with its certificates: over the folds, the worst relative gap,
-// KKT residual, error bound and margin, and the sums of the counts.
+// Report is an evaluation with its certificates: the worst relative gap, KKT residual and margin
+// over the folds, the error bound of the gradient, and the sums of the counts.
 type Report struct {
 	search.Evaluation
 

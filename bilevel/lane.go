@@ -381,7 +381,7 @@ func loose(gap float64) bool { return gap > defaultTol }
 
 // systemTol returns the tolerance of the linear system for that of the inner problem, where 0
 // means the default. β is accurate to about √gap, and the system is solved a little more accurately
-// than that; a polished β is accurate to working precision. A rough gradient needs three times less.
+// than that; a polished β is accurate to working precision. A rough gradient needs less accuracy.
 func systemTol(gap float64, rough bool) float64 {
 	if gap == 0 {
 		gap = defaultTol

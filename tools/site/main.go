@@ -1,5 +1,5 @@
-// Command site makes web pages of README.md and docs: one page for each, a list of all
-// on every one, and no link that leads nowhere.
+// Command site makes web pages from README.md and docs: one page for each file, with a list of all pages on
+// every page. It fails if a link leads nowhere.
 //
 //	go -C tools/site run . -o ../../bin/site
 package main
@@ -28,10 +28,10 @@ var pageText string
 
 var layout = template.Must(template.New("page").Parse(pageText))
 
-// order is that in which the first pages are listed; others follow by name.
+// order lists the pages that come first; the others follow by name.
 var order = []string{"README.md", "docs/guide.md", "docs/coming-from.md", "docs/embedding.md", "distributed/README.md", "docs/families.md", "docs/mathematics.md", "docs/json.md", "docs/results.md", "docs/checks.md", "docs/ARCHITECTURE.md", "CONTRIBUTING.md"}
 
-// page is one of the site.
+// page is one page of the site.
 type page struct {
 	Source, Title, Path string
 	Body                template.HTML
@@ -47,7 +47,7 @@ func main() {
 	}
 }
 
-// build writes the site and reports every link that leads nowhere.
+// build writes the site and reports every broken link.
 func build(files fs.FS, out string) error {
 	sources, err := list(files)
 	if err != nil {
@@ -118,7 +118,7 @@ func write(name string, text []byte) error {
 	return os.WriteFile(name, text, 0o644)
 }
 
-// list returns the pages there are, those people read first in front.
+// list returns the pages, those to be read first at the beginning.
 func list(files fs.FS) ([]string, error) {
 	found := []string{"README.md", "CONTRIBUTING.md"}
 	err := fs.WalkDir(files, "docs", func(name string, d fs.DirEntry, err error) error {
@@ -145,7 +145,7 @@ func list(files fs.FS) ([]string, error) {
 	return found, err
 }
 
-// place is where the page of a source is.
+// place returns the path of the page of a source.
 func place(source string) string {
 	dir, name := path.Split(source)
 	if name == "README.md" {
@@ -194,8 +194,7 @@ func external(link string) bool {
 	return strings.HasPrefix(link, "http://") || strings.HasPrefix(link, "https://") || strings.HasPrefix(link, "mailto:")
 }
 
-// broken lists the links of pages to what is not there: a page, a heading, a file of the
-// repository.
+// broken lists the links of pages whose target does not exist: a page, a heading or a file of the repository.
 func broken(files fs.FS, pages []page) (faults []string) {
 	headings := map[string]map[string]bool{}
 	for _, p := range pages {

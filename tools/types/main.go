@@ -1,10 +1,10 @@
-// Types checks the packages of a module for the system that GOOS and GOARCH name, from their sources and without
-// compiling anything, tests included:
+// Types type-checks the packages of a module, tests included, for the system that GOOS and GOARCH name, from
+// source and without compiling:
 //
 //	GOOS=windows GOARCH=amd64 types ./...
 //
-// It finds what a compiler's front end does, such as a missing function or a constant that an int of 32 bits cannot hold,
-// for a tenth of the time. It exits with 1 where something is wrong.
+// It finds what a compiler's front end finds, such as a missing function or a constant that a 32-bit int cannot
+// hold, in a tenth of the time. It exits with 1 if something is wrong.
 package main
 
 import (
@@ -27,7 +27,7 @@ func main() {
 	}
 }
 
-// check returns what is wrong with the packages that patterns name, in the module of a folder.
+// check returns the type errors of the packages that match patterns, in the module of a folder.
 func check(dir string, env, patterns []string) (wrong []string, err error) {
 	found, err := packages.Load(&packages.Config{
 		Mode: packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedDeps | packages.NeedTypes |

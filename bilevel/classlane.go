@@ -17,14 +17,14 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// oneVsRest has what all lanes of a one-versus-rest problem share.
+// oneVsRest holds what all lanes of a one-versus-rest problem share.
 type oneVsRest struct {
 	spec    Spec
 	classes []float64 // labels, ascending
 	label   []int32   // n: the class of each row
 }
 
-// classFold has what the lanes of a fold share. Solvers belong to the fold, not to its lanes, so that
+// classFold holds what the lanes of a fold share. Solvers belong to the fold, not to its lanes, so that
 // memory grows with the supports and not with q·n.
 type classFold struct {
 	*oneVsRest

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-45b9a24c/pare/support"
 )
 
-// Condensed has a few rows in the place of the many rows of X and y. For every fold, or batch of a hold-out, it has about
+// Condensed holds a few rows in the place of the many rows of X and y. For every fold, or batch of a hold-out, it has about
 // as many rows as there are independent columns, with the fold's sums, squares and products of columns and target.
 // Squared losses and mean squared errors depend on nothing else, so solutions, values and gradients at all λ are those of
 // the original rows. Let Z = [1 X y] on the rows of a fold, and ZᵀSZ = LLᵀ by Cholesky's method: the condensed rows are
@@ -116,7 +116,7 @@ func Condense(k *kernels.Set, helpers *team.Team, x sparse.Matrix, y []float64, 
 	return out, err
 }
 
-// condensing has the sums over the rows of each fold while [Condense] makes them.
+// condensing holds the sums over the rows of each fold while [Condense] makes them.
 type condensing struct {
 	k           *kernels.Set
 	spec        *Spec
@@ -136,7 +136,7 @@ type condensing struct {
 	lost        float64     // the largest error of a product of columns, relative to their norms, where columns depend on others
 }
 
-// column has the non-zero entries of a column and their rows, or, where rows is nil, all entries.
+// column holds the non-zero entries of a column and their rows, or, where rows is nil, all entries.
 type column struct {
 	rows   []int32
 	values []float64
@@ -195,7 +195,7 @@ func (c *condensing) summed(helpers *team.Team) bool {
 	return true
 }
 
-// portion has the sums over some rows of a fold.
+// portion holds the sums over some rows of a fold.
 type portion struct {
 	rows  int       // the number of rows
 	sums  []float64 // the products of the columns and 1, the lower triangle
@@ -289,7 +289,7 @@ func (c *condensing) Part(part, of int) {
 	}
 }
 
-// dealer has the rows of a piece, sorted by fold.
+// dealer holds the rows of a piece, sorted by fold.
 type dealer struct {
 	*condensing
 	begin, next []int       // by fold: its first row, and the next row to be dealt, in the sorted order

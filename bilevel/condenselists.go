@@ -101,7 +101,7 @@ func (c *condensing) listedFar(m portion) bool {
 	return m.rows > 0 && slices.ContainsFunc(c.listed, func(j int) bool { return m.vary[j] && m.far(c.size, j) })
 }
 
-// lists has the entries of the listed columns in a piece, by rows: the entries of row i start at start[i], with ascending
+// lists holds the entries of the listed columns in a piece, by rows: the entries of row i start at start[i], with ascending
 // columns.
 type lists struct {
 	start  []int32
@@ -165,7 +165,7 @@ func (l *lists) turn(d *dealer, from, to int) {
 	}
 }
 
-// blocks has the sums of products before they are assembled into one matrix.
+// blocks holds the sums of products before they are assembled into one matrix.
 type blocks struct {
 	ofSpread []float64 // of the spread columns and 1: the lower triangle
 	ofListed []float64 // of the listed columns: the lower triangle; then, for each of them, its products with the spread columns and 1

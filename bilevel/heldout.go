@@ -9,7 +9,7 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// heldOut has the training rows and the held-out rows of a fold, and the classes of the latter.
+// heldOut holds the training rows and the held-out rows of a fold, and the classes of the latter.
 type heldOut struct {
 	train   []float64 // n: weights of the training rows, 0 for all other rows
 	rows    []int32   // validation rows

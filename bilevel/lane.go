@@ -15,7 +15,7 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// judged has the held-out rows of a fold, the criterion on them, and the result
+// judged holds the held-out rows of a fold, the criterion on them, and the result
 // of the last evaluation.
 type judged struct {
 	k         *kernels.Set

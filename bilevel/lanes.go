@@ -113,7 +113,7 @@ type Solution struct {
 	Coef    []float64
 }
 
-// Solved has the certificate, the effort and the status of a lane's solution, for a [Report].
+// Solved holds the certificate, the effort and the status of a lane's solution, for a [Report].
 type Solved struct {
 	outcome.Certificate
 	outcome.Effort
@@ -131,7 +131,7 @@ func (s *Solved) relate(objective, null float64) {
 	}
 }
 
-// Derived has the error bound, the work and the status of a lane's hypergradient, for a [Report].
+// Derived holds the error bound, the work and the status of a lane's hypergradient, for a [Report].
 type Derived struct {
 	ErrorBound, InjectivityMargin float64
 	Bound                         implicit.Bound

@@ -47,7 +47,7 @@ type lane interface {
 	// without coefficients of their own have neither, nor a view; see stateless.
 	moveTo(s *Solution) error
 	solution() *Solution
-	// over is the view of the inner problem.
+	// over returns the view of the inner problem.
 	over() *sparse.View
 	// ended returns the current state, nil where the next solve does not depend on it. resume makes the
 	// next solve begin with a state. unknowns returns an upper limit, exclusive, of the indices in a state.

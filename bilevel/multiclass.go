@@ -41,7 +41,7 @@ type Multiclass struct {
 	memory  memory
 }
 
-// multiclassFold has what the criterion needs of a fold.
+// multiclassFold holds what the criterion needs of a fold.
 type multiclassFold struct {
 	heldOut
 	scores [][]float64 // q × n_val: the scores, and after judge the probabilities

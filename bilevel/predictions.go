@@ -8,7 +8,7 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// Predicted has the held-out rows of a fold and the predictions of its solution for them.
+// Predicted holds the held-out rows of a fold and the predictions of its solution for them.
 type Predicted struct {
 	Rows   []int32
 	Scores [][]float64 // by class, a single one without classes: the score of each row

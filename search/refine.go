@@ -10,30 +10,31 @@ import (
 const (
 	refineGap = 1e-4 // relative gap of the points after the path, while they are cheap
 
-	apart         = 0.5    // distance of points whose slopes make a secant
+	apart         = 0.5    // least distance of points whose slopes make a secant
 	refinements   = 12     // points after the path, at most
-	nowhereNear   = 0.5    // standard errors above a rival
-	closest       = 0.02   // distance of neighbours between which nothing is looked for
-	doubtApart    = 0.1    // and between which nothing is doubted
-	visible       = 1e-3   // of the value, that is worth an evaluation
-	promising     = 1.5e-4 // and under a loss that is not quadratic, while points are cheap
-	worthDoubt    = 0.05   // standard errors that may be hidden without being looked for
-	unlikely      = 1.5    // standard deviations that the model is taken to be off by
-	wary          = 4.0    // and where slopes jump
-	nextToNothing = 0.1    // of the free work, up to which it is
-	waiting       = 0.3    // and up to which a path waits for columns of a small scale
-	telling       = 2.0    // standard errors from the best up to which points tell how rough the criterion is
-	expected      = 2      // points that what is expected of that counts for
-	manyKnots     = 12     // columns coming in between two points from which on more make it no rougher
-	leastKnots    = 0.3
-	blind         = 1.5  // times its length, what an interval without a slope at an end is taken for
-	inside        = 0.05 // share of an interval kept from its ends
-	within        = 1.0  // standard errors from the best that a basin's end may be
+	nowhereNear   = 0.5    // standard errors above a rival from which on the minimum is not refined
+	closest       = 0.02   // distance of neighbours below which no point is placed between them
+	doubtApart    = 0.1    // the same for points placed by doubt
+	visible       = 1e-3   // share of the value that is worth an evaluation
+	promising     = 1.5e-4 // the same under a loss that is not quadratic, while points are cheap
+	worthDoubt    = 0.05   // standard errors below which a gain that may be hidden is not looked for
+	unlikely      = 1.5    // standard deviations of the model's error that make the doubt while hardly any work is spent
+	wary          = 4.0    // the same where slopes jump
+	nextToNothing = 0.1    // share of the free work up to which hardly any work is spent
+	waiting       = 0.3    // share of the free work up to which a path waits for columns of a small scale
+	telling       = 2.0    // standard errors above the best up to which points show how rough the criterion is
+	expected      = 2      // number of points that the expected roughness counts for
+	manyKnots     = 12     // columns entering between two points above which more add no roughness
+	leastKnots    = 0.3    // added to their number
+	blind         = 1.5    // factor on the length of an interval without a slope at one end
+	inside        = 0.05   // share of an interval that new points keep from its ends
+	within        = 1.0    // standard errors above the best within which the lower end of an interval has to be
 )
 
-// refine evaluates the least point of the model until that promises nothing, and while
-// work is cheap the point where the model, as far as it may be wrong, hides most: where next
-// to nothing has been spent, so far as one in seven criteria is.
+// refine evaluates the minimum of the model until that predicts no gain. While work is cheap it
+// takes the minimum of the model less its doubt instead, where the best may be hidden: the doubt
+// is one standard deviation of the model's error, or, while hardly any work is spent, as much as
+// one in seven criteria exceeds.
 func (l *scan) refine(ctx context.Context) error {
 	for range refinements {
 		if l.exhausted() {
@@ -65,7 +66,7 @@ func (l *scan) refine(ctx context.Context) error {
 		if l.dear() {
 			gap = scanGap
 		}
-		l.expected = !l.spare() // else there may be doubts to look into
+		l.expected = !l.spare() // while there is spare work, a point placed by doubt may follow
 		if err := l.visit(ctx, depth, gap, l.nearest(depth)); err != nil {
 			return err
 		}
@@ -74,17 +75,18 @@ func (l *scan) refine(ctx context.Context) error {
 	return nil
 }
 
-// spare reports whether work is cheap: there is some left that needs no promise.
+// spare reports whether work is cheap: some of the free work is left, and the scan has not been resumed.
 func (l *scan) spare() bool { return l.spent <= l.o.Free && !l.resumed }
 
-// dear reports whether the best point took more than the free work, as those after it will.
+// dear reports whether points are expensive: the best one took more than the free work, as will those that follow.
 func (l *scan) dear() bool { return l.best.Work > l.o.Free }
 
-// asked is what a point has to promise: a hundredth of the standard error, where there is one, and no
-// more than a thousandth of the value, which is less where few rows leave that unsure; a seventh of that
-// where the loss is not quadratic and points are cheap: the model promises too little there. Criteria
-// of support vectors are rougher than that. Where points are dear it is two hundredths, as far as their loose
-// solutions move values. After an earlier scan it is more where that makes the work more than is allowed.
+// asked returns the predicted gain from which on a point is worth an evaluation: a hundredth of the standard error,
+// or two where points are expensive, since their loose solutions move values by as much. If there is a standard
+// error, asked is at most a thousandth of the value, which is less where rows are few; or a seventh of that where
+// the loss is not quadratic and points are cheap, since the model predicts too little there. Criteria of support
+// vectors are too rough for the latter. After an earlier scan asked is more if another point would exceed the
+// allowed work.
 func (l *scan) asked() float64 {
 	if l.resumed && l.worth() > enough {
 		return worthDoubt * l.unit(l.best.Evaluation)
@@ -104,10 +106,10 @@ func (l *scan) asked() float64 {
 	return asked
 }
 
-// roughness is how far the model of its neighbours has been off at every point near the best,
-// root mean square, as a multiple of what [scan.rough] expects, which counts for a few points. Where slopes jump,
-// so do the slopes and the chord of every interval tell: a jump half way would bend the model by an eighth of
-// what they disagree by, times the distance.
+// roughness returns the root mean square of the model's errors near the best, as multiples of what [scan.rough]
+// expects, with this expectation counted as a few points. The error at a point is that of the cubic between its
+// neighbours. Where slopes jump, intervals count as well, by the difference between their slopes and their chord:
+// a jump half way would move the model by an eighth of that difference times the distance.
 func (l *scan) roughness() float64 {
 	square, count := float64(expected), float64(expected)
 	tell := func(off, rough float64) {
@@ -134,12 +136,12 @@ func (l *scan) roughness() float64 {
 	return math.Sqrt(square / count)
 }
 
-// rough is how far the criterion is expected to be from the model half way between two points.
-// Every column that comes in bends it at random: its slope walks as a Brownian motion does,
-// and a cubic between two values and slopes of its integral is off by the distance to the
-// power of 3/2; more where a slope is not known. Where slopes jump once in a while it is off in proportion to
-// the distance, and nowhere up to where predictions are in proportion to e^λ. Where steps fade it is as they do, whatever
-// the support.
+// rough returns the expected distance of the criterion from the model half way between two points.
+// Every column that enters bends the criterion at random: its slope is like a Brownian motion, and
+// the error of a cubic through two values and slopes of the integral grows as the distance to the
+// power of 3/2; it is larger where a slope is unknown. Where slopes jump now and then, the error is
+// proportional to the distance. It is 0 as long as predictions are proportional to e^λ. Where steps
+// fade, it fades with them, whatever the support is.
 func (l *scan) rough(a, b point) float64 {
 	h := b.depth - a.depth
 	if math.IsNaN(a.slope) || math.IsNaN(b.slope) {
@@ -161,7 +163,7 @@ func (l *scan) rough(a, b point) float64 {
 	return l.o.Rough * unit * bends * h * math.Sqrt(h)
 }
 
-// nearest returns the evaluation with solutions that is closest in depth.
+// nearest returns the evaluation that is closest in depth among those with solutions, at depths above 0.
 func (l *scan) nearest(depth float64) (e *Evaluation) {
 	distance := math.Inf(1)
 	for _, p := range l.points {
@@ -172,9 +174,9 @@ func (l *scan) nearest(depth float64) (e *Evaluation) {
 	return e
 }
 
-// least returns the least value of the model less its doubt between points at least so far
-// apart, and where; +Inf where it is least at points. Half way between two points the doubt
-// is so many times what [scan.rough] expects.
+// least returns the least value of the model less its doubt, and its depth; +Inf if no interval
+// has its least value inside. It leaves out points that are closer to each other than apart.
+// The doubt half way between two points is doubt times what [scan.rough] expects.
 func (l *scan) least(apart, doubt float64) (value, depth float64) {
 	value, depth = l.ray()
 	for k := 1; k < len(l.points); k++ {
@@ -198,11 +200,12 @@ func (l *scan) least(apart, doubt float64) (value, depth float64) {
 	return value, depth
 }
 
-// straight reports whether predictions are in proportion to e^λ up to a point.
+// straight reports whether predictions are proportional to e^λ up to a point.
 func (l *scan) straight(p point) bool { return l.o.Straight && p.depth <= 0 }
 
-// ray returns the least value of the model before the first point, where predictions are in proportion to e^λ up
-// to that, and where: there the criterion is nearly a parabola in e^λ that begins at the null model.
+// ray returns the least value of the model before the first point, and its depth, if predictions are proportional to
+// e^λ up to that point: the criterion is then nearly a parabola in e^λ that begins at the null model. It returns +Inf
+// if there is no such minimum.
 func (l *scan) ray() (value, depth float64) {
 	first := l.points[0]
 	rise := first.Value - l.o.Null.Value
@@ -214,8 +217,8 @@ func (l *scan) ray() (value, depth float64) {
 	return l.o.Null.Value - float64(bend*x*x), first.depth + min(kernels.Log(x), -closest)
 }
 
-// dip returns the least value between two points of their [Interpolate] model less its
-// doubt, which half way between them is rough; +Inf where that is at an end.
+// dip returns the least value, and its depth, of the [Interpolate] model between two points less
+// its doubt, which is rough half way between them; +Inf if the least value is at an end.
 func dip(a, b point, rough float64) (value, depth float64) {
 	h := b.depth - a.depth
 	if !finite(a.Value) || !finite(b.Value) || math.IsNaN(a.slope) && math.IsNaN(b.slope) {

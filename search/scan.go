@@ -12,111 +12,116 @@ import (
 // ScanOptions say how [Scan] goes along its path. Depth is the distance from Origin.
 type ScanOptions struct {
 	Options
-	// Origin is where the path begins, of all folds' null models the least penalised:
-	// ln αmax. Up makes the path go to larger λ, as it does for ln C of an SVM.
+	// Origin is the λ at which the path begins: the least penalised one at which every fold has
+	// the null model as its solution, ln αmax. Up makes the path go to larger λ, as for ln C of an SVM.
 	Origin float64
 	Up     bool
-	// Null is the evaluation of the null model, at Origin itself, or where Distant is
-	// true infinitely far before it. A value that is NaN stands for none.
+	// Null is the evaluation of the null model, which is at Origin or, if Distant is true,
+	// infinitely far before it. A Value of NaN means that there is none.
 	Null    Evaluation
 	Distant bool
-	// First and Step are the depth of the first point and the distance of those that
+	// First and Step are the depth of the first point and the distance between the points that
 	// follow; 0 means 1.25 and 1.5. The path ends at depth Floor, unless the criterion still
 	// falls, and at Bottom in any case; 0 means 13.8 and 20.7: a millionth and a
 	// billionth of αmax.
 	First, Step float64
-	// Reach is how far the promise of a slope is believed, 0 is a step: a criterion that jumps takes
-	// steps too short for what they promise each.
+	// Reach is the distance over which a slope predicts a gain; 0 means Step. It is larger than
+	// Step where the criterion jumps and steps are too short to predict a gain each.
 	Reach         float64
 	Floor, Bottom float64
-	// Sparse says that solutions become dense as the path goes on, which then ends where
-	// they fit the training rows whatever λ is. If they are dense anyway, no support is right long before they
-	// are, and a value may be off by as much as their gap: that is to be no more than is worth an evaluation.
+	// Sparse says that solutions become dense only along the path, which then ends where they fit
+	// the training rows whatever λ is. Solutions that are dense anyway have no support that is right
+	// long before they are, and their values may be off by as much as their gap; that gap is
+	// therefore limited to the gain that is worth an evaluation.
 	Sparse bool
-	// Wide says that columns differ by far in scale, so that the last ones come in long after the
-	// others.
+	// Wide says that the scales of the columns differ so much that the last columns enter the
+	// support long after the others.
 	Wide bool
-	// Grouped says that columns come in by groups: of Wide ones all may be in long before those of a small scale explain anything.
+	// Grouped says that columns enter the support by groups: if they are Wide, all may be in it
+	// long before those of a small scale explain anything.
 	Grouped bool
-	// Interpolates says that there are enough columns for dense solutions to follow single rows.
+	// Interpolates says that there are enough columns for dense solutions to fit single rows.
 	Interpolates bool
-	// Jumps says that the criterion jumps now and then, with stretches between on which nothing
-	// moves: these do not end the path.
+	// Jumps says that the criterion jumps, and that there are intervals between its jumps on which
+	// nothing changes: these do not end the path.
 	Jumps bool
-	// Straight says that up to Origin, where Distant and Up are true, predictions are those of the null model plus
-	// multiples e^λ of fixed ones, so that the criterion is nearly a parabola in e^λ. The path begins at Origin then.
+	// Straight, for which Distant and Up must be true, says that up to Origin predictions are those
+	// of the null model plus e^λ times a fixed vector, so that the criterion is nearly a parabola in
+	// e^λ. The path then begins at Origin.
 	Straight bool
-	// NonNegative says that the criterion is never below 0: there is nothing to be gained where it is next to that.
+	// NonNegative says that the criterion is never below 0, so that nothing can be gained where it is nearly 0.
 	NonNegative bool
 	// Climb lets the path go on where the criterion has risen clearly above its best, while
 	// solutions explain less than half of the training loss.
 	Climb bool
-	// Rough is how far the criterion is expected to be from a smooth curve half way between two
-	// points at distance 1 with many columns coming in, in standard errors; points seen say
-	// more. 0 is a smooth one. While work is cheap, points go where such differences may hide
-	// the best.
+	// Rough is the distance of the criterion from a smooth curve that is expected half way between
+	// two points at distance 1 between which many columns enter, in standard errors; the points seen
+	// correct it. 0 means a smooth criterion. While work is cheap, points are placed where such
+	// deviations may hide the best.
 	Rough float64
-	// Kinks says that slopes jump once in a while, whatever the supports, as where a row of a dual leaves its bound: Rough
-	// is then expected in proportion to distance.
+	// Kinks says that the slope jumps now and then, whatever the support is, as where a dual variable
+	// leaves its bound: the deviation that Rough describes is then proportional to the distance.
 	Kinks bool
-	// Fades, where above 0, is the depth from which on a step changes the problem less and less, by e^−depth, as
-	// one of ln ε does where the tube is narrow. Rough is then expected before that depth, beyond it less in
-	// the same way, and nowhere does it depend on columns coming in.
+	// Fades, if above 0, is the depth from which on a step changes the problem less and less, in
+	// proportion to e^−depth, as a step of ln ε does where the tube is narrow. Rough then holds before
+	// that depth and decreases in the same proportion beyond it, whatever columns enter.
 	Fades float64
 	// Relative makes tolerances relative to the training loss reached, not to that of
-	// the null model: separable classes leave next to nothing of it.
+	// the null model, since hardly any training loss is left on separable classes.
 	Relative bool
-	// Separable says that the loss is one of classes: of separable ones it falls for ever, and its standard error as it does.
+	// Separable says that the loss is one of classification: on separable classes it falls for ever,
+	// and its standard error falls with it.
 	Separable bool
-	// Free is the work, as in [Evaluation].Work, that a path may spend without a promise.
+	// Free is the work, in the unit of [Evaluation].Work, that a path may spend without a predicted gain.
 	Free float64
-	// Rival, where set, is an evaluation of another objective that the choice will be compared
-	// with: the path ends where it rises above that, and if it comes nowhere near the least point is not looked for.
+	// Rival, if set, is an evaluation of another objective with which the choice will be compared: the
+	// path ends where the criterion rises above Rival, and the minimum is not refined if the criterion
+	// comes nowhere near Rival.
 	Rival *Evaluation
-	// Known are evaluations of this objective, which the model has from the beginning.
+	// Known are evaluations of this objective that the model contains from the beginning.
 	Known []Evaluation
-	// Earlier are the evaluations of an earlier scan at nearly the same objective, the point
-	// it has chosen first: the search goes on from there instead of down the path.
+	// Earlier are the evaluations of an earlier scan of nearly the same objective, with the point
+	// that it chose first: the search goes on from that point instead of down the path.
 	Earlier []Evaluation
-	// Fresh is the share of the terms of the objective, a mean, that the earlier one did not have,
-	// where all others are the same: differences of values have moved by about √(2·Fresh) standard
-	// errors. 0 means that all may differ.
+	// Fresh is the share of the terms of the objective, which is a mean, that the earlier objective did
+	// not have, if all other terms are the same: differences between values have then changed by about
+	// √(2·Fresh) standard errors. 0 means that all terms may differ.
 	Fresh float64
-	// Precision continues to the last digits, by [Secant] between the neighbours of the
-	// best point.
+	// Precision continues the search to the last digits, by the model and, where that does not
+	// settle, by [Secant] between the neighbours of the best point.
 	Precision bool
 }
 
 const (
-	scanGap    = 1e-3  // relative gap of the path's points: a value within 0.02 standard errors
-	denseGap   = 1e-5  // the least that is asked for of dense solutions by the standard error
-	looseShare = 0.3   // standard errors that any gap may be, which matters where they are next to nothing of the null model's value
-	littleLeft = 0.03  // of the training loss, where gaps are no more than its square
-	scanFinest = 1e-15 // and the least that is asked for where next to no training loss is left: what is less is rounding
+	scanGap    = 1e-3  // relative gap of the points of the path: their values are within 0.02 standard errors
+	denseGap   = 1e-5  // the smallest gap that the standard error may require of dense solutions
+	looseShare = 0.3   // the largest gap in standard errors; it matters where these are a tiny share of the null model's value
+	littleLeft = 0.03  // training loss, relative to the null model's, below which gaps are at most its square
+	scanFinest = 1e-15 // the smallest gap asked for where hardly any training loss is left: smaller ones are rounding error
 
 	firstDepth  = 1.25
 	pathStep    = 1.5
 	floorDepth  = 13.8
 	bottomDepth = 20.7
 
-	enough        = 0.01 // standard errors that are not worth an evaluation
-	looselyEnough = 0.02 // and where points are solved to scanGap
-	farAway       = 30   // how far before the path a point next to a distant null model is
-	leastScale    = 1e-9 // of what the best gains over the null model: the least unit
-	leastClasses  = 1e-4 // and of separable classes
-	noScale       = 0.01 // the unit where there is no standard error
+	enough        = 0.01 // gain in standard errors below which an evaluation is not worth while
+	looselyEnough = 0.02 // the same where points are solved to scanGap
+	farAway       = 30   // distance before Origin of the point that stands for a distant null model
+	leastScale    = 1e-9 // the least unit, as a share of the best point's gain over the null model
+	leastClasses  = 1e-4 // the same for losses of classification
+	noScale       = 0.01 // the unit, as a share of that gain, where there is no standard error
 )
 
-// Scan minimises over one λ by a scan and a model. A path from the null model
-// towards weaker penalties meets the criterion at few points, loosely solved, each from
-// the solutions before it, and with slopes; it ends by what it has seen and by the work
-// counted. One cubic Hermite model through all points then names the point of least
-// value over all basins, which is evaluated from its nearest neighbour's solutions, until
-// the model promises less than a hundredth of the criterion's standard error, or two where points are dear, or a thousandth
-// of its value.
+// Scan minimises over one λ by a scan and a model. A path from the null model towards weaker
+// penalties evaluates the criterion and its slope at few points, loosely solved, each from the
+// solutions of the point before. It ends by what it has seen and by the counted work. A
+// piecewise cubic Hermite model through all points then predicts the point of least value over
+// all basins. Scan evaluates this point from the solutions of its nearest neighbour, and repeats
+// that until the predicted gain is below a hundredth of the criterion's standard error (two
+// hundredths where points are expensive), or below a thousandth of its value if that is less.
 //
-// The status is Converged, or NullModel where nothing beats the null model: Best is then
-// at Origin, or where the null model is Distant, next to it.
+// The status is Converged, or NullModel if no point is better than the null model: Best is then
+// at Origin or, if the null model is Distant, next to the null model.
 func Scan(ctx context.Context, f Objective, o ScanOptions) (*Result, error) {
 	o.First, o.Step = cmp.Or(o.First, firstDepth), cmp.Or(o.Step, pathStep)
 	o.Reach = cmp.Or(o.Reach, o.Step)
@@ -138,7 +143,7 @@ func Scan(ctx context.Context, f Objective, o ScanOptions) (*Result, error) {
 	return l.sharpen(ctx, f, result)
 }
 
-// run goes on from an earlier scan or down a path, and then looks into what has been seen.
+// run continues an earlier scan or follows the path, and then refines the model of the points seen.
 func (l *scan) run(ctx context.Context) (outcome.Status, error) {
 	l.know()
 	resumed, err := l.resume(ctx)
@@ -160,14 +165,15 @@ func (l *scan) run(ctx context.Context) (outcome.Status, error) {
 	return outcome.Converged, l.approach(ctx)
 }
 
-// know takes what is known into the model.
+// know adds the evaluations of [ScanOptions].Known to the model.
 func (l *scan) know() {
 	for i := range l.o.Known {
 		l.add(l.pointOf(l.depth(&l.o.Known[i]), &l.o.Known[i]))
 	}
 }
 
-// anew goes down the path as if nothing had been tried, which does not end it that way, and then takes that into the model.
+// anew follows the path as if no points had been tried, so that these do not end it, and then adds
+// them to the model.
 func (l *scan) anew(ctx context.Context) error {
 	tried := l.points
 	l.points, l.best, l.here, l.before = nil, nil, point{}, point{}
@@ -181,26 +187,26 @@ func (l *scan) anew(ctx context.Context) error {
 	return err
 }
 
-// scan is a path and what it has seen.
+// scan is the state of [Scan].
 type scan struct {
 	*recorder
 	o      ScanOptions
-	points []point // by depth
+	points []point // in order of depth
 	best   *point
-	here   point // evaluated last
-	before point // and before it
-	spent  float64
-	atBest float64 // spent up to the best point
-	rises  int     // points in a row clearly above the best, which the criterion will not be below two steps on
-	dense  int     // points in a row whose solutions are dense
-	still  int     // points in a row at which nothing moves
-	level  int     // points in a row above the best, between which and at which it hardly moves
+	here   point   // the point evaluated last
+	before point   // the point evaluated before here
+	spent  float64 // work so far
+	atBest float64 // work up to the best point
+	rises  int     // consecutive points clearly above the best, from which two steps by the slope do not lead below it
+	dense  int     // consecutive points with dense solutions
+	still  int     // consecutive points at which the criterion does not move
+	level  int     // consecutive points above the best at which, and between which, the criterion hardly moves
 
-	resumed  bool // from an earlier scan: there was no path
-	expected bool // the next point will be the choice, as far as the model goes
+	resumed  bool // continues an earlier scan, without a path
+	expected bool // the model predicts that the next point will be the choice
 }
 
-// point is an evaluation by its depth. slope is by the depth, NaN where it is not known.
+// point is an evaluation at a depth. slope is the derivative of the value by the depth, NaN if unknown.
 type point struct {
 	*Evaluation
 	depth, slope float64
@@ -213,13 +219,15 @@ func (l *scan) lambda(depth float64) float64 {
 	return l.o.Origin - depth
 }
 
-// LargestGap returns how large the relative gaps of points may be that are judged by a standard error, both that and the null
-// model's value positive: they say nothing where it is next to nothing beside that.
+// LargestGap returns the largest relative gap at which values can be compared in units of a standard
+// error; both arguments must be positive. Gaps are relative to the null model's value, so that larger
+// ones make values useless where the standard error is a tiny share of it.
 func LargestGap(standardError, null float64) float64 {
 	return max(scanFinest, float64(looseShare*(standardError/null)))
 }
 
-// visit evaluates the point at a depth, from the solutions of the point at from.
+// visit evaluates the point at a depth from the solutions of from, or of the last evaluation if from
+// is nil, and adds it to the model. gap is the relative gap to ask for, unless a smaller one is needed.
 func (l *scan) visit(ctx context.Context, depth, gap float64, from *Evaluation) error {
 	tol := l.options.Tol
 	if l.o.Schedule != Exact {
@@ -228,7 +236,7 @@ func (l *scan) visit(ctx context.Context, depth, gap float64, from *Evaluation) 
 			switch {
 			case l.o.Relative:
 				tol = max(scanFinest, tol*min(1, here.TrainLoss))
-			case here.TrainLoss < littleLeft: // or the solution there would do at this point, too
+			case here.TrainLoss < littleLeft: // else the solution at here might meet the tolerance at this point, too
 				step := depth - here.depth
 				tol = max(scanFinest, min(tol, float64(here.TrainLoss*here.TrainLoss*min(1, float64(step*step)))))
 			}
@@ -253,7 +261,8 @@ func (l *scan) visit(ctx context.Context, depth, gap float64, from *Evaluation) 
 	return nil
 }
 
-// standardError is that of the best point or, before there is one, of an earlier choice; 0 where it is not known.
+// standardError returns the standard error of the best point or, before there is one, of an earlier
+// choice; 0 if unknown.
 func (l *scan) standardError() float64 {
 	switch {
 	case l.best != nil:
@@ -265,9 +274,9 @@ func (l *scan) standardError() float64 {
 	}
 }
 
-// pointOf makes a point of an evaluation. A gradient that is not to be trusted is none, but where
-// its system has stalled on dependent columns, next to its solution: that is good enough for the
-// model, which the next value corrects.
+// pointOf makes a point of an evaluation. It ignores a gradient that is not trusted, unless its
+// linear system has stalled on dependent columns: such a gradient is close enough for the model,
+// which the next value corrects.
 func (l *scan) pointOf(depth float64, e *Evaluation) point {
 	p := point{e, depth, math.NaN()}
 	if e.usable() && len(e.Gradient) == 1 && (e.Trusted || e.Flat || e.Status == outcome.LinearSystemStalled) {
@@ -278,7 +287,7 @@ func (l *scan) pointOf(depth float64, e *Evaluation) point {
 	return p
 }
 
-// add takes a point into the model.
+// add adds a point to the model and updates the best point.
 func (l *scan) add(p point) {
 	at, _ := slices.BinarySearchFunc(l.points, p.depth, func(q point, depth float64) int { return cmp.Compare(q.depth, depth) })
 	l.points = slices.Insert(l.points, at, p)
@@ -290,7 +299,7 @@ func (l *scan) add(p point) {
 		return
 	}
 	least := l.best.Value
-	if l.best.Trusted && !p.Trusted { // it has to be clearly better
+	if l.best.Trusted && !p.Trusted { // p has to be clearly better
 		least -= float64(slightly * l.unit(p.Evaluation))
 	}
 	if p.Value < least {
@@ -298,9 +307,8 @@ func (l *scan) add(p point) {
 	}
 }
 
-// unit is the scale on which values differ: the standard error of the criterion, of the
-// better known of two points, but not less than a share of what the best gains over the
-// null model.
+// unit returns the scale on which values differ: the standard error of e or of the best point,
+// whichever is larger, but at least a share of the best point's gain over the null model.
 func (l *scan) unit(e *Evaluation) float64 {
 	least := leastScale
 	if l.o.Separable {
@@ -309,7 +317,8 @@ func (l *scan) unit(e *Evaluation) float64 {
 	return max(l.deviation(e), least*l.gain())
 }
 
-// deviation is unit without its least: of slopes and of an earlier scan's values, whose solutions know them better.
+// deviation is unit without its lower bound. It is for slopes and for the values of an earlier scan,
+// which are known better.
 func (l *scan) deviation(e *Evaluation) float64 {
 	if deviation := max(e.StandardError, l.best.StandardError); deviation > 0 {
 		return deviation
@@ -317,7 +326,8 @@ func (l *scan) deviation(e *Evaluation) float64 {
 	return noScale * l.gain()
 }
 
-// gain is what the best gains over the null model; its size where that is not known or better.
+// gain returns by how much the best point is below the null model, or the absolute value of the best
+// point if the null model's value is unknown or not higher.
 func (l *scan) gain() float64 {
 	if null := l.o.Null.Value; finite(null) && null > l.best.Value {
 		return null - l.best.Value
@@ -325,7 +335,7 @@ func (l *scan) gain() float64 {
 	return math.Abs(l.best.Value)
 }
 
-// floor is the least value that there is: a distant null model is no point, but has one.
+// floor returns the least value seen, including that of a distant null model, which is not a point.
 func (l *scan) floor() float64 {
 	if null := l.o.Null.Value; l.o.Distant && null < l.best.Value {
 		return null
@@ -333,18 +343,19 @@ func (l *scan) floor() float64 {
 	return l.best.Value
 }
 
-// exhausted reports whether no point can be better than the best by as much as is worth an evaluation, wherever it is.
+// exhausted reports whether the criterion is not negative and the best value so close to 0 that no
+// point can gain as much as is worth an evaluation.
 func (l *scan) exhausted() bool {
 	return l.o.NonNegative && l.best != nil && l.best.Value <= enough*l.unit(l.best.Evaluation)
 }
 
-// beaten reports whether nothing that was seen is better than the null model.
+// beaten reports whether no point seen is better than the null model.
 func (l *scan) beaten() bool {
 	null := l.o.Null.Value
 	return finite(null) && l.best != nil && !(l.best.Value < null)
 }
 
-// approach evaluates a point next to a distant null model that nothing beats.
+// approach evaluates a point next to the null model if that is distant and no point is better.
 func (l *scan) approach(ctx context.Context) error {
 	if !l.o.Distant || !l.beaten() {
 		return nil
@@ -352,7 +363,7 @@ func (l *scan) approach(ctx context.Context) error {
 	return l.visit(ctx, -farAway, scanGap, nil)
 }
 
-// conclude says what was seen, and names the null model where nothing beats it.
+// conclude sets Seen and Best, and the status NullModel if no point is better than the null model.
 func (l *scan) conclude(r *Result) {
 	if r == nil || len(r.Evaluations) == 0 || l.best == nil {
 		return
@@ -370,8 +381,8 @@ func (l *scan) conclude(r *Result) {
 	}
 }
 
-// seen sums up the path: its range, and how many basins of its points are deeper than a
-// tenth of a standard error.
+// seen returns the range of the path and the number of basins among its points that are deeper
+// than a tenth of a standard error.
 func (l *scan) seen() Seen {
 	from := l.o.Origin
 	if first := l.points[0].depth; l.resumed || first < 0 && first > -farAway {

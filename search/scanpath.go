@@ -9,29 +9,29 @@ import (
 )
 
 const (
-	leastStep = 0.2 // where points are dear
+	leastStep = 0.2 // least step where points are expensive
 
-	clearly     = 3.0  // standard errors above the best that a risen point is
-	nothing     = 1e-6 // standard errors: a step by the slope gains less where only rounding is left of it
-	slightly    = 0.1  // standard errors that a dense solution still has to gain
-	hardly      = 0.05 // and under a loss that is not quadratic while work is cheap; what a level path moves at most
-	crowded     = 0.8  // share of the largest support at which solutions are dense
-	fitted      = 0.01 // training loss at which they fit whatever λ is
-	apartFrom   = 0.1  // of the criterion, both relative to the null model, that it is then at most
-	twice       = 2    // points in a row that end a path; steps that slopes are followed
+	clearly     = 3.0  // standard errors above the best from which on a point counts as risen
+	nothing     = 1e-6 // standard errors: a slope that gains less over a step is only rounding error
+	slightly    = 0.1  // standard errors that a step must gain for a dense solution not to end the path
+	hardly      = 0.05 // the same under a loss that is not quadratic while work is cheap; the largest change of a level path
+	crowded     = 0.8  // share of the largest possible support at which solutions are dense
+	fitted      = 0.01 // training loss below which solutions fit the training rows whatever λ is
+	apartFrom   = 0.1  // the largest ratio of that loss to the criterion, both relative to the null model
+	twice       = 2    // consecutive points that end a path; number of steps over which a slope is extrapolated
 	extraWork   = 0.3  // share of the work up to the best point that may follow it
-	growthPower = 1.3  // of the support's growth, that of the work
-	shallow     = 4.0  // depth up to which points are worth their work where the null model is still the best
-	dearest     = 1.4  // ln of the factor by which a falling path's points may grow dearer
-	modest      = 0.4  // and up to which they are not held back by where the slope seems to vanish
-	halfway     = 0.5  // training loss from which on a path that may climb no longer does, and one that has risen above its rival ends
+	growthPower = 1.3  // power of the support with which the work grows
+	shallow     = 4.0  // depth up to which points are worth their work while the null model is still the best
+	dearest     = 1.4  // ln of the factor by which the work may grow in one step of a falling path
+	modest      = 0.4  // the same, up to which a step may go beyond the point where the slope seems to vanish
+	halfway     = 0.5  // training loss below which a path may climb no longer, and ends once it has risen above its rival
 	few         = 32   // columns that cost about as much as none
 	barely      = 0.9  // training loss down to which hardly anything is explained
-	manifold    = 3.0  // times what has been spent that a point may cost where columns are still to come
-	unsettled   = 0.05 // share of the training loss at the first point that is explained where solutions have begun to move
+	manifold    = 3.0  // how many times the work so far a point may cost while columns are still to enter
+	unsettled   = 0.05 // share of the first point's training loss that must be explained for solutions to be settled
 )
 
-// path goes down from the null model until nothing more is to be seen.
+// path goes down from the null model until [scan.next] ends it.
 func (l *scan) path(ctx context.Context) error {
 	if null := l.o.Null; finite(null.Value) && !l.o.Distant {
 		null.LogLambda, null.Final = []float64{l.o.Origin}, true
@@ -60,12 +60,12 @@ func (l *scan) next() float64 {
 		return 0
 	}
 	floor, unit := l.floor(), l.unit(here.Evaluation)
-	gain := max(0, float64(-here.slope*l.o.Reach)) // what the slope promises
+	gain := max(0, float64(-here.slope*l.o.Reach)) // predicted by the slope
 	if math.IsNaN(gain) && l.best.Evaluation == here.Evaluation {
 		gain = math.Inf(1)
 	}
 	falling := gain > 0 && here.Value-gain < floor
-	fallsAgain := gain > 0 && here.Value-float64(twice*gain)-l.steepening() < floor // a crest is steeper further on
+	fallsAgain := gain > 0 && here.Value-float64(twice*gain)-l.steepening() < floor // behind a crest the criterion falls faster and faster
 	if !falling {
 		gain = 0
 	}
@@ -77,7 +77,7 @@ func (l *scan) next() float64 {
 	return min(step, max(0, l.o.Bottom-here.depth))
 }
 
-// count brings the numbers of points in a row up to date, by what the slope here promises.
+// count updates the numbers of consecutive points; gain is what the slope at the last point predicts.
 func (l *scan) count(gain float64, fallsAgain bool, unit float64) {
 	here, before := l.here, l.before
 	mayFall := l.o.Climb && here.TrainLoss > halfway || l.waits() || here.TrainLoss > barely && l.unseen(unit) // however far it has risen
@@ -91,26 +91,27 @@ func (l *scan) count(gain float64, fallsAgain bool, unit float64) {
 	inARow(&l.dense, full && gain < worth*unit && (!l.o.Climb || !fallsAgain))
 
 	moves, movesMuch := l.moving(nothing*unit), l.moving(hardly*unit)
-	// Nothing moves before the first row is free, either.
+	// The criterion does not move before the first row is free, either.
 	inARow(&l.still, l.o.Climb && !moves(here) && slices.ContainsFunc(l.points, moves))
 	level := !movesMuch(here) && before.Evaluation != nil && math.Abs(here.Value-before.Value) <= hardly*unit
 	inARow(&l.level, l.o.Climb && level && here.Evaluation != l.best.Evaluation && slices.ContainsFunc(l.points, movesMuch))
 }
 
-// inARow counts one more where a condition holds, and begins at 0 again where not.
+// inARow increments a count if a condition holds, and else resets it to 0.
 func inARow(count *int, holds bool) {
 	if *count++; !holds {
 		*count = 0
 	}
 }
 
-// moving tells points at which a step by the slope changes the criterion by more than so much, or may.
+// moving returns a function that reports whether a step by the slope at a point changes the criterion
+// by more than by, or may do so because the slope is unknown.
 func (l *scan) moving(by float64) func(point) bool {
 	return func(p point) bool { return !(math.Abs(p.slope)*l.o.Step <= by) }
 }
 
-// idle reports whether the path goes on in vain: nothing moves any more, it is deep enough and hardly falls, or
-// training rows are met, whatever λ is.
+// idle reports whether there is nothing to gain further on: solutions no longer change, the path is
+// deep enough and hardly falls, or dense solutions fit the training rows whatever λ is.
 func (l *scan) idle(gain, unit float64) bool {
 	here := l.here
 	switch {
@@ -123,21 +124,24 @@ func (l *scan) idle(gain, unit float64) bool {
 	}
 }
 
-// fits reports whether solutions here fit the training rows: next to nothing of their loss is left, and far less than of the criterion.
+// fits reports whether the solutions at the last point fit the training rows: hardly any training loss
+// is left, and far less than of the criterion, both relative to the null model.
 func (l *scan) fits() bool {
 	here, null := l.here, l.o.Null.Value
 	return here.TrainLoss < fitted && !(null > 0 && here.Value > 0 && here.TrainLoss >= float64(apartFrom*(here.Value/null)))
 }
 
-// waits reports whether the path waits for columns of a small scale, which may come in far behind the others and
-// explain more than all of them: while little has been spent, and some are out, or may be in by their groups alone.
+// waits reports whether the path waits for columns of a small scale, which may enter long after the others and
+// explain more than all of them. It waits while little work is spent and some columns are outside the support, or
+// may be in it only because of their groups.
 func (l *scan) waits() bool {
 	return l.o.Wide && l.spent <= float64(waiting*l.o.Free) && (l.here.Saturation < 1 || l.o.Grouped)
 }
 
-// unseen reports whether the criterion may fall again although it does not here, as it does where a column of a large
-// scale has come in far ahead of the others: solutions leave half of the training loss, and columns out, and have not risen
-// clearly above the best; or next to no columns are in, and all that does not count.
+// unseen reports whether the criterion may fall again although it does not fall here, as where a column of a large
+// scale has entered long before the others: solutions leave half of the training loss and some columns outside the
+// support, and the criterion has not risen clearly above the best. While hardly any columns are in the support,
+// neither the training loss nor the rise counts.
 func (l *scan) unseen(unit float64) bool {
 	here := l.here
 	many := !l.o.Sparse || here.Support > few
@@ -153,8 +157,8 @@ func (l *scan) unseen(unit float64) bool {
 	}
 }
 
-// steepening returns what the criterion loses over twice the reach of a slope besides what that promises,
-// where it falls faster than at the point before.
+// steepening returns by how much more than its slope predicts the criterion falls over twice the reach, by the
+// curvature between the last two points; 0 unless it falls faster than at the point before.
 func (l *scan) steepening() float64 {
 	here, before := l.here, l.before
 	if before.Evaluation == nil || math.IsNaN(before.slope) || here.depth <= before.depth {
@@ -164,10 +168,10 @@ func (l *scan) steepening() float64 {
 	return max(0, (before.slope-here.slope)/(here.depth-before.depth)*length*length/2)
 }
 
-// ended reports whether the last points end the path: two that have risen, or one that is dense
-// and not the best, but two of those where paths may climb, whose criteria dip more often; one that has lost
-// to its rival; two at which nothing moves, one where that is for good: C alone moves, and no row is at its bound; or two
-// above the best between which it hardly moves.
+// ended reports whether the last points end the path: two that have risen; one that is dense and not the best (two
+// where the path may climb, since such criteria dip more often); one that has lost to its rival; two at which the
+// criterion does not move (one if it never will: C alone varies, and no row is at its bound); or two above the best
+// between which it hardly moves.
 func (l *scan) ended(unit float64) bool {
 	dense, still := 1, twice
 	if l.o.Climb {
@@ -179,16 +183,16 @@ func (l *scan) ended(unit float64) bool {
 	return l.rises >= twice || l.dense >= dense && l.best.Evaluation != l.here.Evaluation || l.lost(unit) || l.still >= still || l.level >= twice
 }
 
-// lost reports whether a path that has not met its rival rises, above that, where solutions explain more than half of
-// the training loss.
+// lost reports whether a path that has not come down to its rival rises above the rival, while solutions explain more
+// than half of the training loss.
 func (l *scan) lost(unit float64) bool {
 	rival, here := l.o.Rival, l.here
 	return rival != nil && l.best.Value > rival.Value && here.TrainLoss < halfway && here.slope > 0 &&
 		here.Value > rival.Value+float64(within*max(unit, l.unit(rival)))
 }
 
-// settled reports whether solutions fit the training rows clearly better than the first point's, but hardly better
-// than those of the point before.
+// settled reports whether the solutions at the last point fit the training rows clearly better than those of the first
+// point, but hardly better than those of the point before.
 func (l *scan) settled() bool {
 	before := l.before.Evaluation
 	return before != nil && before.TrainLoss-l.here.TrainLoss <= fitted && l.here.TrainLoss < (1-unsettled)*l.points[0].TrainLoss
@@ -204,8 +208,8 @@ func (l *scan) allFlat() bool {
 	return true
 }
 
-// affordable returns the step that the work up to now allows, 0 for none. Work grows with
-// the support.
+// affordable returns the step that the work so far allows, or 0 for none. The work of a point is
+// predicted from the growth of the support.
 func (l *scan) affordable(falling bool, unit float64) float64 {
 	here, step := l.here, l.o.Step
 	bySupport, rate := l.growth()
@@ -227,9 +231,9 @@ func (l *scan) affordable(falling bool, unit float64) float64 {
 	return max(leastStep, min(step, max(root, modest/rate), dearest/rate))
 }
 
-// growth returns by how much ln work grows with the depth, by what the support has done on
-// the last step, and the mean of that and of what the work itself has done, since a support
-// that is still small costs next to nothing.
+// growth returns the expected growth of ln work per unit of depth: from the growth of the support
+// on the last step, and the mean of that and the growth of the work itself, since a support that
+// is still small costs hardly anything.
 func (l *scan) growth() (bySupport, mean float64) {
 	here, before := l.here, l.before
 	if before.Evaluation == nil || here.Support <= before.Support {
@@ -243,7 +247,8 @@ func (l *scan) growth() (bySupport, mean float64) {
 	return bySupport, mean
 }
 
-// growthBySupport is the growth by what the support has done on the last step, so many columns more at both ends.
+// growthBySupport returns the growth of ln work per unit of depth that is expected from the growth of the support on
+// the last step, with besides columns added to both supports.
 func (l *scan) growthBySupport(besides int) float64 {
 	here, before := l.here, l.before
 	if before.Evaluation == nil || here.Support <= before.Support {
@@ -252,8 +257,8 @@ func (l *scan) growthBySupport(besides int) float64 {
 	return growthPower * kernels.Log(float64(here.Support+besides)/float64(max(1, before.Support+besides))) / (here.depth - before.depth)
 }
 
-// root returns how far below here the slope vanishes, by the last point far enough away;
-// +Inf where it does not.
+// root returns how far beyond the last point the slope vanishes, by the secant through the nearest
+// point that is far enough away; +Inf if it does not vanish.
 func (l *scan) root() float64 {
 	here := l.here
 	for _, p := range slices.Backward(l.points) {

@@ -1,13 +1,13 @@
-// Package search minimises a criterion over λ, the vector of log-hyperparameters. It knows no
-// models: it sees an [Objective] and a [Box].
+// Package search minimises a criterion over λ, the vector of log-hyperparameters. It does not
+// depend on any model: it works on an [Objective] and a [Box].
 //
 // Every method stays in the box, stops by a rule, uses no more evaluations than it is given,
-// returns the best point seen, and says why it stopped. The same objective gives the same
+// returns the best point seen, and reports why it stopped. The same objective gives the same
 // evaluations, bit for bit, on every machine.
 //
-// [Scan] and [Secant] are for one λ, [TrustRegion] for a few, [Compass] for those of a criterion
-// that jumps, [LBFGS] for many; [Gradient] is the paper's descent, with repairs. [LineSearch],
-// [Adam], [Grid], [Random], [Halton] and [TPE] are baselines.
+// [Scan] and [Secant] are for one λ, [TrustRegion] for a few, [Compass] for a few where the
+// criterion jumps, and [LBFGS] for many; [Gradient] is the paper's descent, with repairs.
+// [LineSearch], [Adam], [Grid], [Random], [Halton] and [TPE] are baselines.
 package search
 
 import (
@@ -24,12 +24,12 @@ type Request struct {
 	LogLambda []float64 // λ; the objective may keep but not modify it
 	Tol       float64   // relative duality gap for the inner problems; 0 means the objective's own
 	ValueOnly bool      // the gradient is not needed
-	Rough     bool      // a gradient to step by is enough; its error need not be known
-	// From is an earlier point, with whose inner solutions to begin if the objective has kept
-	// them; nil means those of the last evaluation.
+	Rough     bool      // a gradient that is good enough for a step will do, without an error bound
+	// From is an earlier point whose inner solutions are the warm start, if the objective has
+	// kept them; nil means the solutions of the last evaluation.
 	From []float64
-	// Expected says that the search expects to end at this point: what follows the choice may
-	// begin beside the evaluation.
+	// Expected says that the search expects to end at this point, so that work that follows the
+	// choice, such as the refit, may begin beside the evaluation.
 	Expected bool
 }
 
@@ -37,11 +37,11 @@ type Request struct {
 type Evaluation struct {
 	LogLambda  []float64 // λ, r entries
 	Value      float64
-	FoldValues []float64 // the values of the folds, whose mean is Value; nil if it is not such a mean
+	FoldValues []float64 // the values of the folds, whose mean is Value; nil if Value is not such a mean
 	Gradient   []float64 // ∂Value/∂λ, r entries; nil if only the value was asked for
-	// Curvature is a positive semidefinite r × r matrix, row by row, in the place of the second
-	// derivatives, such as the Gauss–Newton matrix; nil if the objective has none. Only
-	// [TrustRegion] uses it.
+	// Curvature is a positive semidefinite approximation of the second derivatives, such as the
+	// Gauss–Newton matrix: r × r, row by row; nil if the objective has none. Only [TrustRegion]
+	// uses it.
 	Curvature []float64
 	Tol       float64 // the relative duality gap reached
 	Support   int     // the mean size of the supports, rounded
@@ -52,29 +52,30 @@ type Evaluation struct {
 	// Test is the value on rows that no choice depends on, if Tested. Searches ignore it.
 	Test   float64
 	Tested bool
-	// StandardError is the standard error of Value as an estimate of the loss on new rows, over
-	// the folds, or the rows of one hold-out or that are left out one by one, or by the noise of an information criterion; 0 if unknown.
+	// StandardError is the standard error of Value as an estimate of the loss on new rows: over
+	// the folds, over the rows of a single hold-out or of leave-one-out, or from the noise of an
+	// information criterion; 0 if unknown.
 	StandardError float64
 	// TrainLoss is the inner objective relative to that of the null model, the least over the
-	// folds whose null model loses anything. Saturation is the mean size of the supports relative to the largest possible. 0 if
-	// unknown.
+	// folds whose null model has a positive loss. Saturation is the mean size of the supports
+	// relative to the largest possible size. 0 if unknown.
 	TrainLoss, Saturation float64
 	// Work is the cost of the evaluation in nanoseconds of the solvers' cost model: counted
 	// operations, the same on every machine and for any number of threads.
 	Work    float64
-	Flat    bool    // the solutions do not move with λ here
-	Seconds float64 // by the clock
+	Flat    bool    // the solutions do not change with λ here
+	Seconds float64 // of wall-clock time
 	Final   bool    // the search's final tolerance was asked for; set by the search
 	// Expected is [Request].Expected; set by the search.
 	Expected bool
-	Memory   Memory `json:"-"` // for the [Log] of a search, which removes it
+	Memory   Memory `json:"-"` // for the [Log]; the search removes it
 }
 
 // MarshalJSON writes the fields by their names, but null for numbers that are not finite.
 func (e Evaluation) MarshalJSON() ([]byte, error) { return plain.Marshal(e) }
 
-// UnmarshalJSON reads what MarshalJSON wrote. Where numbers were not finite, λ is −Inf, a strength
-// of 0, the value NaN, and all else 0.
+// UnmarshalJSON reads what MarshalJSON wrote. In the place of numbers that were not finite, it
+// sets λ to −Inf (a strength of 0), the value to NaN, and all other numbers to 0.
 func (e *Evaluation) UnmarshalJSON(text []byte) error {
 	type fields Evaluation // without methods
 	read := struct {
@@ -87,14 +88,14 @@ func (e *Evaluation) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// Memory is what later evaluations depend on besides their requests, in the objective's own
-// encoding. A [Log] keeps it, to resume a search with the same bits.
+// Memory is the state of the objective on which later evaluations depend besides their requests,
+// in the objective's own encoding. A [Log] keeps it, so that a resumed search has the same bits.
 type Memory struct {
-	Last []byte // what the next evaluation begins with; replaced by that of the next
-	Kept []byte // what the objective remembers of this evaluation from now on
+	Last []byte // the state that the next evaluation begins with; every evaluation replaces it
+	Kept []byte // what the objective keeps of this evaluation for all that follow
 }
 
-// usable reports whether e can steer a search.
+// usable reports whether the value and the gradient of e are finite, so that a search can go on from e.
 func (e *Evaluation) usable() bool {
 	var sum float64
 	for _, g := range e.Gradient {
@@ -103,8 +104,8 @@ func (e *Evaluation) usable() bool {
 	return finite(e.Value) && finite(sum)
 }
 
-// fall returns by how much the value falls from here to next, not positive where
-// next cannot be gone on from. A loose value is given the benefit of its doubt.
+// fall returns the decrease of the value from here to next, −Inf if next is not usable.
+// Unless here is at the final tolerance, the possible error of its value is added.
 func fall(here, next *Evaluation) float64 {
 	if !next.usable() {
 		return math.Inf(-1)
@@ -142,7 +143,7 @@ func (b Box) blocked(i int, x, g float64) bool {
 	return (g > 0 && x <= b.Lower[i]) || (g < 0 && x >= b.Upper[i])
 }
 
-// check returns the error of a box or start that cannot be searched.
+// check returns an error if the box or the start is invalid.
 func (b Box) check(start []float64) error {
 	if len(start) == 0 || len(b.Lower) != len(start) || len(b.Upper) != len(start) {
 		return outcome.Errorf(outcome.Shape, "start, lower and upper bound have %d, %d and %d entries", len(start), len(b.Lower), len(b.Upper))
@@ -157,23 +158,23 @@ func (b Box) check(start []float64) error {
 
 // Options bound a search. The zero value is ready to use.
 type Options struct {
-	// Evaluations is the most calls of the objective, with or without gradient, repeated ones
-	// included; 0 means 50.
+	// Evaluations is the maximum number of calls of the objective, with or without gradient,
+	// including repeated points; 0 means 50.
 	Evaluations int
 	// Tol is the relative duality gap that the last evaluations ask for; 0 means the objective's
 	// own, or 1e-6 under a schedule that begins with a looser one.
 	Tol float64
-	// Schedule says how tolerances decrease to Tol; "" means Exact. Methods by values alone ask
-	// for Tol throughout.
+	// Schedule says how tolerances decrease to Tol; "" means Exact. Methods that use only values
+	// ask for Tol throughout.
 	Schedule Schedule
 	// Stop is the smallest gain, relative to the value, that is worth another evaluation: a
 	// search ends when its local model predicts less. 0 means 1e-6.
 	Stop float64
-	// Progress, if not nil, is called after every evaluation that Log did not answer.
+	// Progress, if not nil, is called after every evaluation that was not taken from Log.
 	Progress func(Evaluation)
-	// Log, if not nil, answers the evaluations it holds and keeps the others, so that an
-	// interrupted search can be resumed. Logged is how many of its evaluations belong to earlier
-	// searches, if several use one log.
+	// Log, if not nil, supplies the evaluations that it holds and records all others, so that an
+	// interrupted search can be resumed. Logged is the number of its evaluations that belong to
+	// earlier searches, if several use one log.
 	Log    *Log
 	Logged int
 }
@@ -183,7 +184,7 @@ const (
 	defaultStop        = 1e-6
 )
 
-// withDefaults checks the options and fills in what was left 0.
+// withDefaults checks the options and fills in the defaults of Evaluations and Stop.
 func (o Options) withDefaults() (Options, error) {
 	if o.Evaluations < 0 {
 		return o, outcome.At(outcome.BadParameter, "evaluations", "must not be negative, got %d", o.Evaluations)
@@ -206,14 +207,14 @@ func (o Options) withDefaults() (Options, error) {
 // Result is what a search has found, and how it ended.
 type Result struct {
 	// Best is the evaluation with the least finite value among those at the final tolerance, or
-	// among all, if an error or ctx ended the search before there was one. Where no value is finite
-	// it has no λ, and its Value is NaN.
+	// among all, if an error or ctx ended the search before there was one. If no value is finite,
+	// Best has no λ, and its Value is NaN.
 	Best        Evaluation
 	Evaluations []Evaluation // all evaluations, in order
 	// Status is Converged, NullModel, Stationary, Kink, Flat, Box, Exhausted, Budget or
 	// Cancelled.
 	Status outcome.Status
-	// Seen is what [Scan] saw before it descended; zero for other methods.
+	// Seen sums up the path of [Scan]; zero for other methods.
 	Seen Seen
 }
 
@@ -225,17 +226,16 @@ type Seen struct {
 }
 
 const (
-	// noise times the gap reached is what a value, as a share of itself, may err by.
+	// noise times the gap reached is the relative error that a value may have.
 	noise = 10
-	// leastNormal is the norm below which a gradient vanishes.
+	// leastNormal is the norm up to which a gradient counts as 0.
 	leastNormal = 1e-300
-	// sharpness is how many times the curvature met at the end of a search must
-	// exceed the one met first for the end to be a kink, where the slope changes
-	// sign without vanishing.
+	// sharpness is the ratio of the last curvature met in a search to the first
+	// above which the end is a kink, where the slope changes sign without vanishing.
 	sharpness = 30
 )
 
-// ended tells a smooth minimum from a kink by the curvature met last and first.
+// ended returns Kink or Stationary, by the curvatures met last and first.
 func ended(last, first float64) outcome.Status {
 	if last > sharpness*first {
 		return outcome.Kink
@@ -244,7 +244,7 @@ func ended(last, first float64) outcome.Status {
 }
 
 // projected returns the norm of the gradient without the components that push
-// against the border of the box, and whether there are such.
+// against the border of the box, and whether there are any such components.
 func projected(e *Evaluation, box Box) (norm float64, held bool) {
 	var sum float64
 	for i, g := range e.Gradient {

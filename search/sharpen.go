@@ -9,14 +9,14 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// precisions is how many steps by the model go towards the last digits.
+// precisions is the maximum number of steps by the model in [scan.sharpen].
 const precisions = 5
 
-// sharpen goes on to the last digits: by the model, whose steps ask for what they promise,
-// and where those do not settle, as at a corner, by [Secant] between the neighbours of the
-// best point.
+// sharpen continues to the last digits: by steps of the model, each solved to a tolerance in
+// proportion to its predicted gain, and, if these do not settle, as at a corner, by [Secant]
+// between the neighbours of the best point.
 func (l *scan) sharpen(ctx context.Context, f Objective, seen *Result) (*Result, error) {
-	l.options.Tol = cmp.Or(l.o.Tol, defaultFinal) // what was final is loose from here on
+	l.options.Tol = cmp.Or(l.o.Tol, defaultFinal) // evaluations that were final are loose from here on
 	l.loose, l.recorder.best = l.recorder.best, ranked{}
 	for _, p := range l.points {
 		p.Final = false
@@ -47,8 +47,8 @@ func (l *scan) sharpen(ctx context.Context, f Objective, seen *Result) (*Result,
 	return l.bracketed(ctx, f, result)
 }
 
-// chord is what slopes alone promise between the best point and the next one downhill, whose
-// value may be a loose one that the model believes; 0 where they do not straddle a minimum.
+// chord returns the gain that slopes alone predict between the best point and its neighbour downhill,
+// whose value in the model may be loose; 0 if the two slopes do not straddle a minimum.
 func (l *scan) chord() float64 {
 	at := slices.IndexFunc(l.points, func(p point) bool { return p.Evaluation == l.best.Evaluation })
 	next := at + 1
@@ -62,7 +62,7 @@ func (l *scan) chord() float64 {
 	return 0.5 * l.best.slope * l.best.slope * (other.depth - l.best.depth) / (other.slope - l.best.slope)
 }
 
-// bracketed ends a search between the neighbours of the best point.
+// bracketed finishes a search by [Secant] between the neighbours of the best point.
 func (l *scan) bracketed(ctx context.Context, f Objective, seen *Result) (*Result, error) {
 	at := slices.IndexFunc(l.points, func(p point) bool { return p.Evaluation == l.best.Evaluation })
 	shallow, deep := l.best.depth-l.o.Step, max(l.o.Bottom, l.best.depth+l.o.Step)
@@ -77,14 +77,14 @@ func (l *scan) bracketed(ctx context.Context, f Objective, seen *Result) (*Resul
 		box.Lower, box.Upper = box.Upper, box.Lower
 	}
 	o := l.o.Options
-	o.Schedule = Exact // its start is the best there is
+	o.Schedule = Exact // it starts at the best point
 	o.Evaluations = l.left()
 	o.Logged += len(seen.Evaluations)
 	r, err := Secant(ctx, f, l.best.LogLambda[0], box, o)
 	if r == nil {
 		return seen, err
 	}
-	if r.Status == outcome.Box && deep < l.o.Bottom { // its borders have been seen
+	if r.Status == outcome.Box && deep < l.o.Bottom { // the borders of its box have been evaluated
 		r.Status = outcome.Stationary
 	}
 	if !(r.Best.Value <= seen.Best.Value) && seen.Best.Final {

@@ -20,14 +20,14 @@ const (
 	adamMean     = 0.9   // β₁ of Kingma and Ba
 	adamSquare   = 0.999 // β₂
 	adamEpsilon  = 1e-8
-	adamPatience = 25 // evaluations without a gain after which it stops
+	adamPatience = 25 // evaluations without a gain after which the search stops
 )
 
 // Adam is a baseline: the method of Kingma and Ba (ICLR 2015), which moves every
 // coordinate by about the same length, projected onto the box. It has no line
-// search, so values may rise on the way; it stops when 25 evaluations in a row
-// have gained less than options.Stop, as Stationary, Box or Flat. A step
-// to a point that is not finite is turned round.
+// search, so values may rise on the way. It stops when 25 evaluations in a row
+// have gained less than options.Stop, as Stationary, Box or Flat. After a step to
+// a point whose value or slope is not finite, it reverses its direction.
 func Adam(ctx context.Context, f Objective, start []float64, box Box, options AdamOptions) (*Result, error) {
 	if err := box.check(start); err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ type moments struct {
 	meanLeft, squareLeft float64 // powers of β₁ and β₂
 }
 
-// move takes x a step on from here.
+// move moves x by one step, with the gradient at here.
 func (m *moments) move(x []float64, here *Evaluation, rate float64) {
 	m.meanLeft = float64(m.meanLeft * adamMean)
 	m.squareLeft = float64(m.squareLeft * adamSquare)

@@ -9,13 +9,13 @@ import (
 
 const (
 	compassFirst = 2.0   // the first step
-	compassLeast = 0.125 // and the last
+	compassLeast = 0.125 // the last step
 )
 
-// Compass goes on from a point that has been evaluated, by steps along one coordinate after the other, either way, that
-// are halved where none gains a hundredth of the standard error: a criterion that jumps has slopes between its jumps alone,
-// and they do not tell where it falls. No point is evaluated twice, and none has a gradient. The status is Converged, or
-// Budget.
+// Compass searches from a point that has been evaluated, by steps along one coordinate after the other, in both
+// directions. It halves the step when none gains a hundredth of the standard error. It is for a criterion that jumps,
+// whose slopes are those between two jumps and do not show where it falls. No point is evaluated twice, and none with
+// a gradient. The status is Converged or Budget.
 func Compass(ctx context.Context, f Objective, start Evaluation, box Box, options Options) (*Result, error) {
 	at, value, worth := slices.Clone(start.LogLambda), start.Value, float64(enough*start.StandardError)
 	ways, way, failed, step := 2*len(at), 0, 0, compassFirst
@@ -52,7 +52,7 @@ func Compass(ctx context.Context, f Objective, start Evaluation, box Box, option
 	if err != nil {
 		return nil, err
 	}
-	if start.Final = true; finite(value) { // the best so far
+	if start.Final = true; finite(value) { // start is the best so far
 		r.rank(&start)
 	}
 	result, err := r.evaluateAll(ctx, false, next)

@@ -10,30 +10,30 @@ import (
 
 // Gradient minimises by the paper's gradient descent (Bertrand et al., JMLR
 // 2022, algorithm 6), repaired. As there, λ ← λ − step·∇L with normalised steps,
-// step = 1/‖∇L‖, until the value first fails to fall. The repairs: such a step
-// is undone; after it the step is that of Barzilai and Borwein, from
-// the gradients at both ends of the last one, where the paper keeps a tenth of
-// a step and creeps; iterates stay in the box; a vanishing gradient ends the
-// search instead of dividing by it; and it stops where the next step promises
-// less than options.Stop.
+// step = 1/‖∇L‖, until the value first fails to fall. The repairs: a step that
+// fails is undone; from then on the step is that of Barzilai and Borwein, from the
+// gradients at both ends of the last step, where the paper keeps a tenth of its
+// step and becomes slow; iterates stay in the box; a vanishing gradient ends the
+// search instead of being divided by; and the search stops where the next step is
+// predicted to gain less than options.Stop.
 //
 // The status is Stationary, Kink where the slope changes sign without
 // vanishing, Box where only the border holds the iterate back, or Flat where
-// the objective does not move.
+// the objective does not change.
 func Gradient(ctx context.Context, f Objective, start []float64, box Box, options Options) (*Result, error) {
 	return descend(ctx, f, start, box, options, func() stepper { return &barzilai{normalised: true} })
 }
 
 const (
-	leastShrink = 0.5 // of a step that raised the value
-	mostShrink  = 0.1
-	mostGrowth  = 10 // of a step, from one to the next
+	leastShrink = 0.5 // largest factor on a step that raised the value
+	mostShrink  = 0.1 // smallest factor on a step
+	mostGrowth  = 10  // largest factor from one step to the next
 )
 
 // barzilai is the step length of [Gradient].
 type barzilai struct {
 	normalised    bool    // no step has raised the value yet
-	step, longest float64 // the last step, and the first fitted to a curvature
+	step, longest float64 // the last step, and the first one that was fitted to the curvature
 }
 
 func (s *barzilai) length(norm float64) float64 {
@@ -65,7 +65,7 @@ func (s *barzilai) fitted() bool           { return !s.normalised }
 func (s *barzilai) status() outcome.Status { return ended(s.longest, s.step) }
 
 // barzilaiBorwein returns ⟨δ,δ⟩/⟨δ,Δ∇L⟩ for the move δ from a to b, the step that
-// fits the curvature met on it; not positive where there is none to fit.
+// fits the curvature met on that move; not positive where the curvature is negative.
 func barzilaiBorwein(a, b *Evaluation) float64 {
 	var square, bend float64
 	for i, x := range a.LogLambda {
@@ -80,11 +80,11 @@ func barzilaiBorwein(a, b *Evaluation) float64 {
 type stepper interface {
 	// length returns the step for a gradient of this norm.
 	length(norm float64) float64
-	// judge reports whether to go on from next instead of here, and learns.
+	// judge reports whether to go on from next instead of here, and updates the step.
 	judge(here, next *Evaluation) bool
-	// fitted reports whether the step says anything of the curvature.
+	// fitted reports whether the step depends on the curvature.
 	fitted() bool
-	// status is that of an end where no border held.
+	// status returns the status of a search that no border holds back at its end.
 	status() outcome.Status
 }
 
@@ -123,7 +123,7 @@ func (r *recorder) followGradient(ctx context.Context, start []float64, box Box,
 			if here, err = r.again(ctx, here); err != nil {
 				return "", err
 			}
-			if !moved && dot(loose, here.Gradient) < 0 { // all steps went the wrong way
+			if !moved && dot(loose, here.Gradient) < 0 { // all steps went in the wrong direction
 				steps = begin()
 			}
 			continue

@@ -9,11 +9,11 @@ import (
 )
 
 // Grid evaluates the objective, value only, at the points in the order given
-// and returns the best: the baseline. The order of decreasing λ lets an
-// objective start each inner problem from the one before. Every point counts
+// and returns the best: the baseline. With decreasing λ an objective can start
+// each inner problem from the solution of the one before. Every point counts
 // against the budget, which defaults to the number of points. The status is
-// Exhausted where the best point is inside the grid's range and Box where it
-// lies on its edge, so that a better one may lie beyond.
+// Exhausted if the best point is inside the grid's range, and Box if it lies on
+// its edge, so that a better one may lie beyond.
 func Grid(ctx context.Context, f Objective, points [][]float64, options Options) (*Result, error) {
 	if len(points) == 0 {
 		return nil, outcome.At(outcome.BadParameter, "points", "a grid needs at least one point")
@@ -38,7 +38,7 @@ func Grid(ctx context.Context, f Objective, points [][]float64, options Options)
 	return result, err
 }
 
-// Point evaluates the objective with its slopes at one point. The status is Exhausted.
+// Point evaluates the objective and its gradient at one point. The status is Exhausted.
 func Point(ctx context.Context, f Objective, at []float64, options Options) (*Result, error) {
 	r, err := newRecorder(f, options)
 	if err != nil {
@@ -51,9 +51,9 @@ func Point(ctx context.Context, f Objective, at []float64, options Options) (*Re
 	})
 }
 
-// evaluateAll evaluates the objective, value only, at the points that next
-// proposes from the evaluations so far, until that is nil or the budget is spent; to have spent
-// it is the end of proposals that have no other.
+// evaluateAll evaluates the objective, value only, at the points that next proposes from the
+// evaluations so far, until next returns nil or the budget is spent. If the proposals are unending,
+// a spent budget gives the status Exhausted.
 func evaluateAll(ctx context.Context, f Objective, options Options, unending bool, next func(k int, before []Evaluation) []float64) (*Result, error) {
 	r, err := newRecorder(f, options)
 	if err != nil {

@@ -7,13 +7,13 @@ import (
 )
 
 const (
-	halvings  = 3   // of the intervals between a path's points
-	jumpsNear = 0.5 // standard errors from the best up to which an interval is halved
-	mostHalf  = 5   // intervals each time
+	halvings  = 3   // how often the intervals between a path's points are halved
+	jumpsNear = 0.5 // standard errors above the best up to which an interval is halved
+	mostHalf  = 5   // intervals that are halved each time, at most
 )
 
-// halve evaluates the middles of the intervals with an end near the best, the best of them first:
-// what is there no slope at the ends tells, where the criterion jumps.
+// halve evaluates the middles of the intervals with an end near the best value, those with the
+// lowest end first: where the criterion jumps, the slopes at the ends do not show what lies between.
 func (l *scan) halve(ctx context.Context) error {
 	for range halvings {
 		type interval struct{ value, middle float64 }

@@ -16,15 +16,16 @@ type LBFGSOptions struct {
 	// Prox adds ½·Prox·‖λ − start‖² to the objective, which holds λ near the start
 	// where the data say little. [Result.Best] is then the evaluation of least sum.
 	Prox float64
-	// Judge, where set, is called with the start and every accepted iterate, and
-	// returns what the caller makes of it: the value on a third split. The search
-	// ends, Stationary, when that has not fallen for Patience iterates in a row,
-	// and [Result.Best] is the iterate of least judged value, however it ends. An
+	// Judge, if set, is called with the start and every accepted iterate, and returns
+	// a value to judge it by, such as the loss on a third split. The search ends,
+	// Stationary, when that value has not fallen for Patience iterates in a row, and
+	// [Result.Best] is the iterate of least judged value, however the search ends. An
 	// error ends the search.
 	Judge func(ctx context.Context, e Evaluation) (float64, error)
-	// Keep keeps λ and gradient of every evaluation in [Result.Evaluations].
+	// Keep keeps λ and the gradient of every evaluation in [Result.Evaluations].
 	Keep bool
-	// Patience is how many iterates Judge may find no better. 0 means 3.
+	// Patience is the number of consecutive iterates without improvement after which
+	// Judge ends the search. 0 means 3.
 	Patience int
 }
 
@@ -32,8 +33,8 @@ const (
 	lbfgsMemory   = 8
 	lbfgsPatience = 3
 	longestMove   = 1.0   // of one coordinate in one step
-	armijo        = 1e-4  // share of the slope's promise a step must keep
-	leastBend     = 1e-10 // cosine below which a step has no curvature to remember
+	armijo        = 1e-4  // share of the decrease predicted by the slope that a step must achieve
+	leastBend     = 1e-10 // cosine of step and gradient change up to which there is no curvature to remember
 )
 
 // LBFGS minimises over many λ: projected steps of limited-memory BFGS on the
@@ -42,9 +43,9 @@ const (
 // about ten more vectors, and so keeps none in [Result.Evaluations] unless asked to:
 // Progress sees them, and a Log keeps them.
 //
-// It stops where the model promises less than options.Stop. The status is Box
-// where some coordinates are held back by the border, else Stationary, Kink where
-// no step lowers the value although the gradient says so, or Flat.
+// It stops where the model predicts a gain of less than options.Stop. The status is
+// Box where the border holds some coordinates back, else Stationary, Kink where no
+// step lowers the value although the gradient predicts that, or Flat.
 func LBFGS(ctx context.Context, f Objective, start []float64, box Box, options LBFGSOptions) (*Result, error) {
 	if err := box.check(start); err != nil {
 		return nil, err
@@ -83,7 +84,7 @@ type lbfgs struct {
 	anchor  []float64 // the centre of the proximal term
 	free    []bool    // coordinates that the box does not hold back
 	memory  []pair    // oldest first
-	waited  int
+	waited  int       // iterates since the judged value last fell
 }
 
 // pair is a step and the change of the gradient on it.
@@ -149,7 +150,8 @@ func (s *lbfgs) run(ctx context.Context) (outcome.Status, error) {
 	}
 }
 
-// step returns the next iterate, or here and why there is none. Where the memory leads nowhere, it is forgotten.
+// step returns the next iterate, or here and the reason why there is none. If the memory gives no descent, step
+// clears it and tries again without.
 func (s *lbfgs) step(ctx context.Context, here *Evaluation, g, direction []float64) (next *Evaluation, why outcome.Status, err error) {
 	promise := s.newton(g, direction)
 	if !(promise > 0) && len(s.memory) > 0 {
@@ -167,8 +169,8 @@ func (s *lbfgs) step(ctx context.Context, here *Evaluation, g, direction []float
 	return next, outcome.Kink, err
 }
 
-// judge asks the caller's opinion of an iterate; the search is over when it has
-// not improved for long enough.
+// judge calls Judge with an iterate, and reports whether the judged value has not
+// improved for Patience iterates.
 func (s *lbfgs) judge(ctx context.Context, e *Evaluation) (enough bool, err error) {
 	if s.options.Judge == nil {
 		return false, nil
@@ -184,8 +186,8 @@ func (s *lbfgs) judge(ctx context.Context, e *Evaluation) (enough bool, err erro
 	return s.waited >= s.options.Patience, nil
 }
 
-// judgedBefore is the merit where Judge gives it: that of the best loose iterate
-// where e is at the same λ, for others none yet.
+// judgedBefore is the merit of an evaluation that Judge has not seen yet: the merit of
+// the best loose iterate if e is at the same λ, else NaN.
 func (s *lbfgs) judgedBefore(e *Evaluation) float64 {
 	if s.loose.Evaluation != nil && slices.Equal(e.LogLambda, s.loose.LogLambda) {
 		return s.loose.merit
@@ -202,10 +204,11 @@ func (s *lbfgs) release(here *Evaluation, g []float64) (held bool) {
 	return held
 }
 
-// newton sets direction to −H·g on the free coordinates, H the inverse curvature
-// remembered, by the recursion of two loops; without a memory the largest slope
-// moves by 1, or less where the proximal term says so. It returns what a full
-// step promises, not positive for a direction that does not descend.
+// newton sets direction to −H·g on the free coordinates by the two-loop recursion,
+// with H the inverse curvature in memory. Without memory, direction is −g scaled so
+// that its largest entry is 1, or less under a strong proximal term. newton returns the
+// decrease predicted for a full step; it is not positive for a direction that does not
+// descend.
 func (s *lbfgs) newton(g, direction []float64) float64 {
 	most := 0.0
 	for i, x := range g {
@@ -224,7 +227,7 @@ func (s *lbfgs) newton(g, direction []float64) float64 {
 			direction[i] *= scale
 		}
 	}
-	// A long step is shortened whole: it keeps its direction.
+	// A step that is too long is scaled as a whole, so that it keeps its direction.
 	longest := 0.0
 	for _, d := range direction {
 		longest = max(longest, math.Abs(d))
@@ -241,8 +244,8 @@ func (s *lbfgs) newton(g, direction []float64) float64 {
 	return fall * (1 - float64(0.5*scale))
 }
 
-// twoLoops multiplies d by H. It reports false, and leaves d alone, where the
-// memory says nothing of the free coordinates.
+// twoLoops multiplies d by H. It reports false, and leaves d unchanged, if the
+// memory has no curvature on the free coordinates.
 func (s *lbfgs) twoLoops(d []float64) bool {
 	bends := make([]float64, len(s.memory))
 	shares := make([]float64, len(s.memory))
@@ -272,8 +275,8 @@ func (s *lbfgs) twoLoops(d []float64) bool {
 	return true
 }
 
-// bend returns ⟨step,change⟩ and ‖change‖² over the free coordinates; 0 where
-// there is too little to divide by.
+// bend returns ⟨step,change⟩ and ‖change‖² of pair k over the free coordinates; 0 if
+// the former is too small to divide by.
 func (s *lbfgs) bend(k int) (bend, square float64) {
 	var length float64
 	for i, d := range s.memory[k].step {
@@ -297,8 +300,8 @@ func (s *lbfgs) axpy(a float64, x, d []float64) {
 	}
 }
 
-// descend goes along the direction, projected onto the box, until the value has
-// fallen enough. It returns here where it does not.
+// descend shortens the step along direction, projected onto the box, until the value
+// falls enough, and returns that point. It returns here if no step does.
 func (s *lbfgs) descend(ctx context.Context, here *Evaluation, g, direction []float64) (*Evaluation, error) {
 	const attempts = 8
 	x := make([]float64, len(direction))
@@ -332,7 +335,7 @@ func (s *lbfgs) descend(ctx context.Context, here *Evaluation, g, direction []fl
 	return here, nil
 }
 
-// remember keeps the pair of an accepted step, in place of the oldest.
+// remember stores the pair of an accepted step, in place of the oldest if the memory is full.
 func (s *lbfgs) remember(from, to *Evaluation, before, after []float64) {
 	var p pair
 	if len(s.memory) == s.options.Memory {

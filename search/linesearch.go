@@ -8,13 +8,13 @@ import (
 )
 
 // LineSearch is a baseline: gradient descent with the adaptive step of HOAG
-// (Pedregosa, ICML 2016), to which the paper compares itself. The step is 1/ℓ; ℓ
-// is multiplied by 0.95 where the value falls by as much as the slope says, up
-// to the tolerances, and doubled where a step is undone.
+// (Pedregosa, ICML 2016), with which the paper compares its own method. The step is
+// 1/ℓ; ℓ is multiplied by 0.95 where the value falls by as much as the slope predicts,
+// up to the tolerances, and doubled where a step is undone.
 //
-// Two things differ from the implementation the paper used: each step is taken
+// Two things differ from the implementation that the paper used: each step is taken
 // once, not once before its test and once more after it; and a step that raises
-// the value is undone and leads back to where it came from.
+// the value is undone.
 func LineSearch(ctx context.Context, f Objective, start []float64, box Box, options Options) (*Result, error) {
 	return descend(ctx, f, start, box, options, func() stepper { return &hoag{} })
 }
@@ -28,7 +28,7 @@ const (
 
 // hoag is the step length of [LineSearch].
 type hoag struct {
-	lipschitz, first float64 // 1/step, and where it began
+	lipschitz, first float64 // ℓ = 1/step, and its first value
 }
 
 func (s *hoag) length(norm float64) float64 {

@@ -13,34 +13,34 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// Log is the state of a search: what it has asked, and what it was answered, in
-// order. Methods are deterministic, so that one given the same start, box and
-// options takes the same way through the same answers: a search resumes by being
-// started again with the log of the one that was interrupted.
+// Log is the record of a search: its requests and the evaluations returned, in
+// order. Methods are deterministic: with the same start, box and options they make the
+// same requests as long as the evaluations are the same. A search is therefore resumed
+// by starting it again with the log of the interrupted one.
 //
-// Every evaluation in the log is taken from it, bit for bit, without asking the
-// objective; what the search asks next is, bit for bit, what it would have asked. An
-// objective whose answers depend on what it was asked before, such as by inner solutions
-// to start from, says so in [Evaluation].Memory; whoever resumes the search gives it
-// back what [Log.Memories] returns, and the answers are the same, too.
+// The evaluations in the log are taken from it, bit for bit, without calling the
+// objective; the next request is then, bit for bit, that of an uninterrupted search. An
+// objective whose evaluations depend on earlier requests, such as by warm starts,
+// returns that state in [Evaluation].Memory. The caller that resumes the search gives
+// the objective what [Log.Memories] returns, and evaluations are the same, too.
 //
-// A question that is not the log's is refused: the log is another search's. A
-// budget may grow under [Exact]; the other schedules depend on it.
+// A request that differs from the log's is refused: the log belongs to another search.
+// The budget may grow under [Exact]; the other schedules depend on it.
 //
 // A Log serves one search at a time. The zero value is an empty log in memory.
 type Log struct {
 	key, path string
 	entries   []entry
-	unsaved   bool          // the file lacks some of them
+	unsaved   bool          // the file lacks some of the entries
 	saved     time.Time     // when the file was last replaced
-	took      time.Duration // that
+	took      time.Duration // how long that took
 }
 
-// rests is how many times as long as it took to save the log it is not saved again: a log of many
-// evaluations, or of long ones, takes a twentieth of the time of a search.
+// rests is the pause between two saves as a multiple of the time that the first one took, so that
+// saving takes at most a twentieth of the time of a search.
 const rests = 20
 
-// entry is one question and its answer.
+// entry is one request and its evaluation.
 type entry struct {
 	LogLambda  sealed.Vector  `json:"log_lambda"`
 	AskedTol   sealed.Number  `json:"asked_tol"`
@@ -61,21 +61,21 @@ type entry struct {
 	Filled     sealed.Number  `json:"saturation"`
 	Work       sealed.Number  `json:"work"`
 	Seconds    sealed.Number  `json:"seconds"`
-	Last       []byte         `json:"last,omitempty"` // of the last entry alone
+	Last       []byte         `json:"last,omitempty"` // of the last entry only
 	Kept       []byte         `json:"kept,omitempty"`
 }
 
-// NewLog returns an empty log in memory. The key names the problem and the
-// options of the search, in the caller's words.
+// NewLog returns an empty log in memory. The key identifies the problem and the
+// options of the search, in any form the caller chooses.
 func NewLog(key string) *Log { return &Log{key: key} }
 
-// OpenLog returns the log in the file, or an empty one where there is no file.
-// From then on evaluations are saved there, at once or, where that would take more than a
-// twentieth of the time, some together; all of them at the latest when a search ends, however it
-// does. The file is replaced whole, so that it always holds a state that was. Errors of saving
-// end the search.
+// OpenLog returns the log in the file, or an empty one if there is no file. From then on
+// evaluations are saved to the file: each at once or, where that would take more than a twentieth
+// of the time, several together, and all of them when a search ends in any way. The file is
+// replaced as a whole, so that it always holds a complete state. An error of saving ends the
+// search.
 //
-// The errors are those of [ReadLog], with the file's name, and of kind IO.
+// The errors are those of [ReadLog], with the file's name, and errors of kind IO.
 func OpenLog(path, key string) (*Log, error) {
 	l := &Log{key: key, path: path}
 	sealed.Sweep(path)
@@ -98,9 +98,9 @@ func OpenLog(path, key string) (*Log, error) {
 	return l, nil
 }
 
-// ReadLog reads what [Log.Write] wrote. A damaged log is an [outcome.Error] of
-// kind Parse, as is one of another version; a log with another key is one of kind
-// BadParameter. Where r fails, the error is of kind IO.
+// ReadLog reads what [Log.Write] wrote. A log that is damaged or of another version is an
+// [outcome.Error] of kind Parse; a log with another key is one of kind BadParameter. If r
+// fails, the error is of kind IO.
 func ReadLog(r io.Reader, key string) (*Log, error) {
 	var body logBody
 	if err := logFile.Read(r, &body); err != nil {
@@ -127,7 +127,7 @@ func (l *Log) Write(w io.Writer) error {
 // Len returns the number of evaluations.
 func (l *Log) Len() int { return len(l.entries) }
 
-// Memories returns what the objective has said that it remembers, evaluation by evaluation.
+// Memories returns the memory of every evaluation, in order.
 func (l *Log) Memories() []Memory {
 	out := make([]Memory, 0, len(l.entries))
 	for i := range l.entries {
@@ -136,7 +136,7 @@ func (l *Log) Memories() []Memory {
 	return out
 }
 
-// at returns the k-th answer, if its question is the one asked.
+// at returns the k-th evaluation, or an error if it belongs to another request.
 func (l *Log) at(k int, request Request) (Evaluation, error) {
 	e := &l.entries[k]
 	sameBits := func(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }
@@ -167,7 +167,7 @@ func (l *Log) at(k int, request Request) (Evaluation, error) {
 	}, nil
 }
 
-// add keeps a question and its answer.
+// add records a request and its evaluation, and saves the log if it is time to.
 func (l *Log) add(request Request, e Evaluation) error {
 	if k := len(l.entries); k > 0 {
 		l.entries[k-1].Last = nil
@@ -202,7 +202,7 @@ func (l *Log) add(request Request, e Evaluation) error {
 	return l.save()
 }
 
-// save replaces the log's file by a new one where that lacks evaluations. nil has no file.
+// save replaces the file of the log if it lacks evaluations. A nil log has no file.
 func (l *Log) save() error {
 	if l == nil || !l.unsaved {
 		return nil
@@ -224,7 +224,7 @@ func (l *Log) ioError(message string, err error) error {
 	return &outcome.Error{Kind: outcome.IO, Message: message, File: l.path, Err: err}
 }
 
-// logFile is how a log is kept.
+// logFile is the file format of a log.
 var logFile = sealed.Kind{Key: "pare_search_log", Noun: "log of a search", Version: 4, Oldest: 3}
 
 type logBody struct {

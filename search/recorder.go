@@ -10,7 +10,7 @@ import (
 )
 
 // recorder stands between a method and its objective: it counts evaluations,
-// chooses their tolerance, and remembers the best.
+// chooses their tolerance, and keeps the best.
 type recorder struct {
 	objective Objective
 	options   Options
@@ -21,21 +21,21 @@ type recorder struct {
 	merit func(*Evaluation) float64
 
 	best, loose ranked      // of the evaluations at the final tolerance, and of the others
-	least       *Evaluation // of least finite value, whatever became of its λ later
-	unranked    *Evaluation // the first evaluation without a rank: what is returned while nothing has been ranked
+	least       *Evaluation // the one of least finite value, whatever a later evaluation of its λ gave
+	unranked    *Evaluation // the first without a merit, returned if no evaluation has one
 	schedule    []float64   // tolerances of the first evaluations
-	asked       int
-	tightest    float64   // no evaluation asks for a looser tolerance
-	from        []float64 // what the next evaluation begins at, if not at the last
+	asked       int         // number of tolerances chosen
+	tightest    float64     // no evaluation asks for a looser tolerance
+	from        []float64   // the λ whose solutions the next evaluation starts from; nil: the last evaluation
 }
 
-// ranked is an evaluation and what it is worth.
+// ranked is an evaluation with its merit.
 type ranked struct {
 	*Evaluation
 	merit float64
 }
 
-// errBudget ends a search from within.
+// errBudget ends a method whose evaluations are used up.
 var errBudget = errors.New("search: evaluations used up")
 
 func newRecorder(f Objective, o Options) (*recorder, error) {
@@ -53,8 +53,7 @@ func newRecorder(f Objective, o Options) (*recorder, error) {
 	return &recorder{objective: f, options: o, schedule: schedule, tightest: math.Inf(1)}, nil
 }
 
-// search runs a method, confirms the best point, and turns how it ended into a
-// result.
+// search runs a method, confirms the best point, and returns the result.
 func (r *recorder) search(ctx context.Context, method func(ctx context.Context) (outcome.Status, error)) (*Result, error) {
 	var status outcome.Status
 	err := func() (err error) {
@@ -76,16 +75,17 @@ func (r *recorder) search(ctx context.Context, method func(ctx context.Context) 
 // sharpen makes all evaluations that follow ask for the final tolerance.
 func (r *recorder) sharpen() { r.tightest = r.options.Tol }
 
-// left returns how much of the budget is left.
+// left returns the number of evaluations left in the budget.
 func (r *recorder) left() int { return r.options.Evaluations - len(r.result.Evaluations) }
 
-// eval evaluates the objective at a copy of x, at the tolerance whose turn it is; at
-// the final one where that gives nothing to trust, as do all that follow.
+// eval evaluates the objective at a copy of x, at the tolerance whose turn it is. If the
+// result is not trusted, it evaluates x again at the final tolerance, which then holds for
+// all evaluations that follow.
 func (r *recorder) eval(ctx context.Context, x []float64, valueOnly bool) (*Evaluation, error) {
 	return r.evalAt(ctx, x, valueOnly, r.turn(0))
 }
 
-// evalWithin is [recorder.eval] for a step that a relative gap would do for.
+// evalWithin is [recorder.eval] for a step that needs no smaller relative gap than gap.
 func (r *recorder) evalWithin(ctx context.Context, x []float64, gap float64) (*Evaluation, error) {
 	return r.evalAt(ctx, x, false, r.turn(gap))
 }
@@ -98,20 +98,20 @@ func (r *recorder) evalAt(ctx context.Context, x []float64, valueOnly bool, tol 
 		if err != nil || e.Trusted || e.Final {
 			return e, err
 		}
-		// A system that is singular at a loose tolerance is so at the next, mostly.
+		// A system that is singular at a loose tolerance mostly is so at the next one, too.
 		tol = final
 		r.tightest = tol
 	}
 }
 
-// turn returns the tolerance whose turn it is; where the schedule leaves that to the
-// method, what its step needs, 0 where it does not know.
+// turn returns the tolerance of the next evaluation. need is the gap that the method's
+// step needs, which counts under [Auto]; 0 if unknown.
 func (r *recorder) turn(need float64) float64 {
 	final := r.options.Tol
 	k := r.asked
 	r.asked++
 	switch {
-	case r.left() <= 2: // they may be all there is to compare
+	case r.left() <= 2: // the last evaluations may be the only ones to compare
 		return final
 	case need > 0 && r.options.Schedule == Auto:
 		return min(sufficient(need, final), r.tightest)
@@ -121,10 +121,10 @@ func (r *recorder) turn(need float64) float64 {
 	return final
 }
 
-// once makes one evaluation and remembers it.
+// once makes one evaluation and records it.
 func (r *recorder) once(ctx context.Context, request Request) (*Evaluation, error) {
 	x := request.LogLambda
-	// The last evaluation is kept for a best point known only loosely.
+	// The last evaluation of the budget is reserved for a best point that is known only loosely.
 	reserved := r.loose.Evaluation != nil && r.loose.merit < r.best.worth() && !slices.Equal(r.loose.LogLambda, x)
 	if left := r.left(); left == 0 || (left == 1 && reserved) {
 		return nil, errBudget
@@ -156,7 +156,7 @@ func (r *recorder) once(ctx context.Context, request Request) (*Evaluation, erro
 	return &e, nil
 }
 
-// answer gets an evaluation from the log, or from the objective.
+// answer returns an evaluation from the log, and then old is true, or from the objective.
 func (r *recorder) answer(ctx context.Context, request Request) (e Evaluation, old bool, err error) {
 	if log := r.options.Log; log != nil && r.options.Logged+len(r.result.Evaluations) < len(log.entries) {
 		if err := ctx.Err(); err != nil {
@@ -178,14 +178,14 @@ func (r *recorder) answer(ctx context.Context, request Request) (e Evaluation, o
 	return e, false, nil
 }
 
-// rank keeps e where it is the best so far.
+// rank keeps e if it is the best so far.
 func (r *recorder) rank(e *Evaluation) {
 	merit := e.Value
 	if r.merit != nil {
 		merit = r.merit(e)
 	}
 	if e.Final && r.loose.Evaluation != nil && slices.Equal(e.LogLambda, r.loose.LogLambda) {
-		r.loose = ranked{} // now it is known better
+		r.loose = ranked{} // e replaces it at the final tolerance
 	}
 	if finite(e.Value) && (r.least == nil || e.Value < r.least.Value) {
 		r.least = e
@@ -196,7 +196,8 @@ func (r *recorder) rank(e *Evaluation) {
 	r.place(ranked{e, merit})
 }
 
-// place keeps a point that is the best of its tolerance so far.
+// place keeps an evaluation that has the least merit so far, among those at the final
+// tolerance or among the others.
 func (r *recorder) place(e ranked) {
 	top := &r.loose
 	if e.Final {
@@ -207,7 +208,7 @@ func (r *recorder) place(e ranked) {
 	}
 }
 
-// worth is the merit, +Inf where there is no evaluation.
+// worth returns the merit, +Inf if there is no evaluation.
 func (r ranked) worth() float64 {
 	if r.Evaluation == nil {
 		return math.Inf(1)
@@ -215,12 +216,13 @@ func (r ranked) worth() float64 {
 	return r.merit
 }
 
-// restarts are the moves tried from a start that cannot be searched from.
+// restarts are the moves in every coordinate that are tried from an unusable start.
 var restarts = [...]float64{2, -2, 6, -6}
 
-// begin evaluates the start. Where nothing moves, as at and above λmax, it starts
-// again below; where a value or slope is not finite, or not to be trusted at the first
-// tolerance, above or below. The flat evaluation is returned too. A status says that there is nowhere to start.
+// begin evaluates the start. If the solutions do not change with λ there, as at and above
+// λmax, begin tries points below; if a value or slope is not finite, or not trusted at
+// the first tolerance, points above and below. It returns the last flat evaluation, too.
+// A status other than "" says that there is no point to start from.
 func (r *recorder) begin(ctx context.Context, start []float64, box Box) (here, flat *Evaluation, status outcome.Status, err error) {
 	start = slices.Clone(start)
 	box.clamp(start)
@@ -228,12 +230,12 @@ func (r *recorder) begin(ctx context.Context, start []float64, box Box) (here, f
 		return nil, nil, "", err
 	}
 	if doubtful(here) {
-		r.sharpen() // a system that is singular here is so close by, mostly
+		r.sharpen() // a system that is singular here mostly is so close by, too
 	}
 	if here, flat, err = r.restart(ctx, here, start, box); err != nil {
 		return nil, nil, "", err
 	}
-	if doubtful(here) { // and the box leaves no other place
+	if doubtful(here) { // and there is no other point in the box
 		if here, err = r.confirm(ctx, here); err != nil {
 			return nil, nil, "", err
 		}
@@ -252,11 +254,11 @@ func (r *recorder) begin(ctx context.Context, start []float64, box Box) (here, f
 	return here, flat, "", nil
 }
 
-// doubtful reports an evaluation that is not to be trusted at its tolerance, which is not the last.
+// doubtful reports whether an evaluation is not trusted, and not at the final tolerance.
 func doubtful(e *Evaluation) bool { return !e.Trusted && !e.Final }
 
-// restart moves from a start that cannot be searched from, to where one can, if there is such a place. The last flat
-// evaluation on the way is returned too.
+// restart moves from a start that cannot be searched from to the first point of [restarts] that can, if there is one.
+// It also returns the last flat evaluation on the way.
 func (r *recorder) restart(ctx context.Context, here *Evaluation, start []float64, box Box) (_, flat *Evaluation, err error) {
 	for _, move := range restarts {
 		if here.usable() && !here.Flat && !doubtful(here) {
@@ -282,7 +284,8 @@ func (r *recorder) restart(ctx context.Context, here *Evaluation, start []float6
 	return here, flat, nil
 }
 
-// beginAt begins at an evaluation where that is good enough to go on from, by its solutions, else by [recorder.begin].
+// beginAt begins at an evaluation, and the next at its solutions, if that is good enough to go on from; else it calls
+// [recorder.begin].
 func (r *recorder) beginAt(ctx context.Context, start Evaluation, box Box) (here *Evaluation, status outcome.Status, err error) {
 	if start.Gradient != nil && start.Final && start.Trusted && start.usable() && !start.Flat && start.Tol <= r.options.Tol {
 		r.from = start.LogLambda
@@ -293,8 +296,8 @@ func (r *recorder) beginAt(ctx context.Context, start Evaluation, box Box) (here
 	return here, status, err
 }
 
-// confirm returns e if it was evaluated at the final tolerance. If not, it
-// evaluates again there, at that tolerance; so do all evaluations that follow.
+// confirm returns e if it was evaluated at the final tolerance. If not, it evaluates
+// the λ of e again at that tolerance, which then holds for all evaluations that follow.
 func (r *recorder) confirm(ctx context.Context, e *Evaluation) (*Evaluation, error) {
 	if e.Final {
 		return e, nil
@@ -303,7 +306,7 @@ func (r *recorder) confirm(ctx context.Context, e *Evaluation) (*Evaluation, err
 	return r.eval(ctx, e.LogLambda, false)
 }
 
-// again is [recorder.confirm] of a point to go on from: an error where nothing leads on.
+// again is [recorder.confirm] of a point to go on from; it returns an error if that is not usable.
 func (r *recorder) again(ctx context.Context, e *Evaluation) (*Evaluation, error) {
 	next, err := r.confirm(ctx, e)
 	if err == nil && !next.usable() {
@@ -312,13 +315,13 @@ func (r *recorder) again(ctx context.Context, e *Evaluation) (*Evaluation, error
 	return next, err
 }
 
-// lost is the error of a point that leads nowhere.
+// lost returns the error of a point that is not usable at the final tolerance.
 func lost(e *Evaluation) error {
 	return outcome.Errorf(outcome.NonFinite, "value or slope is not finite at %g to the final tolerance, and was before", e.LogLambda)
 }
 
-// finish turns an early end into a status. An error that is neither the budget nor
-// ctx is returned with what there is.
+// finish sets the best evaluation, and the status of an early end. It returns an error
+// that is neither errBudget nor that of ctx together with the result so far.
 func (r *recorder) finish(ctx context.Context, status outcome.Status, err error) (*Result, error) {
 	out := &r.result
 	out.Status = status

@@ -10,23 +10,23 @@ import (
 )
 
 const (
-	resumptions = 6    // evaluations before the path is gone after all
-	rivals      = 2    // other basins looked into, at most
-	rivalling   = 0.25 // standard errors above the best that the earlier scan has seen them at most
-	longest     = 1.0  // step
-	much        = 0.1  // of the objective that is fresh, from which on corners have moved, and what comes cheaper is seen first
-	nearlyAll   = 0.03 // training loss that dense solutions leave which follow single rows
+	resumptions = 6    // evaluations after which the search follows the path after all
+	rivals      = 2    // other basins that are evaluated, at most
+	rivalling   = 0.25 // standard errors above the best of the earlier scan up to which another basin counts
+	longest     = 1.0  // longest step
+	much        = 0.1  // fresh share of the objective above which corners have moved, and sparser points are seen first
+	nearlyAll   = 0.03 // training loss below which dense solutions fit single rows
 	probe       = 0.4  // step where no curvature is known
-	eager       = 1.5  // times a step into where no slope is known: slopes mostly die away ever more slowly
-	nearby      = 1.5  // how far away points may be whose slopes make a curvature
-	distinct    = 0.3  // how far at least: slopes nearby differ by the columns that come in between
-	ahead       = 0.25 // of a point is where its curvature counts: towards where the criterion falls
+	eager       = 1.5  // factor on a step to where no slope is known: slopes mostly vanish more and more slowly
+	nearby      = 1.5  // largest distance of points whose slopes make a curvature
+	distinct    = 0.3  // their least distance: closer slopes differ by the columns that enter between them
+	ahead       = 0.25 // distance from a point, towards where the criterion falls, at which its curvature is taken
 )
 
-// resume goes on from where an earlier scan at nearly the same objective has ended, by
-// the slope there and the curvature that the earlier one has seen, until the slope promises
-// less than a hundredth of a standard error or changes sign. It reports false where that
-// leads nowhere, or to nothing better than the null model: the path has to be gone.
+// resume goes on from the end of an earlier scan of nearly the same objective, by the slope there
+// and the curvature that the earlier scan has seen, until the slope predicts a gain of less than a
+// hundredth of a standard error or changes sign. It reports false if that leads nowhere, or to no
+// point better than the null model: the search then has to follow the path.
 func (l *scan) resume(ctx context.Context) (bool, error) {
 	if len(l.o.Earlier) == 0 {
 		return false, nil
@@ -57,7 +57,7 @@ func (l *scan) resume(ctx context.Context) (bool, error) {
 }
 
 // beginnings returns the depth to begin at, that of the earlier choice or of a sparser point that was nearly as good,
-// and those of other basins to look into.
+// and the depths of other basins to evaluate.
 func (l *scan) beginnings() (depth float64, others []float64) {
 	depth = min(l.depth(&l.o.Earlier[0]), l.o.Bottom)
 	others, sparser := l.rivals(depth)
@@ -68,7 +68,8 @@ func (l *scan) beginnings() (depth float64, others []float64) {
 	return depth, others
 }
 
-// enter evaluates the point at a depth. It reports false where there is none to go on from.
+// enter evaluates the point at a depth. It reports whether the best point then has a slope and is better than the
+// null model, so that the search can go on from it.
 func (l *scan) enter(ctx context.Context, depth float64) (leads bool, err error) {
 	if !(depth > 0 && depth <= l.o.Bottom) {
 		return false, nil
@@ -83,8 +84,8 @@ func (l *scan) enter(ctx context.Context, depth float64) (leads bool, err error)
 	return l.best != nil && !math.IsNaN(l.best.slope) && !l.beaten(), nil
 }
 
-// onwards returns the depth of the next point, by the slope of the best one and the curvature, which
-// it brings up to date; done where that promises too little, or what lies there is known.
+// onwards updates the curvature and returns the depth of the next point, by the curvature and the slope of the best
+// point. done is true if the predicted gain is too small, or if a known point lies there.
 func (l *scan) onwards(earlier []point, curvature *float64) (depth float64, done bool) {
 	for _, seen := range [][]point{earlier, l.points} {
 		if bend := bendAt(l.best.depth, -math.Copysign(ahead, l.best.slope), seen); bend > 0 {
@@ -104,7 +105,7 @@ func (l *scan) onwards(earlier []point, curvature *float64) (depth float64, done
 	}
 	switch {
 	case content && len(l.points) == 1 && l.spent <= l.o.Free && (l.o.Fresh == 0 || l.o.Fresh > much && 2*l.spent <= l.allowance()):
-		// The criterion has corners, which a slope does not see; where little is fresh the
+		// The criterion has corners, which a slope does not show; if little is fresh, the
 		// earlier scan has seen them.
 		step = math.Copysign(probe, step)
 	case content, lies(l.points, l.best.depth, step):
@@ -117,8 +118,9 @@ func (l *scan) onwards(earlier []point, curvature *float64) (depth float64, done
 	return depth, done
 }
 
-// tail returns what is left to fall of a criterion that falls by a constant rate, as the excess over the noise does where next to
-// nothing else is left of the training loss, and the rate: by the slopes at the best point and at the nearest before it that was steeper.
+// tail returns how much a criterion has left to fall that decays at a constant rate, and the rate. The excess over the
+// noise decays in this way where hardly anything else is left of the training loss. The rate is that of the slopes at
+// the best point and at the nearest steeper point before it; both are 0 if there is none.
 func (l *scan) tail() (rest, rate float64) {
 	slope, nearest := l.best.slope, math.Inf(1)
 	for _, p := range l.points {
@@ -133,16 +135,16 @@ func (l *scan) tail() (rest, rate float64) {
 	return math.Abs(slope) / rate, rate
 }
 
-// choiceFits reports whether solutions at the earlier choice are dense and fit nearly every row: with
-// others they are others, and it is as far to there as from nothing.
+// choiceFits reports whether the solutions at the earlier choice are dense and fit nearly every row. On
+// other rows such solutions are different, so that a warm start from them saves nothing.
 func (l *scan) choiceFits() bool {
 	return l.o.Sparse && l.o.Interpolates && slices.ContainsFunc(l.o.Earlier, func(e Evaluation) bool {
 		return slices.Equal(e.LogLambda, l.o.Earlier[0].LogLambda) && e.Saturation >= crowded && e.TrainLoss < nearlyAll
 	})
 }
 
-// worth is what a slope has to promise, in standard errors, for another point: more where that
-// would make the work more than is allowed.
+// worth returns the predicted gain, in standard errors, from which on another point is evaluated: it is
+// larger where that point would exceed the allowed work.
 func (l *scan) worth() float64 {
 	if l.spent+l.here.Work > l.allowance() {
 		return worthDoubt
@@ -150,9 +152,9 @@ func (l *scan) worth() float64 {
 	return enough
 }
 
-// rivals returns the depths of other basins that the earlier scan has seen to be nearly as
-// deep as the one it has chosen, the best first, and the least depth at which it was nearly as
-// good, 0 where that is next to the one chosen.
+// rivals returns the depths of other basins of the earlier scan that were nearly as deep as the
+// chosen one, the best first. least is the least depth apart from the chosen one at which the
+// criterion was nearly as good, 0 if there is none.
 func (l *scan) rivals(chosen float64) (depths []float64, least float64) {
 	earlier := scan{recorder: l.recorder, o: l.o}
 	for _, p := range l.earlier() {
@@ -177,8 +179,8 @@ func (l *scan) rivals(chosen float64) (depths []float64, least float64) {
 	return depths[:min(len(depths), rivals)], least
 }
 
-// allowance is the work up to which points are evaluated that promise little: half of what a scan
-// from nothing takes, by that of the earlier one.
+// allowance returns the work up to which points of little predicted gain are evaluated: half of
+// that of a scan without an earlier one, estimated from the work of the earlier scan.
 func (l *scan) allowance() (work float64) {
 	for i := range l.o.Earlier {
 		work += l.o.Earlier[i].Work
@@ -186,7 +188,7 @@ func (l *scan) allowance() (work float64) {
 	return 0.5 * work / (1 - l.o.Fresh)
 }
 
-// compare evaluates other basins that nothing has been seen of, as long as that is allowed.
+// compare evaluates other basins that are apart from all points seen, as long as the allowance is not exceeded.
 func (l *scan) compare(ctx context.Context, depths []float64) error {
 	for _, depth := range depths {
 		from := l.nearest(depth)
@@ -200,8 +202,8 @@ func (l *scan) compare(ctx context.Context, depths []float64) error {
 	return nil
 }
 
-// priceBetween returns the work of the earlier scan between two depths, the second of which is one
-// of its points: about what it takes to go there from the first.
+// priceBetween returns the work of the earlier scan between two depths, including that of the point at
+// the second: an estimate of the work of going from the first to the second.
 func (l *scan) priceBetween(from, to float64) (work float64) {
 	for i := range l.o.Earlier {
 		if e, depth := &l.o.Earlier[i], l.depth(&l.o.Earlier[i]); depth == to || (depth-from)*(depth-to) < 0 {
@@ -211,7 +213,7 @@ func (l *scan) priceBetween(from, to float64) (work float64) {
 	return work
 }
 
-// depth is the inverse of lambda.
+// depth returns the depth of an evaluation, the inverse of [scan.lambda]; NaN unless it has one λ.
 func (l *scan) depth(e *Evaluation) float64 {
 	if len(e.LogLambda) != 1 {
 		return math.NaN()
@@ -230,9 +232,9 @@ func (l *scan) earlier() (points []point) {
 	return points
 }
 
-// bendAt returns the second derivative a little off a depth by the slopes of two points near that,
-// on either side if there are such, as near as they are distinct; NaN where no two have slopes that
-// grow with the depth.
+// bendAt returns the second derivative at depth + off from the slopes of two points near that depth: the
+// closest two that are distinct, preferably on both sides of it. It returns NaN if no two points have
+// slopes that grow with the depth.
 func bendAt(depth, off float64, points []point) float64 {
 	bend, least := math.NaN(), math.Inf(1)
 	for i := range points {
@@ -257,8 +259,8 @@ func bendAt(depth, off float64, points []point) float64 {
 	return bend
 }
 
-// descent returns the Newton step of a slope and what it promises, of a curvature that is
-// not known or no minimum's a step to find out.
+// descent returns the Newton step for a slope and the gain that it predicts. If the curvature is unknown
+// or not positive, it returns a step to find out, and +Inf.
 func descent(slope, curvature float64) (step, promise float64) {
 	if !(curvature > 0) {
 		return math.Copysign(probe, -slope), math.Inf(1)
@@ -267,8 +269,8 @@ func descent(slope, curvature float64) (step, promise float64) {
 	return math.Copysign(step, -slope), 0.5 * math.Abs(slope) * step
 }
 
-// lies reports whether a point of known slope lies ahead of a depth in the direction of a
-// step, and not too far: the minimum between them is the model's.
+// lies reports whether a point of known slope lies beyond a depth in the direction of a step, and nearby:
+// the model then predicts the minimum between them.
 func lies(points []point, depth, step float64) bool {
 	return slices.ContainsFunc(points, func(p point) bool {
 		away := (p.depth - depth) * math.Copysign(1, step)

@@ -9,7 +9,7 @@ import (
 )
 
 // Random evaluates the objective, value only, at points drawn uniformly from the
-// box by SplitMix64 with the given seed: a baseline. It ends, Exhausted, when its budget is drawn.
+// box by SplitMix64 with the given seed: a baseline. It ends, Exhausted, when its budget is spent.
 func Random(ctx context.Context, f Objective, box Box, seed uint64, options Options) (*Result, error) {
 	if err := box.bounded(); err != nil {
 		return nil, err
@@ -19,8 +19,8 @@ func Random(ctx context.Context, f Objective, box Box, seed uint64, options Opti
 }
 
 // Halton evaluates the objective, value only, at the points of Halton's sequence
-// in the box, which fill it more evenly than random ones do: a baseline for a
-// few coordinates. It ends, Exhausted, when its budget is drawn.
+// in the box, which fill it more evenly than random points do: a baseline for a
+// few coordinates. It ends, Exhausted, when its budget is spent.
 func Halton(ctx context.Context, f Objective, box Box, options Options) (*Result, error) {
 	if err := box.bounded(); err != nil {
 		return nil, err
@@ -35,7 +35,7 @@ func Halton(ctx context.Context, f Objective, box Box, options Options) (*Result
 	})
 }
 
-// bounded returns the error of a box from which no point can be drawn.
+// bounded returns an error if the box is invalid or not bounded, so that no point can be drawn from it.
 func (b Box) bounded() error {
 	if err := b.check(b.Lower); err != nil {
 		return err
@@ -48,7 +48,7 @@ func (b Box) bounded() error {
 	return nil
 }
 
-// at returns the point a share t along coordinate i.
+// at returns the value of coordinate i at share t of the way from its lower to its upper bound.
 func (b Box) at(i int, t float64) float64 {
 	return min(max(math.FMA(t, b.Upper[i]-b.Lower[i], b.Lower[i]), b.Lower[i]), b.Upper[i])
 }
@@ -62,7 +62,7 @@ func (b Box) point(r *random.SplitMix64) []float64 {
 	return x
 }
 
-// radicalInverse mirrors the digits of k in a base at the point.
+// radicalInverse returns the digits of k in a base, mirrored at the radix point.
 func radicalInverse(k, base int) float64 {
 	digits, size := 0, 1
 	for ; k > 0; k /= base {

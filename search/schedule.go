@@ -5,11 +5,11 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// Schedule names how the tolerances of evaluations reach [Options].Tol. Early
-// steps need less than the last one. Whatever the schedule, a search ends only
-// on evaluations at the final tolerance, and an evaluation that is not trusted
-// is repeated at the final tolerance, which all that follow have; a start that is not
-// trusted is left for a point above it.
+// Schedule names how the tolerances of evaluations decrease to [Options].Tol. Early
+// steps need less precision than the last one. Whatever the schedule, a search ends
+// only on evaluations at the final tolerance. An evaluation that is not trusted is
+// repeated at the final tolerance, which then holds for all that follow; a start that
+// is not trusted is first replaced by a point above it.
 type Schedule string
 
 // The schedules.
@@ -17,16 +17,16 @@ const (
 	Exact  Schedule = "exact"  // the final tolerance throughout
 	Approx Schedule = "approx" // the paper's: geometric from 1e-2, in ten evaluations
 	// Auto begins with 1e-3. Then [Secant] and [TrustRegion] ask for what their next step
-	// needs, 1e-4 or less; the others for 1e-4, 1e-4, 1e-5, 1e-6, then the final one.
+	// needs, 1e-4 or less; other methods for 1e-4, 1e-4, 1e-5, 1e-6, then the final one.
 	Auto Schedule = "auto"
 )
 
 const (
-	defaultFinal = 1e-6 // where a schedule has nothing to end at
+	defaultFinal = 1e-6 // the final tolerance where none is given
 	approxFirst  = 1e-2
 	approxLength = 10
-	loosest      = 1e-4 // after the first evaluation
-	nearFinal    = 10   // times the final tolerance: what is not worth an evaluation to be confirmed
+	loosest      = 1e-4 // the loosest tolerance after the first evaluation
+	nearFinal    = 10   // times the final tolerance: below that the final one is asked for at once
 )
 
 // tolerances returns what the first evaluations ask for, none tighter than
@@ -52,7 +52,7 @@ func (s Schedule) tolerances(final float64, evaluations int) ([]float64, error) 
 	return loose, nil
 }
 
-// sufficient returns the tolerance to ask for where need would do.
+// sufficient returns the tolerance to ask for if a step needs the tolerance need.
 func sufficient(need, final float64) float64 {
 	if need < nearFinal*final {
 		return final

@@ -9,22 +9,23 @@ import (
 )
 
 // Secant minimises over one λ by the secant method on the slope L′ within a
-// bracket. The first step has length 1 against the slope; then each step goes
-// where the line through the last two slopes vanishes, or further where the last
-// three are bent, no further than 1 towards small λ, where inner problems are
-// expensive, and 2 towards large or where L is concave.
-// Once a minimum is bracketed steps stay inside, not too close to the ends, and a
-// bracket that shrinks slowly is halved.
+// bracket. The first step has length 1 against the slope. Each later step leads to
+// the root of the line through the last two slopes, or further where the last three
+// slopes are bent. It is at most 1 towards small λ, where inner problems are
+// expensive, and at most 2 towards large λ or where L is concave.
+// Once a minimum is bracketed, steps stay inside the bracket, not too close to its
+// ends, and a bracket that shrinks slowly is halved.
 //
 // On real data L′ is a saw-tooth and L looks smooth: knots carry a large part of
-// the curvature, which is why slopes between iterates serve better than second
-// derivatives on a segment, and why the minimum may be a kink. A point that is
-// clearly higher than the best end of the bracket is an end of it whatever its
-// slope says, so that the best point seen stays inside.
+// the curvature. Slopes at the iterates therefore serve better than second
+// derivatives between knots, and the minimum may be a kink. A point that is
+// clearly higher than the best end of the bracket becomes an end whatever its
+// slope is, so that the best point seen stays inside.
 //
-// The search stops where the bracket promises less than options.Stop, as
-// Stationary, or as Kink where the slopes at its ends have not shrunk with it; at
-// the Box; or where the objective is Flat.
+// The search stops where the predicted gain within the bracket is below
+// options.Stop: as Stationary, or as Kink if the slopes at the ends have not shrunk
+// with the bracket. It also stops at the border, as Box, or where the objective is
+// Flat.
 func Secant(ctx context.Context, f Objective, start float64, box Box, options Options) (*Result, error) {
 	if err := box.check([]float64{start}); err != nil {
 		return nil, err
@@ -41,13 +42,13 @@ func Secant(ctx context.Context, f Objective, start float64, box Box, options Op
 const (
 	downwards = 1.0     // longest step towards small λ where L is convex
 	upwards   = 2.0     // longest step towards large λ, or where L is concave
-	concave   = 3.0     // growth of a step from one to the next where L is concave
-	nearEnd   = 0.05    // share of the bracket kept from its ends
-	smooth    = 1.5     // growth of the curvature, from one bracket to the next, above which it is a kink's
-	bend      = 1. / 16 // step of the power in root
-	narrow    = 1e-4    // bracket below which its ends are one point
-	// secantError is the gap for a step, as a share of what it promises: values err by ten
-	// times that and, under a ridge, a hundred times.
+	concave   = 3.0     // factor from one step to the next where L is concave
+	nearEnd   = 0.05    // share of the bracket that steps keep from its ends
+	smooth    = 1.5     // factor from one bracket's curvature to the next above which there may be a kink
+	bend      = 1. / 16 // increment of the power in root
+	narrow    = 1e-4    // width of a bracket below which its ends count as one point
+	// secantError is the gap for a step, as a share of its predicted gain: values err by ten
+	// times the gap and, under a ridge, by a hundred times.
 	secantError = 1e-3
 )
 
@@ -80,17 +81,17 @@ func (r *recorder) secant(ctx context.Context, start float64, box Box) (outcome.
 	}
 }
 
-// bracket is an interval that holds a minimum. L falls into it at its better end;
-// at the other it falls into it too, or is higher there. An end that has not been
-// found is nil.
+// bracket is an interval that contains a minimum. From its better end L falls into
+// the interval; from the other end L falls into it, too, or L is higher there. An
+// end that has not been found is nil.
 type bracket struct {
 	lower, upper float64 // the box
 	left, right  *Evaluation
-	here, last   *Evaluation // evaluated last, and before it
-	older        *Evaluation // and before that
-	stalls       int         // steps in a row that did not halve the bracket
+	here, last   *Evaluation // the last evaluation, and the one before it
+	older        *Evaluation // the one before last
+	stalls       int         // consecutive steps that did not halve the bracket
 	broad        float64     // curvature over the first bracket, 0 before there is one
-	bent, bends  float64     // over the last bracket and over this
+	bent, bends  float64     // curvature over the previous bracket and over this one
 }
 
 // add narrows the bracket by a new evaluation.
@@ -135,8 +136,8 @@ func (b *bracket) width() float64 {
 	return b.right.LogLambda[0] - b.left.LogLambda[0]
 }
 
-// better returns the end that L falls from into the bracket, the lower one where
-// both do; nil before there is one.
+// better returns the end from which L falls into the bracket, the lower one if it
+// falls from both; nil if no end has been found.
 func (b *bracket) better() *Evaluation {
 	if b.left == nil || (b.right != nil && steers(b.right) && (!steers(b.left) || b.right.Value < b.left.Value)) {
 		return b.right
@@ -144,7 +145,7 @@ func (b *bracket) better() *Evaluation {
 	return b.left
 }
 
-// steers reports whether the slope of e says where to go.
+// steers reports whether the slope of e shows a direction: it is finite, and e is not flat.
 func steers(e *Evaluation) bool { return e.usable() && !e.Flat }
 
 // straddles reports whether the slopes at both ends point into the bracket.
@@ -167,8 +168,8 @@ func (b *bracket) curvature() float64 {
 	return 2 * (other.Value - best.Value + float64(math.Abs(slope(best))*width)) / float64(width*width)
 }
 
-// end returns why the search is over and the evaluation to confirm before that
-// is believed, or "".
+// end returns the status with which the search ends, and the evaluation that has to
+// be at the final tolerance for that; "" if the search goes on.
 func (b *bracket) end(stop float64) (outcome.Status, *Evaluation) {
 	here := b.here
 	x, g := here.LogLambda[0], slope(here)
@@ -195,24 +196,24 @@ func (b *bracket) end(stop float64) (outcome.Status, *Evaluation) {
 	if !best.Final || status != outcome.Kink {
 		return status, best
 	}
-	// A kink is believed when both of its sides are.
+	// A kink counts only if both of its sides are at the final tolerance.
 	if !b.left.Final {
 		return status, b.left
 	}
 	return status, b.right
 }
 
-// unresolved reports whether the last step was too short for the objective: its
-// tolerance was met by the solution of the point before, so the value is that
-// one's, bit for bit, although both slopes say that it should have moved.
+// unresolved reports whether the last step was too short for the objective: the
+// solution of the point before met the tolerance, so that both values are equal, bit
+// for bit, although both slopes say that the value should have changed.
 func (b *bracket) unresolved() bool {
 	return b.last != nil && b.here.Final && b.last.Final && b.here.Value == b.last.Value &&
 		b.here.LogLambda[0] != b.last.LogLambda[0] && slope(b.here)*slope(b.last) > 0
 }
 
-// approach bounds what is left while no minimum is bracketed by what the slope
-// promises over another step like the last, or over the next where that is longer;
-// +Inf where L is not convex.
+// approach returns a bound of the remaining gain while no minimum is bracketed: the
+// gain that the slope predicts over another step as long as the last or, if that is
+// longer, over the next step; +Inf where L is not convex.
 func (b *bracket) approach() float64 {
 	if b.last == nil || !steers(b.here) || !steers(b.last) || !(b.chord() > 0) {
 		return math.Inf(1)
@@ -220,10 +221,10 @@ func (b *bracket) approach() float64 {
 	return math.Abs(slope(b.here)) * max(b.moved(), b.root())
 }
 
-// gain returns what one more step promises below the better end of the bracket:
-// what a parabola fitted to it has left. Where the curvature has grown since the
-// last bracket there may be a kink, which has the depth at which the tangents of
-// both ends meet.
+// gain returns the predicted gain below the better end of the bracket: that of a
+// parabola fitted to the bracket. If the curvature has grown since the previous
+// bracket there may be a kink, and the gain is at least that of the point where the
+// tangents at both ends meet.
 func (b *bracket) gain() float64 {
 	best, curvature := b.better(), b.curvature()
 	if !(curvature > 0) {
@@ -239,8 +240,7 @@ func (b *bracket) gain() float64 {
 	return max(parabola, kink)
 }
 
-// promise returns by what share of itself L falls on a step to x where the slope vanishes
-// there.
+// promise returns the predicted relative decrease of L on a step to x if the slope vanishes at x.
 func (b *bracket) promise(x float64) float64 {
 	from := b.here
 	if !math.IsInf(b.width(), 0) {
@@ -292,7 +292,7 @@ func (b *bracket) outward() float64 {
 	return min(b.upper, x+min(length, upwards))
 }
 
-// moved returns how long the last step was, and chord the mean second derivative
+// moved returns the length of the last step, and chord the mean second derivative
 // along it.
 func (b *bracket) moved() float64 { return math.Abs(b.here.LogLambda[0] - b.last.LogLambda[0]) }
 
@@ -300,10 +300,10 @@ func (b *bracket) chord() float64 {
 	return (slope(b.here) - slope(b.last)) / (b.here.LogLambda[0] - b.last.LogLambda[0])
 }
 
-// root returns how far from here the line through the last two slopes vanishes.
-// Towards small λ slopes die away, as powers of α do, and such steps would fall short
-// again and again: there the slopes are first divided by the least power, up to α
-// itself, that leaves the last three on a line or bent the other way.
+// root returns the distance from the last point to the root of the line through the
+// last two slopes. Towards small λ slopes vanish like powers of α, and such steps would
+// fall short again and again. There root first divides the slopes by the least power of
+// α, up to α itself, that leaves the last three on a line or bent the other way.
 func (b *bracket) root() float64 {
 	x, g := b.here.LogLambda[0], slope(b.here)
 	chord := b.chord()

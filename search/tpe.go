@@ -19,7 +19,7 @@ type TPEOptions struct {
 	Startup int
 	// Gamma is the share of points that count as good. 0 means 0.15.
 	Gamma float64
-	// Candidates is how many points are drawn to choose one from. 0 means 24.
+	// Candidates is the number of values drawn for a coordinate, of which one is chosen. 0 means 24.
 	Candidates int
 }
 
@@ -27,20 +27,20 @@ const (
 	tpeStartup    = 5
 	tpeGamma      = 0.15
 	tpeCandidates = 24
-	tpeSharpest   = 100 // the box's length over the least width of a kernel, at most
+	tpeSharpest   = 100 // upper bound of the box's length divided by the width of a kernel
 )
 
 // TPE is a baseline: the tree-structured Parzen estimator of Bergstra, Bardenet,
 // Bengio and Kégl (NIPS 2011, section 4) for coordinates that do not depend on
-// each other. The evaluations so far, values only, are split at the Gamma
-// quantile of their values into good and bad; for each coordinate ℓ estimates the
-// density of the good and g that of the bad; of some candidates drawn from ℓ the
-// one of largest ℓ/g, and so of largest expected improvement, is evaluated next.
+// each other. It splits the evaluations so far, values only, at the Gamma quantile
+// of their values into good and bad ones. For each coordinate ℓ is the estimated
+// density of the good points and g that of the bad. Of some candidates drawn from ℓ
+// it takes the one of largest ℓ/g, and so of largest expected improvement.
 //
 // A density is an equal mixture of the uniform prior and of a Gaussian at each
-// point, cut off at the box, as wide as the farther of its two neighbours, where
-// the ends of the box are neighbours too. It ends, Exhausted, when its budget is
-// drawn.
+// point, truncated to the box. Its width is the distance to the farther of the two
+// neighbours, where the ends of the box count as neighbours. TPE ends, Exhausted,
+// when its budget is spent.
 func TPE(ctx context.Context, f Objective, box Box, options TPEOptions) (*Result, error) {
 	if err := box.bounded(); err != nil {
 		return nil, err
@@ -82,8 +82,8 @@ func TPE(ctx context.Context, f Objective, box Box, options TPEOptions) (*Result
 	})
 }
 
-// splitAtQuantile returns the ⌈γn⌉ evaluations of least value, and the others.
-// Of equal values the earlier is the better; NaN is worst.
+// splitAtQuantile returns the ⌈γn⌉ evaluations of least value, and the rest.
+// Of equal values the earlier is better; NaN is worst.
 func splitAtQuantile(before []Evaluation, gamma float64) (good, bad []Evaluation) {
 	sorted := slices.Clone(before)
 	slices.SortStableFunc(sorted, func(a, b Evaluation) int {
@@ -100,11 +100,11 @@ func splitAtQuantile(before []Evaluation, gamma float64) (good, bad []Evaluation
 }
 
 // parzen is the density of one coordinate: the uniform density on [lower, upper]
-// and Gaussians cut off at its ends, all of equal weight.
+// and Gaussians truncated at its ends, all of equal weight.
 type parzen struct {
 	lower, upper  float64
 	centre, width []float64
-	mass          []float64 // of each Gaussian inside the box
+	mass          []float64 // the probability of each Gaussian inside the box
 }
 
 func newParzen(points []Evaluation, i int, lower, upper float64) *parzen {
@@ -132,7 +132,7 @@ func newParzen(points []Evaluation, i int, lower, upper float64) *parzen {
 
 const invSqrt2Pi = 0.39894228040143267794
 
-// density returns the mixture's density at x in the box, which is not one point.
+// density returns the density of the mixture at x in the box, which must not be a single point.
 func (p *parzen) density(x float64) float64 {
 	sum := 1 / (p.upper - p.lower)
 	for k, c := range p.centre {
@@ -142,7 +142,7 @@ func (p *parzen) density(x float64) float64 {
 	return sum / float64(1+len(p.centre))
 }
 
-// draw returns a point of the mixture.
+// draw returns a point drawn from the mixture.
 func (p *parzen) draw(r *random.SplitMix64) float64 {
 	k := int(r.Uniform() * float64(1+len(p.centre)))
 	if k == len(p.centre) || p.upper == p.lower {

@@ -9,30 +9,31 @@ import (
 )
 
 // TrustRegion minimises over a few λ: quasi-Newton steps no longer than a radius
-// in any coordinate, which begins at 1, grows to 3 where the quadratic model
-// tells the truth, and shrinks where it does not. Its second derivatives are the
-// objective's [Evaluation.Curvature], stiffened by what the last step met, or else a
-// BFGS matrix, damped so that it stays positive definite; both learn from failed
-// steps too. It keeps r × r numbers; for many λ use [LBFGS].
+// in any coordinate, which begins at 1 or, with the objective's curvature, at 2. The
+// radius grows up to 3 where the quadratic model predicts gains well, and shrinks where
+// it does not. The second derivatives are the objective's [Evaluation.Curvature],
+// stiffened by the curvature met on the last step, or else a BFGS matrix, damped so that
+// it stays positive definite; both are updated by failed steps, too. They take r × r
+// numbers; for many λ use [LBFGS].
 //
-// It takes steps that lower the value, and stops where the gradient, without what
-// pushes against the box, promises less than 100·options.Stop per unit of λ;
-// where the model promises less than options.Stop/100; or where the radius is below
-// 0.001. Where the curvature is the objective's, the model is believed sooner: at
-// options.Stop, whatever the slopes.
+// It takes steps that lower the value. It stops where the gradient, without the
+// components that push against the box, predicts a gain of less than 100·options.Stop
+// per unit of λ; where the model predicts less than options.Stop/100; or where the
+// radius is below 0.001. If the curvature is the objective's, it stops earlier: where
+// the model predicts less than options.Stop, whatever the gradient.
 //
-// The status is Box where only the border holds the iterate back, Stationary, Kink
-// where the curvature has grown without bound or no step lowers the value as the slope
-// says, be it along the valley that meets there, or Flat.
+// The status is Box where only the border holds the iterate back; Stationary; Kink
+// where the curvature has grown without bound, or where no step lowers the value as the
+// gradient predicts, not even along a valley that ends there; or Flat.
 //
-// Where two coordinates matter unequally it is worth starting where both do: for
-// the elastic net the Lasso's optimum, not a point where the solution is 0.
+// If two coordinates matter unequally, it is worth starting where both do: for the
+// elastic net at the Lasso's optimum, not at a point where the solution is 0.
 func TrustRegion(ctx context.Context, f Objective, start []float64, box Box, options Options) (*Result, error) {
 	return TrustRegionFrom(ctx, f, Evaluation{LogLambda: start}, box, options)
 }
 
-// TrustRegionFrom is [TrustRegion] from an evaluation, which is not made again where it has slopes and meets the
-// final tolerance. It is none of the result's, but may be the best.
+// TrustRegionFrom is [TrustRegion] from an evaluation, which is not repeated if it has a gradient and meets the final
+// tolerance. It is then not among the evaluations of the result, but it may be the best.
 func TrustRegionFrom(ctx context.Context, f Objective, start Evaluation, box Box, options Options) (*Result, error) {
 	if err := box.check(start.LogLambda); err != nil {
 		return nil, err
@@ -50,23 +51,23 @@ const (
 	knownRadius = 2.0 // where the curvature is known from the start
 	mostRadius  = 3.0
 	leastRadius = 1e-3
-	// afterConfirm is the least radius to go on with after a loose value, which
-	// steps were compared with, has been made good.
+	// afterConfirm is the least radius after the current point has been evaluated
+	// again at the final tolerance: steps were compared with its loose value before.
 	afterConfirm = 0.1
-	leastPromise = 0.01 // times options.Stop: what a step promises where all is over
-	trustError   = 0.1  // the gap for a step, as a share of what it promises
-	perUnit      = 100  // times options.Stop: what a slope may promise per unit of λ
-	goodModel    = 0.75 // share of the promised gain above which the radius grows
-	badModel     = 0.25 // and below which it shrinks
+	leastPromise = 0.01 // times options.Stop: the predicted gain of a step at which the search ends
+	trustError   = 0.1  // the gap for a step, as a share of its predicted gain
+	perUnit      = 100  // times options.Stop: the gain per unit of λ up to which a gradient counts as 0
+	goodModel    = 0.75 // share of the predicted gain above which the radius grows
+	badModel     = 0.25 // the same, below which the radius shrinks
 	valleyStep   = 0.4  // first step along a valley's floor
-	valleyWalls  = 10   // points among which its other wall is looked for
-	valleyWidth  = 0.1  // how far from here in a coordinate
+	valleyWalls  = 10   // recent points among which its other wall is looked for
+	valleyWidth  = 0.1  // largest distance of a point on the other wall, in any coordinate
 	damping      = 0.2  // Powell's
-	mostStiffer  = 3    // times an entry of a given diagonal, what the last step may add
+	mostStiffer  = 3    // times an entry of a given diagonal: the most that the last step may add to it
 	ridge        = 1e-8 // added to the objective's curvature, as a share of its diagonal
 )
 
-// trust is a search by [TrustRegion].
+// trust is the state of [TrustRegion].
 type trust struct {
 	*recorder
 	box    Box
@@ -74,7 +75,7 @@ type trust struct {
 	radius float64
 	model  *quadratic
 	step   []float64
-	near   []*Evaluation // points lately seen
+	near   []*Evaluation // recent points
 }
 
 func (s *trust) run(ctx context.Context, start Evaluation) (status outcome.Status, err error) {
@@ -100,10 +101,10 @@ func (s *trust) run(ctx context.Context, start Evaluation) (status outcome.Statu
 	}
 }
 
-// scale is the change of the value that options.Stop stands for.
+// scale returns options.Stop as a change of the value.
 func (s *trust) scale() float64 { return s.options.Stop * math.Abs(s.here.Value) }
 
-// settled reports whether slope and model promise too little for another step.
+// settled reports whether gradient and model predict too little gain for another step.
 func (s *trust) settled(free, promise float64) bool {
 	scale := s.scale()
 	if s.model.given { // there is no curvature left to learn
@@ -112,8 +113,8 @@ func (s *trust) settled(free, promise float64) bool {
 	return free <= max(perUnit*scale, leastNormal) || promise <= leastPromise*scale
 }
 
-// end returns the status of an end here; none where the value has yet to be computed to the final tolerance, or
-// a valley leads on.
+// end returns the status with which the search ends at the current point. It returns "" if the search goes on: with
+// the point evaluated at the final tolerance, or along a valley.
 func (s *trust) end(ctx context.Context, free, promise float64, held bool) (_ outcome.Status, err error) {
 	switch here := s.here; {
 	case !here.Final:
@@ -128,7 +129,7 @@ func (s *trust) end(ctx context.Context, free, promise float64, held bool) (_ ou
 		return outcome.Stationary, nil
 	case s.radius >= leastRadius:
 		return ended(0.5*free*free/promise, s.model.first), nil
-	case s.model.given: // no step falls as the slope says, and near many corners two slopes make no valley
+	case s.model.given: // no step lowers the value as predicted, and with many corners two gradients show no valley
 		return outcome.Kink, nil
 	}
 	next, err := s.valley(ctx, s.here, s.near, s.box)
@@ -139,8 +140,8 @@ func (s *trust) end(ctx context.Context, free, promise float64, held bool) (_ ou
 	return "", nil
 }
 
-// advance evaluates where the step leads, learns from it, and goes on from there if the value falls. It returns a
-// status where one solution meets the tolerance at both ends, so that they are the same to the search.
+// advance evaluates the end of the step, updates the model and the radius, and moves there if the value falls. It
+// returns a status if one solution meets the tolerance at both ends, so that the search cannot distinguish them.
 func (s *trust) advance(ctx context.Context, free, promise float64) (outcome.Status, error) {
 	here, step, q := s.here, s.step, s.model
 	x := slices.Clone(here.LogLambda)
@@ -178,8 +179,8 @@ func (s *trust) advance(ctx context.Context, free, promise float64) (outcome.Sta
 	return "", nil
 }
 
-// parabolic returns the share of a step at which the parabola through its first
-// slope, per step, and its rise is least, between a tenth and a half.
+// parabolic returns the share of a step, between a tenth and a half, at which a
+// parabola is least that begins with the slope, per step, and has the rise at its end.
 func parabolic(slope, rise float64) float64 {
 	t := -0.5 * slope / (rise - slope)
 	if !(t > mostShrink) { // NaN too
@@ -200,11 +201,11 @@ func dot(x, y []float64) float64 {
 type quadratic struct {
 	dim     int
 	h       []float64 // H, row by row
-	learned bool      // from the last steps; if not, a multiple of the identity
-	given   bool      // by the objective
-	misled  bool      // by H, about the last step
-	recent  pair      // the last step and change of the slopes, where the rest is given
-	first   float64   // curvature met first
+	learned bool      // H has been updated by steps; else it is a multiple of the identity
+	given   bool      // H is the objective's
+	misled  bool      // the last step gained much less than predicted
+	recent  pair      // the last step and the change of the gradient on it, if H is given
+	first   float64   // the curvature met first
 	hd      []float64 // H·step
 }
 
@@ -226,15 +227,15 @@ func (q *quadratic) at(e *Evaluation) {
 		}
 		q.stiffen()
 	} else if !q.learned {
-		// The first step has length 1 against the slope.
+		// The first step is the negative gradient, scaled to length 1.
 		q.identity(math.Sqrt(dot(e.Gradient, e.Gradient)))
 	}
 }
 
-// stiffen adds to the diagonal of a given H what the slopes changed by on the last step
-// beyond what H says, but no more than threefold: knots bend, and formulas that hold
-// between them do not tell. Of two coordinates only where that step failed: they make
-// valleys, which a stiffer diagonal walls up.
+// stiffen adds to the diagonal of a given H the change of the gradient on the last step
+// beyond what H predicts, but at most three times an entry: knots add curvature that a
+// formula for the intervals between them does not have. With two coordinates it does so
+// only if that step failed: these form valleys, and a stiffer diagonal blocks their floor.
 func (q *quadratic) stiffen() {
 	if q.recent.step == nil || q.dim <= 2 && !q.misled {
 		return
@@ -262,8 +263,8 @@ func (q *quadratic) times(d []float64) {
 	}
 }
 
-// learn updates H by the step from a to b: BFGS with Powell's damping. Where H is the
-// objective's, it remembers the step.
+// learn updates H by the step from a to b: BFGS with Powell's damping. If H is the
+// objective's, it only records the step.
 func (q *quadratic) learn(a, b *Evaluation, step []float64) {
 	change := make([]float64, q.dim)
 	for i := range change {
@@ -304,8 +305,8 @@ func (q *quadratic) learn(a, b *Evaluation, step []float64) {
 	}
 }
 
-// minimise sets step to the model's minimum in the box, no coordinate farther
-// than radius, and returns by how much it falls: cyclic coordinate descent.
+// minimise sets step to the minimum of the model in the box, with no coordinate
+// beyond radius, by cyclic coordinate descent, and returns the predicted gain.
 func (q *quadratic) minimise(e *Evaluation, box Box, radius float64, step []float64) float64 {
 	const (
 		sweeps  = 500

@@ -6,10 +6,11 @@ import (
 	"slices"
 )
 
-// valley steps along the floor of a valley whose walls meet in a corner: down the
-// shortest mean of the slopes here and across it, where no slope by itself leads on.
-// It returns nil where that mean vanishes, so that this is a minimum, or nothing falls
-// along it. The other wall is among the points lately seen, within valleyWidth.
+// valley takes a step along the floor of a valley whose walls meet in a corner, where
+// neither gradient by itself leads on: against the shortest weighted mean of the gradients
+// on both walls. The point on the other wall is one of near, within valleyWidth of here.
+// valley returns nil if the mean vanishes, so that here is a minimum, or if no step along
+// it lowers the value.
 func (r *recorder) valley(ctx context.Context, here *Evaluation, near []*Evaluation, box Box) (*Evaluation, error) {
 	var down []float64
 	least := math.Inf(1)
@@ -42,8 +43,9 @@ func (r *recorder) valley(ctx context.Context, here *Evaluation, near []*Evaluat
 	return nil, nil
 }
 
-// shortest returns the point of least norm between the slopes of two points close to
-// each other, without what pushes against the border, and that norm; +Inf for others.
+// shortest returns the vector of least norm on the segment between the gradients of two
+// points, without the components that push against the border, and its norm. The norm is
+// +Inf if the points are not close to each other, or if that vector is one of the gradients.
 func shortest(here, across *Evaluation, box Box) (v []float64, norm float64) {
 	var along, square float64
 	for i, g := range here.Gradient {

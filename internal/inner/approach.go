@@ -8,18 +8,20 @@ import (
 	"github.com/seed-45b9a24c/pare/cd"
 )
 
-// approach leads to solutions under a penalty that is not convex: its problem on condensed rows, which has the path there.
+// approach provides starts for a penalty that is not convex: solutions on condensed rows, where following the
+// path from αmax is cheap.
 type approach struct {
 	sought bool
 	few    *blocked // nil: there is none
-	work   float64  // of the pass that made it
-	met    bool     // a solution has counted that
+	work   float64  // of the pass that made few
+	met    bool     // a solution has counted work
 }
 
-// startTol is the tolerance of solutions that others begin at.
+// startTol is the tolerance of solutions that are used as starts.
 const startTol = 1e-9
 
-// lead moves a problem to the solution on condensed rows, and returns that with what it has taken; nil where there are no such rows.
+// lead makes a problem start at the solution on condensed rows, and returns that solution with its effort;
+// nil where there are no condensed rows.
 func (a *approach) lead(ctx context.Context, b *blocked, logLambda []float64) (*Solution, error) {
 	if err := a.seek(ctx, b.of); a.few == nil {
 		return nil, err
@@ -36,14 +38,14 @@ func (a *approach) lead(ctx context.Context, b *blocked, logLambda []float64) (*
 	return s, nil
 }
 
-// restart forgets the path, see [Problem].
+// restart drops the last solution, see [Problem].
 func (a *approach) restart() {
 	if a.met = false; a.few != nil {
 		a.few.Restart()
 	}
 }
 
-// seek makes the problem, the first time.
+// seek makes the problem on condensed rows, the first time.
 func (a *approach) seek(ctx context.Context, of *Statement) error {
 	if a.sought || !of.tall(condensedPath) {
 		return nil

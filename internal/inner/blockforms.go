@@ -12,7 +12,7 @@ func Groups() Form {
 	}, true)
 }
 
-// oneOfBlocks is a convex form with one strength.
+// oneOfBlocks returns a convex form with one strength.
 func oneOfBlocks(name string, of func(b *blocked, lambda float64) (model.Grouped, error), grouped bool) Form {
 	return Form{Name: name, Hyperparameters: 1, Ranges: []Range{{12, 0}}, Blocks: &BlockForm{
 		penalty: func(b *blocked, l []float64) (model.Blocks, error) { return of(b, l[0]) },
@@ -38,7 +38,7 @@ func SparseGroup() Form {
 	return f
 }
 
-// SparseGroupPair is α₁‖β‖₁ + α₂ Σ w_g‖β_g‖₂. Its αmax is that of both strengths being the same.
+// SparseGroupPair is α₁‖β‖₁ + α₂ Σ w_g‖β_g‖₂. Its αmax is that of two equal strengths.
 func SparseGroupPair() Form {
 	f := oneOfBlocks("sparse_group_l1", func(b *blocked, l float64) (model.Grouped, error) {
 		return model.SparseGroupPair(b.weights, l, l)
@@ -60,7 +60,7 @@ func SCAD() Form {
 	return notConvex("scad", Shape{Flag: A, Usual: 3.7, Concave: true}, func(l, parameter float64) (model.Separable, error) { return model.NewSCAD(l, parameter) })
 }
 
-// notConvex is a form that is not convex; of takes the logarithm of its parameter.
+// notConvex returns a form that is not convex; of takes the logarithm of its parameter.
 func notConvex(name string, parameter Shape, of func(lambda, parameter float64) (model.Separable, error)) Form {
 	return Form{Name: name, Hyperparameters: 1, Ranges: []Range{{7, 0}}, Blocks: &BlockForm{
 		Shape: parameter,

@@ -14,14 +14,14 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// BlockForm is what a form of penalty on blocks of coefficients has besides.
+// BlockForm is the part of a [Form] that only penalties on blocks of coefficients have.
 type BlockForm struct {
-	// penalty makes the penalty of a λ.
+	// penalty makes the penalty at a λ.
 	penalty func(*blocked, []float64) (model.Blocks, error)
-	// unit makes one whose strength is 1, for αmax; nil where αmax is that of the Lasso, with
-	// which penalties that are not convex begin.
+	// unit makes the penalty with a strength of 1, for αmax; nil where αmax is that of the Lasso, as for
+	// penalties that are not convex, which behave like the Lasso near 0.
 	unit func(*blocked) (model.ConvexBlocks, error)
-	// Grouped says that columns make groups.
+	// Grouped says that the blocks are groups of columns.
 	Grouped bool
 	// Shape is the parameter that the penalty has besides its strengths.
 	Shape Shape
@@ -41,8 +41,8 @@ const (
 	Tau   = "tau"   // τ of [SparseGroup]
 )
 
-// blocked is the inner problem of a penalty on blocks of coefficients: groups of columns, or
-// the coefficients of a column for all classes, or single ones.
+// blocked is the inner problem of a penalty on blocks of coefficients: those of a group of columns, those of
+// a column for all classes, or single ones.
 type blocked struct {
 	of      *Statement
 	form    *BlockForm
@@ -53,8 +53,8 @@ type blocked struct {
 	label   []int32
 	fit     model.Scores
 	solver  *cd.Blocks  // nil before the first solve
-	descent *cd.Descent // under a penalty that is not convex, nil before it is needed
-	near    approach    // in the place of that
+	descent *cd.Descent // under a penalty that is not convex; nil before it is needed
+	near    approach    // replaces descent where there are condensed rows
 	top     []float64   // nil before it is asked for
 }
 
@@ -110,7 +110,7 @@ func (b *blocked) partition() (err error) {
 	return model.CheckGroupWeights(b.weights, b.part)
 }
 
-// scores makes the datafit of a view.
+// scores returns the datafit on a view.
 func (b *blocked) scores(view *sparse.View) (model.Scores, error) {
 	if b.classes != nil {
 		return model.NewSoftmax(view, b.label, b.classes)
@@ -129,7 +129,7 @@ func (b *blocked) alphaMax(z []float64) float64 {
 	}
 	unit, err := b.form.unit(b)
 	if err != nil {
-		return 0 // λ = 0 is a strength of 1
+		return 0 // does not happen: λ = 0 is a strength of 1
 	}
 	return model.BlockMax(unit, b.part, b.fit.Count(), z)
 }
@@ -159,7 +159,7 @@ func (b *blocked) begin() {
 	b.setMax(z)
 }
 
-// path is the descent to solutions under a penalty that is not convex.
+// path returns the descent to solutions under a penalty that is not convex.
 func (b *blocked) path() *cd.Descent {
 	if b.descent == nil {
 		b.descent = cd.NewDescent(b.solver, func(lambda float64) (model.Blocks, error) { return b.form.penalty(b, []float64{lambda}) }, b.top[0])
@@ -213,7 +213,7 @@ func (b *blocked) Solve(ctx context.Context, logLambda []float64) (*Solution, er
 	return b.fitted(s, logLambda), nil
 }
 
-// fitted copies a solution, its coefficients those of the matrix behind the view.
+// fitted copies a solution, with coefficients of the columns of X.
 func (b *blocked) fitted(s *cd.BlockSolution, logLambda []float64) *Solution {
 	out := b.of.blank()
 	out.Support = append(out.Support, s.Support...)
@@ -256,7 +256,7 @@ func (b *blocked) Over(ctx context.Context, runner bilevel.Runner, spec bilevel.
 	return bilevel.NewOver(ctx, runner, b.complete(spec))
 }
 
-// complete adds what the outer problem has of the model.
+// complete adds to a spec what is particular to the model.
 func (b *blocked) complete(spec bilevel.Spec) bilevel.Spec {
 	spec.Blocked = &bilevel.Blocked{
 		Partition: b.part, Count: b.fit.Count(), Scores: b.scores, Max: b.alphaMax, Descend: b.form.Shape.Concave,
@@ -268,7 +268,7 @@ func (b *blocked) complete(spec bilevel.Spec) bilevel.Spec {
 	return spec
 }
 
-// targets returns y, of classes their numbers.
+// targets returns y, for classes as their numbers.
 func (b *blocked) targets() []float64 {
 	if b.classes == nil {
 		return b.of.Y
@@ -288,7 +288,8 @@ func (b *blocked) startNear(columns []int32, coef []float64) {
 	b.solver.Start(columns, coef)
 }
 
-// loosened: beside a ridge what the conjugate has more where a block's correlations are off by e, ‖e‖‖β‖ + ‖e‖²/2α₂ at most.
+// loosened implements [summable]. With a ridge, correlations of a block that are off by e raise the conjugate
+// by ‖e‖‖β‖ + ‖e‖²/2α₂ at most.
 func (b *blocked) loosened(s *Solution, logLambda, off []float64) (share, objective float64, err error) {
 	g, err := b.form.penalty(b, logLambda)
 	if err != nil {
@@ -312,10 +313,10 @@ func (b *blocked) loosened(s *Solution, logLambda, off []float64) (share, object
 	return share, objective, nil
 }
 
-// Judged is what judges held-out rows.
+// Judged returns the criterion on held-out rows.
 func (b *blocked) Judged() criterion.Criterion { return b.judge }
 
-// StartAt makes the next solve begin at these coefficients, see [cd.Blocks.Start].
+// StartAt makes the next solve start at the given coefficients, see [cd.Blocks.Start].
 func (b *blocked) StartAt(at []int32, coef []float64) {
 	if len(at) > 0 {
 		b.begin()

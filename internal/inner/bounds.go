@@ -9,11 +9,11 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// bounded reports bounds on coefficients, other than β ≥ 0 alone.
+// bounded reports that coefficients have bounds other than β ≥ 0 alone.
 func (s *Statement) bounded() bool { return s.Lower != nil || s.Upper != nil }
 
-// checkBounds refuses bounds that are none, or none for the model, and takes them over, with
-// β ≥ 0 as one of them.
+// checkBounds returns an error for bounds that are invalid or not available for the model, and stores valid
+// ones, combined with β ≥ 0, in Box.
 func (s *Statement) checkBounds() error {
 	if !s.bounded() {
 		return nil
@@ -49,7 +49,7 @@ func (s *Statement) checkBounds() error {
 	return err
 }
 
-// bound returns the bound of a column that a coefficient is at, to rounding.
+// bound returns the bound of column j that the coefficient b is at, to rounding.
 func (s *Statement) bound(j int, b float64) float64 {
 	list := s.Upper
 	if b < 0 {

@@ -15,8 +15,8 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// oneVersusRest is the inner problem of [Multiclass]: for every class a logistic
-// regression that tells it from the others.
+// oneVersusRest is the inner problem of one-versus-rest classification: for every class a logistic regression
+// of that class against the others.
 type oneVersusRest struct {
 	of      *Statement
 	view    *sparse.View
@@ -55,7 +55,7 @@ func OnClasses(of *Statement) (Problem, error) {
 	return m, cmp.Or(null.err...)
 }
 
-// nullModels is the loop that makes αmax of each class. It implements [team.Task].
+// nullModels computes αmax of each class. It implements [team.Task].
 type nullModels struct {
 	*oneVersusRest
 	err []error // by class
@@ -82,7 +82,7 @@ func (m *oneVersusRest) each(task func(k int) error) error {
 	return group.Wait()
 }
 
-// class states the problem of class k.
+// class returns the datafit of class k against the rest.
 func (m *oneVersusRest) class(k int) (*model.Rowwise, error) {
 	y := kernels.Undefined[float64](len(m.label))
 	for i, c := range m.label {
@@ -98,7 +98,7 @@ func (m *oneVersusRest) AppendMax(out []float64) []float64 { return append(out, 
 // Start implements [Problem].
 func (m *oneVersusRest) Start() float64 { return m.of.shareOfMax() }
 
-// penalties makes the penalties of the classes.
+// penalties returns the penalties of the classes.
 func (m *oneVersusRest) penalties(logLambda []float64) (all []model.Penalty, err error) {
 	all = make([]model.Penalty, len(logLambda))
 	for k, l := range logLambda {
@@ -173,7 +173,7 @@ func (m *oneVersusRest) one(ctx context.Context, k int, g model.Penalty, start p
 	return fitted, at, err
 }
 
-// join puts the solutions of the classes together.
+// join combines the solutions of the classes.
 func (m *oneVersusRest) join(logLambda []float64, fitted []*Solution) *Solution {
 	certify := m.of.Certify
 	out := &Solution{Classes: slices.Clone(m.classes), Status: outcome.Converged, SupportCertified: certify}

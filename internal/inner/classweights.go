@@ -9,15 +9,16 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// ClassWeights multiply weights of rows that are trained on by those of their classes.
+// ClassWeights multiplies the weights of training rows by the weights of their classes.
 type ClassWeights struct {
 	class   []int     // of every row
 	weights []float64 // of the classes; nil where they are balanced
 	count   int
 }
 
-// NewClassWeights takes the weights of the classes of y, ascending; nil where they are to be
-// balanced. The error is an [outcome.Error]: Shape, or BadParameter.
+// NewClassWeights returns the class weights for the labels y. weights has one entry per class, in ascending
+// order of the labels; nil asks for balanced classes. The error is an [outcome.Error]: Shape, or
+// BadParameter.
 func NewClassWeights(k *kernels.Set, y, weights []float64) (*ClassWeights, error) {
 	kinds := bilevel.Distinct(k, y)
 	w := &ClassWeights{class: make([]int, len(y)), weights: slices.Clone(weights), count: len(kinds)}
@@ -40,7 +41,7 @@ func NewClassWeights(k *kernels.Set, y, weights []float64) (*ClassWeights, error
 	return w, nil
 }
 
-// Weigh multiplies the weights of rows, 0 of those that do not train.
+// Weigh multiplies the weights of rows, which are 0 for rows that do not train, by those of their classes.
 func (w *ClassWeights) Weigh(k *kernels.Set, rows []float64) {
 	weights := w.weights
 	if weights == nil {
@@ -53,7 +54,7 @@ func (w *ClassWeights) Weigh(k *kernels.Set, rows []float64) {
 	}
 }
 
-// balance returns the weights by which all classes count alike, N/KNₖ; 1 where one has no row.
+// balance returns the weights that give all K classes the same total, N/KNₖ; 1 for a class without rows.
 func (w *ClassWeights) balance(k *kernels.Set, rows []float64) []float64 {
 	var all float64
 	pace := k.Pace()

@@ -21,13 +21,13 @@ type separable struct {
 	fit    model.Datafit
 	judge  criterion.Criterion // on held-out rows
 	null   float64             // P₀, of the null model with unpenalised columns
-	zero   *model.Null         // the null model; nil before it is asked for, and once the solver has taken it over
+	zero   *model.Null         // the null model; nil before its first use, and once the solver owns it
 	solver *cd.Solver          // nil before the first solve
 	met    bool                // top is known
 	top    float64             // ln αmax, of every hyperparameter
 	box    *model.Box
 
-	columns int // of the matrix that this is the rotation of; 0: it is none
+	columns int // the number of columns of the matrix that X is the rotation of; 0: X is no rotation
 }
 
 // OnColumns makes the inner problem of one predictor and a separable penalty.
@@ -57,12 +57,12 @@ func OnColumns(of *Statement) (Problem, error) {
 	return s, nil
 }
 
-// datafit makes the datafit of a view.
+// datafit returns the datafit on a view.
 func (s *Statement) datafit(view *sparse.View, y []float64) (model.Datafit, error) {
 	return model.NewOffset(view, y, s.Offset, s.Loss)
 }
 
-// penalty makes one of λ.
+// penalty returns the penalty at a λ.
 func (s *Statement) penalty(logLambda []float64) (model.Penalty, error) {
 	return s.Form.Penalty(s.Kernels, logLambda)
 }
@@ -73,7 +73,7 @@ func (s *separable) Null() float64 { return s.null }
 // Start implements [Problem].
 func (s *separable) Start() float64 { return s.of.shareOfMax() }
 
-// AppendMax makes a pass over X the first time, which a solve afterwards begins with.
+// AppendMax makes a pass over X the first time, which the first solve then does not repeat.
 func (s *separable) AppendMax(out []float64) []float64 {
 	s.meet()
 	from := len(out)
@@ -82,7 +82,7 @@ func (s *separable) AppendMax(out []float64) []float64 {
 	return out
 }
 
-// meet makes the null model the first time, and ln αmax of it.
+// meet computes ln αmax from the null model, the first time.
 func (s *separable) meet() {
 	if s.met {
 		return
@@ -97,7 +97,7 @@ func (s *separable) setMax(null *model.Null) {
 	s.met, s.top = true, kernels.Log(s.of.Form.Max(null.Within(s.box)))
 }
 
-// nullModel returns the null model, without columns.
+// nullModel returns the null model without unpenalised columns.
 func (s *separable) nullModel() *model.Null {
 	if s.zero == nil {
 		s.zero = model.NewNull(s.fit)
@@ -110,7 +110,7 @@ func (s *separable) Accepts(logLambda []float64) error {
 	return err
 }
 
-// strengths returns the penalty of the λ's.
+// strengths returns the penalty at λ, with the bounds of the coefficients.
 func (s *separable) strengths(logLambda []float64) (model.Penalty, error) {
 	g, err := s.of.penalty(logLambda)
 	if err != nil {
@@ -133,11 +133,11 @@ func (s *separable) Solve(ctx context.Context, logLambda []float64) (*Solution, 
 	return s.of.solution(ctx, s.fit, s.solver, penalty, solution)
 }
 
-// begin makes the solver, at the null model.
+// begin makes the solver, at the null model, where there is none.
 func (s *separable) begin() {
 	switch {
 	case s.solver != nil:
-	case s.of.Keep: // to restart from
+	case s.of.Keep: // the null model is kept to restart from
 		s.meet()
 		s.solver = s.solverFrom(s.nullModel().Clone())
 	default:
@@ -146,7 +146,7 @@ func (s *separable) begin() {
 	}
 }
 
-// solverFrom makes a solver at the null model without columns.
+// solverFrom makes a solver at the null model without unpenalised columns.
 func (s *separable) solverFrom(zero *model.Null) *cd.Solver {
 	solver := cd.NewFrom(zero)
 	solver.RelativeTo(s.null)
@@ -159,13 +159,12 @@ func (s *separable) Restart() {
 	case s.solver == nil:
 	case s.of.Keep:
 		s.solver.Restart(s.zero)
-	default: // which has taken the null model over
+	default: // the solver owned the null model
 		s.solver = nil
 	}
 }
 
-// solution copies a solution, its coefficients those of the matrix behind the view,
-// and proves what it can of it if asked to.
+// solution copies a solution, with coefficients of the columns of X, and certifies it if asked to.
 func (s *Statement) solution(ctx context.Context, fit model.Datafit, solver *cd.Solver, g model.Penalty, at *cd.Solution) (*Solution, error) {
 	out := s.blank()
 	out.Support, out.Coef = append(out.Support, at.Support...), append(out.Coef, at.Coef...)
@@ -201,7 +200,7 @@ func (s *separable) Outer(spec bilevel.Spec) (Outer, error) {
 	return s.On(s.of.X, spec)
 }
 
-// On states the choice of λ for another matrix of the same rows.
+// On returns the outer problem on another matrix with the same rows.
 func (s *separable) On(x sparse.Matrix, spec bilevel.Spec) (Outer, error) {
 	return bilevel.New(s.of.Kernels, x, s.of.Y, s.complete(spec))
 }
@@ -218,10 +217,10 @@ func (s *separable) complete(spec bilevel.Spec) bilevel.Spec {
 	return spec
 }
 
-// RidgeMax returns the αmax of a ridge beside the squared loss.
+// RidgeMax returns the αmax of a ridge with the squared loss.
 func (s *separable) RidgeMax() float64 { return (&model.Null{Fit: s.fit}).RidgeMax() }
 
-// StartAt makes the next solve begin at these coefficients, of ascending columns.
+// StartAt makes the next solve start at the given coefficients of ascending columns.
 func (s *separable) StartAt(columns []int32, coef []float64) {
 	if len(columns) == 0 {
 		return
@@ -230,12 +229,12 @@ func (s *separable) StartAt(columns []int32, coef []float64) {
 	s.solver.MoveTo(columns, coef)
 }
 
-// StartNear makes the next solve begin at a solution of another choice of the rows.
+// StartNear makes the next solve start at a solution on another choice of the rows.
 func (s *separable) StartNear(support []int32, coefficients []float64) {
 	s.startNear(slices.Clone(support), slices.Clone(coefficients))
 }
 
-// startNear is StartNear with coefficients that may be changed.
+// startNear is StartNear for coefficients that may be overwritten.
 func (s *separable) startNear(columns []int32, coef []float64) {
 	inView(s.view(), columns, coef)
 	s.StartAt(columns, coef)

@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	condensedPasses = 50      // over X that it may cost for each fold, as a search takes them
-	factorCost      = 1. / 30 // of the cube of the columns
+	condensedPasses = 50      // passes over X that condensing may cost for each fold: a search takes as many
+	factorCost      = 1. / 30 // work of a factorisation, relative to the cube of the number of columns
 )
 
 // PassCost is the work of one entry in a pass over X.
@@ -22,15 +22,16 @@ func PassCost(x sparse.Matrix) float64 {
 	return 0.6
 }
 
-// condensedPays is how many entries for each of the condensed rows pay.
+// condensedPays is the number of entries of X per entry of the condensed rows from which on condensing pays.
 func condensedPays(x sparse.Matrix) float64 {
 	if _, dense := x.(*sparse.Dense); dense {
 		return 2
 	}
-	return 1.4 // a pass over each costs six times as much, but most of what condensed rows cost are their factors
+	return 1.4 // a pass over a sparse entry costs six times as much, but most of the cost of condensed rows is in their factors
 }
 
-// Condenses reports whether so many folds had better be judged, by their mean squared error, on condensed rows.
+// Condenses reports whether the mean squared error on the given number of folds is better computed on
+// condensed rows.
 func (s *Statement) Condenses(folds int) bool {
 	if !s.condensable() {
 		return false
@@ -42,13 +43,14 @@ func (s *Statement) Condenses(folds int) bool {
 	return entries >= float64(condensedPays(s.X)*parts*float64((p+2)*p)) && left > 0 && bilevel.SumsCost(s.X) <= left
 }
 
-// condensable reports whether moments are all that the problem knows of the rows.
+// condensable reports whether the problem depends on the rows through their moments alone.
 func (s *Statement) condensable() bool {
 	return s.quadratic() && !s.Classes && s.Form.Hyperparameters != PerColumn &&
 		s.Offset == nil && s.ClassWeights == nil && !slices.Contains(s.GroupWeights, 0)
 }
 
-// Condense returns the condensed rows of the folds, and the problem on them; nil where there are none, see [bilevel.Condense].
+// Condense returns the condensed rows of the folds, and the problem on them; nil where rows cannot be
+// condensed, see [bilevel.Condense].
 func (s *Statement) Condense(ctx context.Context, spec bilevel.Spec) (rows *bilevel.Condensed, on *Statement, err error) {
 	defer outcome.Caught(&err)
 	defer s.Turn(ctx)()

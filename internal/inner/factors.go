@@ -7,21 +7,20 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// The factors f of the strengths become numbers u that columns are multiplied by, and
-// weights w of the ℓ1 strengths on them: with β̃ⱼ = βⱼ/uⱼ,
+// Penalty factors f become scales u of the columns, and weights w of their ℓ1 strengths: with β̃ⱼ = βⱼ/uⱼ,
 //
 //	Σ fⱼα|βⱼ|               u = 1/f,  w = 1   for one strength
 //	Σ fⱼα₂βⱼ²/2             u = 1/√f          for a ridge
 //	Σ fⱼ(α|βⱼ| + α₂βⱼ²/2)   u = 1/√f, w = √f  for both
 //
-// so that what works for any columns works for these. A factor of +Inf makes its column one of
-// zeros; one of 0, under one strength, is a weight of 0: the column is unpenalised.
+// so that solvers need no special case. A factor of +Inf makes its column zero. A factor of 0, available with
+// one strength, becomes a weight of 0: the column is unpenalised.
 
-// extremeFactor bounds factors other than 0 and +Inf from above, and their inverses.
+// extremeFactor is an upper bound of factors other than 0 and +Inf, and of their inverses.
 const extremeFactor = 1e100
 
-// checkFactors refuses factors that are not valid, or not for this model, and keeps what
-// follows from the others.
+// checkFactors returns an error for factors that are invalid or not available for this model, and stores the
+// scales and weights of valid ones.
 func (s *Statement) checkFactors() error {
 	factors := s.Factors
 	if factors == nil {
@@ -62,7 +61,7 @@ func (s *Statement) checkFactors() error {
 	return nil
 }
 
-// How the forms take factors.
+// The values of [Form].Rescale.
 func rescaleL1(f float64) (times, weight float64)    { return 1 / f, 1 }
 func rescaleRidge(f float64) (times, weight float64) { return 1 / math.Sqrt(f), 1 }
 func rescaleBoth(f float64) (times, weight float64)  { return 1 / math.Sqrt(f), math.Sqrt(f) }

@@ -5,16 +5,16 @@ import (
 	"github.com/seed-45b9a24c/pare/model"
 )
 
-// Form is a form of penalty: what makes one of λ, and what a search has to know of it.
+// Form is a form of penalty: how to make the penalty at a λ, and what a search needs to know about it.
 type Form struct {
 	Name            string
-	Hyperparameters int  // or [PerColumn], [PerClass]
+	Hyperparameters int  // their number, or [PerColumn] or [PerClass]
 	Dense           bool // no strength makes a coefficient zero
-	Round           bool // it is of ‖β‖ alone
+	Round           bool // the penalty depends on ‖β‖ alone
 	Penalty         func(k *kernels.Set, logLambda []float64) (model.Penalty, error)
 	Max             func(*model.Null) float64 // αmax
 	// Ranges are the ranges of a search around ln αmax, or around 0 where there is none: one per
-	// hyperparameter, the last for all that follow.
+	// hyperparameter, the last one for all further hyperparameters.
 	Ranges []Range
 	// NonNegative says that β ≥ 0, and bounds, can be asked for.
 	NonNegative bool
@@ -22,19 +22,19 @@ type Form struct {
 	Blocks *BlockForm
 	// Common says that one share of αmax serves all hyperparameters unless more is asked for.
 	Common bool
-	// Rescale turns a penalty factor other than 0 and +Inf into scales, see factors.go; nil
-	// where there are none. Free says that there can be factors of 0.
+	// Rescale turns a penalty factor other than 0 and +Inf into a scale of its column and a weight of its ℓ1
+	// strength, see factors.go; nil where the form has no factors. Free says that factors may be 0.
 	Rescale func(factor float64) (times, weight float64)
 	Free    bool
 }
 
-// As many hyperparameters as the data has of these.
+// Numbers of hyperparameters that depend on the data: one per column, and one per class.
 const (
 	PerColumn = -1
 	PerClass  = -2
 )
 
-// Range is a range of λ.
+// Range is a range of ln λ, below and above its centre.
 type Range struct{ Below, Above float64 }
 
 // L1 is α‖β‖₁.
@@ -77,11 +77,11 @@ func L1OfClasses() Form {
 	}
 }
 
-// Cost is the ridge ½‖β‖² beside C times the hinges of an SVM, CostAndTube beside those of
-// an ε-insensitive loss: the λ's are ln C, and then ln ε.
+// Cost is the ridge ½‖β‖² of an SVM, whose hinges are multiplied by C: λ is ln C.
 func Cost() Form { return Form{Name: "ridge", Hyperparameters: 1, Ranges: []Range{{16, 4}}} }
 
-// CostAndTube has two λ's, see [Cost].
+// CostAndTube is the ridge ½‖β‖² of a support vector regression, whose ε-insensitive losses are multiplied by
+// C: the λs are ln C and ln ε.
 func CostAndTube() Form {
 	return Form{Name: "ridge", Hyperparameters: 2, Ranges: []Range{{16, 12}, {12, 3}}}
 }
@@ -100,7 +100,7 @@ func (f Form) nonNegative() Form {
 	return f
 }
 
-// weighted returns the form with the ℓ1 strength of every column weighed.
+// weighted returns the form with the ℓ1 strength of every column multiplied by its weight.
 func (f Form) weighted(weights []float64) Form {
 	alike, most := f.Penalty, f.Max
 	f.Max = func(z *model.Null) float64 { return most(z.Weighted(weights)) }

@@ -18,15 +18,15 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// Statement is what an inner problem is of: the data, the loss, the penalty, and how to solve
-// it. Slices are not modified.
+// Statement states an inner problem: the data, the loss, the penalty, and how to solve it. Slices are not
+// modified.
 type Statement struct {
 	Name  string    // of the model, for messages
 	Loss  loss.Loss // nil for support vectors
 	Form  Form      // of the penalty
 	Judge func(loss.Loss) criterion.Criterion
-	// Classes says that the target is one of classes with a predictor each. Tube and Simplex
-	// are of support vectors: the ε-insensitive loss, and coefficients on the simplex.
+	// Classes says that the target is one of several classes with a predictor each. Tube and Simplex are for
+	// support vectors: the ε-insensitive loss, and coefficients on the simplex.
 	Classes, Tube, Simplex bool
 
 	Kernels         *kernels.Set
@@ -46,21 +46,21 @@ type Statement struct {
 
 	Threads int
 	Certify bool
-	Keep    bool // the results of all solves go to one place, without allocation
-	Frugal  bool // vectors that can be made anew are not kept
+	Keep    bool // the results of all solves share one memory, without allocation
+	Frugal  bool // vectors that can be computed again are not kept
 	Solver  func() cd.Options
-	Turn    func(context.Context) (end func()) // to solve a problem, among other calls
-	Team    func() *team.Team                  // of threads that share one problem
-	Memory  *arena.Arena                       // of the call; nil: of its own
+	Turn    func(context.Context) (end func()) // waits for a turn to solve a problem, among other calls
+	Team    func() *team.Team                  // the threads that share one problem
+	Memory  *arena.Arena                       // memory of the call; nil: its own
 
-	// What [Statement.Check] makes of factors and bounds.
-	Times       []float64 // that columns are multiplied by; nil: 1
+	// What [Statement.Check] derives from factors and bounds.
+	Times       []float64 // factors that columns are multiplied by; nil: 1
 	Box         *model.Box
-	weighing    []float64 // of the ℓ1 strength, by column
+	weighing    []float64 // factors of the ℓ1 strength, by column
 	unpenalised bool      // some factor is 0
 	counted     int       // see scores; 0: not yet
 
-	// Of condensed rows: the batch of each, and how many rows they stand for; nil and 0 of others.
+	// For condensed rows: the batch of each, and the number of rows that they stand for; nil and 0 otherwise.
 	batches  bilevel.Folds
 	standFor int
 
@@ -71,13 +71,14 @@ type Statement struct {
 type Problem interface {
 	// AppendMax appends ln αmax for every hyperparameter, NaN where there is none.
 	AppendMax(out []float64) []float64
-	// Accepts refuses a λ, of the right length, that there is no problem for.
+	// Accepts returns an error for a λ, of the right length, at which the problem is not defined.
 	Accepts(logLambda []float64) error
-	// Solve solves at one λ, from the last solution. It refuses what [Problem.Accepts] does.
+	// Solve solves at one λ, with a warm start from the last solution. Its errors include those of
+	// [Problem.Accepts].
 	Solve(ctx context.Context, logLambda []float64) (*Solution, error)
-	// Restart forgets the last solution: the next solve is as the first was.
+	// Restart drops the last solution: the next solve starts like the first.
 	Restart()
-	// Outer states the choice of λ.
+	// Outer returns the outer problem: the choice of λ.
 	Outer(bilevel.Spec) (Outer, error)
 	// Start returns where a search starts: a share of αmax, or a C.
 	Start() float64
@@ -92,19 +93,19 @@ type Outer interface {
 	Remember(ctx context.Context, tag byte, left []search.Memory) error
 }
 
-// Distributable is an inner problem whose lanes may be elsewhere.
+// Distributable is an inner problem whose lanes may run elsewhere.
 type Distributable interface {
 	// Lanes makes the lanes of an outer problem on x in this process.
 	Lanes(x sparse.Matrix, spec bilevel.Spec) (*bilevel.Lanes, error)
-	// Over states the outer problem over lanes that are anywhere.
+	// Over returns the outer problem over lanes that run anywhere.
 	Over(ctx context.Context, runner bilevel.Runner, spec bilevel.Spec) (Outer, error)
 }
 
 // Anchored is a problem whose null model has an objective P₀ that does not depend on λ.
 type Anchored interface{ Null() float64 }
 
-// Solution is a certified solution, its coefficients those of X. The fields mean what those of
-// the same names in pare.Fitted do.
+// Solution is a certified solution, with coefficients of the columns of X. Its fields have the same meaning
+// as those of the same names in pare.Fitted.
 type Solution struct {
 	Support      []int32
 	Coef         []float64
@@ -126,13 +127,13 @@ type Solution struct {
 	Status       outcome.Status
 }
 
-// kept is where results go that are kept in one place.
+// kept is the memory of the results under [Statement].Keep.
 type kept struct {
 	Solution
 	yes bool // what Unique points to
 }
 
-// blank returns where the next result goes.
+// blank returns an empty solution for the next result.
 func (s *Statement) blank() *Solution {
 	if !s.Keep {
 		return &Solution{}
@@ -142,7 +143,7 @@ func (s *Statement) blank() *Solution {
 	return last
 }
 
-// proved returns what [Solution].Unique is where there is one solution.
+// proved returns the value of [Solution].Unique for a unique solution: a pointer to true.
 func (s *Statement) proved() *bool {
 	if !s.Keep {
 		return new(true)
@@ -151,8 +152,8 @@ func (s *Statement) proved() *bool {
 	return &s.kept.yes
 }
 
-// Check refuses factors and bounds that are not valid or not for this problem, and takes the
-// others over. The errors are those of pare.Fit.
+// Check returns an error for factors and bounds that are invalid or not available for this problem, and
+// stores what follows from valid ones. The errors are those of pare.Fit.
 func (s *Statement) Check() error {
 	if s.Positive && !s.bounded() {
 		s.Form = s.Form.nonNegative()
@@ -167,7 +168,7 @@ func (s *Statement) Check() error {
 func (s *Statement) View() (*sparse.View, error) {
 	of := bilevel.Spec{Intercept: s.Intercept, Standardise: s.Standardise, Times: s.Times, Memory: s.Memory}
 	view, err := of.View(s.Kernels, s.X, s.training())
-	if err == nil && !s.Classes { // those are solved at the same time
+	if err == nil && !s.Classes { // classes are solved in parallel instead
 		view = view.With(s.Team())
 	}
 	return view, err
@@ -193,7 +194,7 @@ func (s *Statement) shareOfMax() float64 {
 
 // training returns the weights of all rows in the inner problem; nil: all 1.
 func (s *Statement) training() []float64 {
-	if s.ClassWeights == nil || len(s.Weights) != 0 && len(s.Weights) != len(s.Y) { // that is said elsewhere
+	if s.ClassWeights == nil || len(s.Weights) != 0 && len(s.Weights) != len(s.Y) { // the error is reported elsewhere
 		return s.Weights
 	}
 	weights := make([]float64, len(s.Y))

@@ -13,16 +13,17 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// LeavesOut is a problem of which one fit on all rows says what fits without a row are.
+// LeavesOut is a problem whose fits without one row are computed from one fit on all rows.
 type LeavesOut interface {
-	// LeaveOneOut solves to a relative gap; 0 means that of the Statement.
+	// LeaveOneOut computes the fits without one row, from a fit to the relative gap tol; 0 means the
+	// tolerance of the Statement.
 	LeaveOneOut(ctx context.Context, logLambda []float64, tol float64) (*LeftOut, error)
-	// ByLeftOut states the choice of λ by their mean loss, or by generalised cross-validation.
+	// ByLeftOut returns the choice of λ by the mean loss of these fits, or by generalised cross-validation.
 	ByLeftOut(generalised bool) (Outer, error)
 }
 
-// LeftOut is what one fit says of them. The fields mean what those of the same names in
-// pare.LeftOut do.
+// LeftOut holds the predictions of the fits without one row, and the fit they are computed from. Its fields
+// have the same meaning as those of the same names in pare.LeftOut.
 type LeftOut struct {
 	Scores              []float64
 	Value, GCV, Freedom float64
@@ -35,13 +36,15 @@ type LeftOut struct {
 	Status          outcome.Status
 	Objective, Work float64 // of the fit
 
-	// columns and coef are those of the fit, moves how they move with each λ: nil without any.
+	// columns and coef are the support and the coefficients of the fit, moves the derivatives of coef in each
+	// λ: nil where there are none.
 	columns []int32
 	coef    []float64
 	moves   [][]float64
 }
 
-// leastRest is how much of its residual a row keeps, or the rows on the whole: what is less is rounding.
+// leastRest is the least share of its residual that a row may keep, and the least 1 − Freedom/n: less is
+// rounding.
 const leastRest = 0x1p-44
 
 // LeaveOneOut implements [LeavesOut].
@@ -52,11 +55,11 @@ func (s *separable) LeaveOneOut(ctx context.Context, logLambda []float64, tol fl
 	}
 	opts := s.of.Solver()
 	opts.Tol = cmp.Or(tol, opts.Tol)
-	opts.Polish = opts.Tol <= leftOutTol // who asks for so little wants scores to many digits
+	opts.Polish = opts.Tol <= leftOutTol // such a tolerance asks for scores to many digits
 	return on.leaveOneOut(ctx, logLambda, opts)
 }
 
-// leaveOneOut is LeaveOneOut on the columns there are.
+// leaveOneOut is LeaveOneOut without a rotation of the columns.
 func (s *separable) leaveOneOut(ctx context.Context, logLambda []float64, opts cd.Options) (*LeftOut, error) {
 	if err := s.Accepts(logLambda); err != nil {
 		return nil, err
@@ -74,13 +77,13 @@ func (s *separable) leaveOneOut(ctx context.Context, logLambda []float64, opts c
 		columns: solution.Support, coef: solution.Coef, moves: fit.Moves,
 	}
 	for i, h := range fit.Leverage {
-		if d := fit.curvature[i]; d != 0 { // or the row has no part in its own score, whatever its leverage
+		if d := fit.curvature[i]; d != 0 { // else the row has no effect on its own score, whatever its leverage
 			out.Freedom = math.FMA(d, h, out.Freedom)
 		}
 	}
 	weights, total := s.of.training(), s.fit.View().Total()
 	from, moved := fit, false
-	if s.columns > 0 && weights == nil { // few rows have much of a part in their own scores: at the strength that a fit without one has
+	if s.columns > 0 && weights == nil { // with few rows each has a large effect on its own score: use the strength of a fit without one row
 		lower := []float64{logLambda[0] + kernels.Log(1-1/total)}
 		if from, err = s.removable(ctx, lower, opts); err != nil {
 			return nil, err
@@ -89,7 +92,7 @@ func (s *separable) leaveOneOut(ctx context.Context, logLambda []float64, opts c
 		out.Add(from.solution.Effort)
 		out.Work += from.solution.Work
 	}
-	pace, determined := s.of.Kernels.Pace(), s.of.batches == nil // condensed rows are none to leave out
+	pace, determined := s.of.Kernels.Pace(), s.of.batches == nil // condensed rows are not left out
 	for i, h := range from.Leverage {
 		pace.Did(1)
 		weight := 1.0
@@ -100,7 +103,7 @@ func (s *separable) leaveOneOut(ctx context.Context, logLambda []float64, opts c
 		if d := from.curvature[i]; d != 0 {
 			rest -= float64(d * h)
 		}
-		if rest < leastRest || weight >= total || residual != 0 && math.IsInf(h, 1) { // without the row nothing says what its score is
+		if rest < leastRest || weight >= total || residual != 0 && math.IsInf(h, 1) { // without the row its score is not determined
 			out.Scores[i], determined = math.NaN(), false
 			continue
 		}
@@ -121,7 +124,7 @@ func (s *separable) leaveOneOut(ctx context.Context, logLambda []float64, opts c
 	return out, nil
 }
 
-// generalise fills in what a fit's own predictions say by its degrees of freedom.
+// generalise sets the generalised cross-validation of a fit, from its predictions and its degrees of freedom.
 func (s *separable) generalise(out *LeftOut, prediction []float64, rows []int32) {
 	rest := 1 - out.Freedom/float64(cmp.Or(s.of.standFor, len(rows)))
 	if rest < leastRest {
@@ -134,7 +137,7 @@ func (s *separable) generalise(out *LeftOut, prediction []float64, rows []int32)
 	}
 }
 
-// removable is a fit, its vectors its own, and what removes rows from it.
+// removable is a fit, with its own copies of the vectors, and what is needed to remove rows from it.
 type removable struct {
 	*implicit.Removal
 	solution  cd.Solution
@@ -162,7 +165,7 @@ func (s *separable) removable(ctx context.Context, logLambda []float64, opts cd.
 	return r, nil
 }
 
-// present lists the rows that have weight.
+// present lists the rows of positive weight.
 func (s *Statement) present() []int32 {
 	n, _ := s.X.Dims()
 	rows, pace := make([]int32, 0, n), s.Kernels.Pace()
@@ -174,7 +177,8 @@ func (s *Statement) present() []int32 {
 	return rows
 }
 
-// errorOf returns the standard error of a value of a criterion, its weighted mean over rows, or over batches of those they stand for.
+// errorOf returns the standard error of the value of a criterion, its weighted mean over the rows, or for
+// condensed rows over batches of the rows that they stand for.
 func (s *Statement) errorOf(value float64, c criterion.Criterion, scores []float64, rows []int32) float64 {
 	losses := make([]float64, len(rows))
 	criterion.EachRow(s.Kernels, c, rows, s.Y, scores, losses)
@@ -193,7 +197,7 @@ func (s *Statement) errorOf(value float64, c criterion.Criterion, scores []float
 	return criterion.StandardError(s.Kernels, losses, weight, value)
 }
 
-// batched returns the mean losses of batches, and their weights.
+// batched returns the mean losses of the batches, and their weights.
 func (s *Statement) batched(rows []int32, losses, weight []float64) (means, total []float64) {
 	count := s.batches.Count(s.Kernels)
 	means, total = make([]float64, count), make([]float64, count)

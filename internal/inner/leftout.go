@@ -16,21 +16,21 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// leftOut is the choice of λ by what one fit on all rows says of fits without a row. Its slopes
-// are central differences, of fits that begin where the one at λ would move to.
+// leftOut is the choice of λ by the fits without one row, computed from one fit on all rows. Its slopes are
+// central differences of fits that start at the coefficients predicted by the derivatives of the fit at λ.
 type leftOut struct {
 	inner       *separable
-	x           sparse.Matrix // whose passes a search counts
+	x           sparse.Matrix // the matrix whose passes a search counts
 	generalised bool
 	zero        search.Evaluation // of the null model
-	most        float64           // size of a support
+	most        float64           // the largest size of a support
 }
 
 const (
-	leftOutStep = 1e-4  // of λ, for differences
-	leftOutTol  = 1e-10 // of the fits that they are of
-	leftOutNull = 1e-6  // above αmax
-	farAbove    = 25    // above the αmax of a ridge, which leaves the null model there
+	leftOutStep = 1e-4  // step of the differences in λ
+	leftOutTol  = 1e-10 // tolerance of the fits that the differences are of
+	leftOutNull = 1e-6  // distance above ln αmax at which the null model is evaluated
+	farAbove    = 25    // the same above the ln αmax of a ridge, where the fit is the null model to rounding
 )
 
 // ByLeftOut implements [LeavesOut].
@@ -62,14 +62,14 @@ func (s *separable) ByLeftOut(generalised bool) (Outer, error) {
 	return o, err
 }
 
-// summed returns the problem on condensed rows, whose residual sum and degrees of freedom are those of the rows they stand for; the problem
-// itself where there are none.
+// summed returns the problem on condensed rows, whose residual sum and degrees of freedom are those of the
+// rows that they stand for; the problem itself where there are no condensed rows.
 func (s *separable) summed() (*separable, error) {
 	of := s.of
 	if !of.tall(condensedPath) || of.unpenalised {
 		return s, nil
 	}
-	inBatches := make(bilevel.Folds, len(of.Y)) // as a hold-out of all rows is
+	inBatches := make(bilevel.Folds, len(of.Y)) // in batches, like a hold-out of all rows
 	rows, few, err := of.Condense(of.Kernels.Context(), bilevel.Spec{Weights: of.Weights, Intercept: of.Intercept, Folds: inBatches})
 	if rows == nil || err != nil {
 		return s, err
@@ -82,13 +82,13 @@ func (s *separable) summed() (*separable, error) {
 	return problem.(*separable), nil
 }
 
-// Matrix returns what a search counts passes over.
+// Matrix returns the matrix whose passes a search counts.
 func (o *leftOut) Matrix() sparse.Matrix { return o.x }
 
-// Evaluate implements [Outer]. The value is +Inf where rows have no leverage, since columns depend on
-// one another, or too many numbers are in it, and where a row alone determines its score; the status says so.
+// Evaluate implements [Outer]. The value is +Inf where there are no leverages, because columns depend on one
+// another or the numbers would be too many, and where a row alone determines its score; the status says so.
 //
-// The bound of a slope is that of exact fits: they are polished.
+// The bound of a slope assumes exact fits: the fits are polished.
 func (o *leftOut) Evaluate(ctx context.Context, r search.Request) (bilevel.Report, error) {
 	return o.evaluate(ctx, r, !r.ValueOnly)
 }
@@ -102,7 +102,7 @@ func (o *leftOut) evaluate(ctx context.Context, r search.Request, polish bool) (
 	}
 	s := o.inner
 	s.meet()
-	s.solver = s.solverFrom(s.nullModel().Clone()) // so that no value depends on those before
+	s.solver = s.solverFrom(s.nullModel().Clone()) // so that no value depends on earlier ones
 	defer func() { s.solver = nil }()
 	here, report, err := o.at(ctx, r.LogLambda, opts)
 	if err != nil || r.ValueOnly || math.IsInf(report.Value, 1) {
@@ -125,7 +125,7 @@ func (o *leftOut) evaluate(ctx context.Context, r search.Request, polish bool) (
 			ends[k] = there.Value
 			report.Add(there.Effort)
 			report.Work += there.Work
-			if report.Status.OK() && !there.Status.OK() { // a slope is worth what its ends are
+			if report.Status.OK() && !there.Status.OK() { // a slope is no better than the values at its ends
 				report.Status, report.Trusted = there.Status, false
 			}
 		}
@@ -142,7 +142,7 @@ func (o *leftOut) evaluate(ctx context.Context, r search.Request, polish bool) (
 	return report, nil
 }
 
-// at evaluates at one λ, from where the solver is.
+// at evaluates at one λ, from the solver's current point.
 func (o *leftOut) at(ctx context.Context, logLambda []float64, opts cd.Options) (*LeftOut, bilevel.Report, error) {
 	report := bilevel.Report{Evaluation: search.Evaluation{LogLambda: logLambda, Value: math.Inf(1)}, InjectivityMargin: math.NaN(), Bound: implicit.Estimated}
 	s := o.inner
@@ -182,7 +182,8 @@ func (o *leftOut) at(ctx context.Context, logLambda []float64, opts cd.Options) 
 	return here, report, nil
 }
 
-// undefined makes a report that of a λ at which rows cannot be left out, or of a fit that is too far off to say.
+// undefined turns a report into that of a λ at which rows cannot be left out, or at which the fit is too
+// inaccurate to tell.
 func undefined(r *bilevel.Report) {
 	r.Value, r.Gradient, r.Trusted = math.Inf(1), make([]float64, len(r.LogLambda)), false
 	if r.Status.OK() {
@@ -196,7 +197,7 @@ func (o *leftOut) Eval(ctx context.Context, r search.Request) (search.Evaluation
 	return report.Evaluation, err
 }
 
-// NonNegative reports that the criterion is never below 0, as those of our own losses are.
+// NonNegative reports that the criterion is never below 0, as holds for the losses of this module.
 func (o *leftOut) NonNegative() bool { return !criterion.Foreign(o.inner.judge) }
 
 // NullValue implements [Outer].
@@ -205,5 +206,5 @@ func (o *leftOut) NullValue() float64 { return o.zero.Value }
 // Null implements [Outer].
 func (o *leftOut) Null() search.Evaluation { return o.zero }
 
-// Remember implements [Outer]: fits to such tolerances do not depend on those before.
+// Remember implements [Outer]. It does nothing: fits to such tolerances do not depend on earlier ones.
 func (o *leftOut) Remember(context.Context, byte, []search.Memory) error { return nil }

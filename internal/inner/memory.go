@@ -10,30 +10,30 @@ import (
 	"github.com/seed-45b9a24c/pare/support"
 )
 
-// LeastGram is how many columns a Gram matrix may have in any case, UsualGram how many it has as
-// a rule.
+// LeastGram is the number of columns that a Gram matrix may have in any case, UsualGram the number that it
+// may usually have.
 const (
 	LeastGram = 64
 	UsualGram = 256
 )
 
-// The bytes that one inner problem may hold, by what they are proportional to: views, copies,
-// certificates, packed columns, and slices that append moves.
+// The bytes that one inner problem may hold, by the quantity they are proportional to: views, copies,
+// certificates, packed columns, and slices that append reallocates.
 const (
 	bytesPerRow    = 500
 	bytesPerColumn = 500
 	bytesPerEntry  = 100
-	bytesIdle      = 100 // per row and column, of a problem that is not at work
-	bytesPerPair   = 56  // of columns of a Gram matrix: with room to grow, and its factors
+	bytesIdle      = 100 // per row and per column, of an idle problem
+	bytesPerPair   = 56  // per pair of columns of a Gram matrix: with room to grow, and its factors
 	bytesAlways    = 1 << 20
 	bytesOfProofs  = 64 << 20
 	bytesOfVectors = 64  // per entry of the matrices that solvers of support vectors factorise
-	bytesOfFree    = 32  // the same of those of free rows, with room to grow
+	bytesOfFree    = 32  // per entry of the matrices of free rows, with room to grow
 	bytesPerScore  = 250 // per row and score, where there are several
 )
 
-// MostBytes returns an upper bound of the working memory of the problem without a Gram matrix,
-// which is there for speed, and how many bytes each pair of its columns adds.
+// MostBytes returns an upper bound of the working memory of the problem without a Gram matrix, which only
+// serves speed, and the bytes that each pair of columns of a Gram matrix adds.
 func (s *Statement) MostBytes() (need, pair float64) {
 	n, p := s.X.Dims()
 	byRows, byColumns := float64(bytesPerRow*int64(n)+bytesPerEntry*s.X.NNZ()), float64(bytesPerColumn*int64(p))
@@ -51,14 +51,14 @@ func (s *Statement) MostBytes() (need, pair float64) {
 		need += bytesOfProofs
 	}
 	if size := min(n, p); s.factorisesRows() {
-		// On the way to a solution there may be more free rows than it has, for speed.
+		// Iterates may have more free rows than the solution: matrices of these serve speed.
 		need += float64((bytesOfVectors + bytesOfFree) * float64(size+2) * float64(size+2))
 		pair = bytesOfFree
 	}
 	return need, pair
 }
 
-// LargestGram is how many columns a Gram matrix has at most, or rows one of free rows.
+// LargestGram is the largest number of columns of a Gram matrix, or of rows of a matrix of free rows.
 func (s *Statement) LargestGram() int {
 	if s.factorisesRows() {
 		return cd.MostVectors
@@ -66,29 +66,29 @@ func (s *Statement) LargestGram() int {
 	return support.LargestGram
 }
 
-// factorisesRows reports support vectors whose solver factorises matrices of rows.
+// factorisesRows reports that the problem is one of support vectors whose solver factorises matrices of rows.
 func (s *Statement) factorisesRows() bool {
 	n, p := s.X.Dims()
 	return s.Loss == nil && (s.Tube || s.Intercept) && min(n, p) <= cd.MostVectors
 }
 
-// scores returns how many scores a row has at once: one for each class of a softmax.
+// scores returns the number of scores of a row: one for each class of a softmax, else 1.
 func (s *Statement) scores() int {
 	if s.counted == 0 {
 		s.counted = 1
 		if s.Classes && s.Form.Blocks != nil {
-			classes, _, _ := bilevel.Classes(s.Kernels, s.Y) // what is wrong with them the problem says
+			classes, _, _ := bilevel.Classes(s.Kernels, s.Y) // the problem reports the error
 			s.counted = max(1, len(classes))
 		}
 	}
 	return s.counted
 }
 
-// mostGrowing is how many bytes there may be for each of a copy of columns, while it moves.
+// mostGrowing is the largest number of bytes in use for each byte of copies of columns, while they are moved.
 const mostGrowing = 4
 
-// MostBoundedBytes is MostBytes with copies of columns of LeastPacked bytes, and how many bytes each
-// byte of copies more adds.
+// MostBoundedBytes is MostBytes with copies of columns of LeastPacked bytes, and the bytes that each further
+// byte of copies adds.
 func (s *Statement) MostBoundedBytes() (need, growth float64) {
 	n, p := s.X.Dims()
 	need = bytesAlways + float64(bytesPerRow*int64(n)) + float64(bytesPerColumn*int64(p)) + mostGrowing*LeastPacked
@@ -98,34 +98,34 @@ func (s *Statement) MostBoundedBytes() (need, growth float64) {
 	return need, mostGrowing
 }
 
-// IdleBytes is MostBytes of the problem while it is not at work: vectors, and coefficients.
+// IdleBytes is MostBytes of the problem while it is idle: vectors, and coefficients.
 func (s *Statement) IdleBytes() float64 {
 	n, p := s.X.Dims()
 	return float64(bytesIdle * int64(s.scores()) * (int64(n) + int64(p)))
 }
 
-// What an inner problem is expected to have in use, as it was measured on data of many shapes
-// (TestExpectedBytes): to a factor of 3, where MostBytes is an upper bound.
+// The expected memory of an inner problem, measured on data of many shapes (TestExpectedBytes): accurate to a
+// factor of 3, whereas MostBytes is an upper bound.
 const (
 	usualAlways    = 220_000
-	usualCondensed = 80_000 // in the place of usualAlways, on condensed rows
+	usualCondensed = 80_000 // instead of usualAlways, on condensed rows
 	usualRow       = 140
-	usualDirect    = 60 // of a row, where the matrix is worked on in its place
-	usualIdle      = 16 // of a row or a column of a problem that is not at work
+	usualDirect    = 60 // per row, where the columns are not copied
+	usualIdle      = 16 // per row and per column of an idle problem
 	usualColumn    = 90
-	usualValue     = 50 // of a column that is packed
-	usualCurved    = 90 // the same where its weights change
+	usualValue     = 50 // per value of a packed column
+	usualCurved    = 90 // the same where the weights change
 	usualDense     = 0.2
-	usualPair      = 16  // of columns of a Gram matrix
-	usualScore     = 100 // of a row and one of several scores
-	usualFree      = 700 // rows of which a support vector regression factorises a matrix, at most
-	usualOfFree    = 24  // of an entry of it
-	usualRowEntry  = 6   // of a value that it reads by rows
-	usualMoment    = 4   // of a pair of scores and a column
+	usualPair      = 16  // per pair of columns of a Gram matrix
+	usualScore     = 100 // per row and score, where there are several scores
+	usualFree      = 700 // rows in the largest matrix that a support vector regression factorises
+	usualOfFree    = 24  // per entry of that matrix
+	usualRowEntry  = 6   // per value that is read by rows
+	usualMoment    = 4   // per column and pair of scores
 )
 
-// UsualBytes returns how many bytes so many such problems on all rows, and of folds, are expected
-// to have in use, with Gram matrices of so many columns.
+// UsualBytes returns the expected memory, in bytes, of own problems on all rows and lanes problems of folds,
+// with Gram matrices of gram columns.
 func (s *Statement) UsualBytes(own, lanes, gram int) int64 {
 	rows, columns := s.X.Dims()
 	n, p, values := float64(rows), float64(columns), float64(s.X.NNZ())
@@ -136,7 +136,7 @@ func (s *Statement) UsualBytes(own, lanes, gram int) int64 {
 		}
 		return int64(min(float64(float64(own+lanes)*lane), math.MaxInt64/2))
 	}
-	// Working sets grow with the support, and that is bounded by the rows.
+	// Working sets grow with the support, which the number of rows bounds.
 	packed := min(values/2, 2*min(n, p)*values/max(1, p))
 	each := float64(usualValue)
 	if !s.quadratic() {
@@ -163,7 +163,7 @@ func (s *Statement) UsualBytes(own, lanes, gram int) int64 {
 	return int64(min(float64(float64(own)*whole)+float64(float64(lanes)*lane)+shared, math.MaxInt64/2))
 }
 
-// UsualCondensedBytes is UsualBytes of so many problems of folds on condensed rows.
+// UsualCondensedBytes is UsualBytes of the problems of folds on condensed rows.
 func (s *Statement) UsualCondensedBytes(folds, gram int) int64 {
 	n, p := s.X.Dims()
 	rows, columns := float64(bilevel.Parts(folds)*(p+2)), float64(p)
@@ -171,33 +171,33 @@ func (s *Statement) UsualCondensedBytes(folds, gram int) int64 {
 	return int64(min(float64(float64(folds)*lane)+bilevel.SumsBytes(n, p, bilevel.Parts(folds)), math.MaxInt64/2))
 }
 
-// UsualIdleBytes is UsualBytes of such a problem that is not at work.
+// UsualIdleBytes is UsualBytes of an idle problem.
 func (s *Statement) UsualIdleBytes() int64 {
 	n, p := s.X.Dims()
 	return usualIdle * int64(s.scores()) * (int64(n) + int64(p))
 }
 
-// The same of problems one at a time whose copies of columns are bounded (support.Columns.Bound).
+// The same for problems that run one at a time, with bounded copies of columns (support.Columns.Bound).
 const (
-	// LeastPacked is how many bytes of copies there may be in any case.
+	// LeastPacked is the number of bytes of copies that is allowed in any case.
 	LeastPacked = 1 << 20
 
 	boundedRow    = 120
-	boundedCurved = 190 // where weights change
-	boundedPair   = 24  // of columns of a Gram matrix, with what it has moved from
+	boundedCurved = 190 // where the weights change
+	boundedPair   = 24  // per pair of columns of a Gram matrix, with the matrix that it is moved from
 	boundedColumn = 300 // most of it of working sets, which grow to half of the columns
-	growing       = 1.1 // of copies, with what lies between them and others
+	growing       = 1.1 // per byte of copies, with the gaps between them
 )
 
-// BoundsCopies reports whether the solver keeps to a bound of its copies: of sparse columns, with
-// one predictor that a coefficient of its own for every column makes.
+// BoundsCopies reports whether the solver can bound its copies, which it can for sparse columns and one
+// predictor without groups of columns.
 func (s *Statement) BoundsCopies() bool {
 	_, csc := s.X.(*sparse.CSC)
 	return csc && s.Loss != nil && !s.Classes && s.Groups == nil
 }
 
-// BoundedBytes is UsualBytes of any number of problems, one at work at a time, with Gram matrices
-// of so many columns and copies of so many bytes.
+// BoundedBytes is UsualBytes of any number of problems, of which one runs at a time, with Gram matrices of
+// gram columns and packed bytes of copies.
 func (s *Statement) BoundedBytes(gram int, packed int64) int64 {
 	return s.boundedAlways() + int64(boundedPair*gram*gram) + int64(growing*float64(packed))
 }
@@ -211,13 +211,13 @@ func (s *Statement) boundedAlways() int64 {
 	return usualAlways + row*int64(n) + boundedColumn*int64(p)
 }
 
-// ShareBounded divides what so many bytes leave for Gram matrices and copies: a quarter and the
-// rest.
+// ShareBounded divides what a limit of most bytes leaves between Gram matrices, which get a quarter, and
+// copies.
 func (s *Statement) ShareBounded(most int64) (gram int, packed int64) {
 	rest := float64(most - s.boundedAlways())
 	gram = min(support.LargestGram, max(LeastGram, int(math.Sqrt(rest/4/boundedPair))))
 	return gram, max(LeastPacked, int64((rest-float64(boundedPair*gram*gram))/growing))
 }
 
-// quadratic reports the squared loss.
+// quadratic reports that the loss is the squared loss.
 func (s *Statement) quadratic() bool { return s.Loss == loss.Loss(loss.Squared{}) }

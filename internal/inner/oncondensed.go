@@ -10,31 +10,32 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// onCondensed is the inner problem on condensed rows. Its duality gaps, at points that are solutions there, are those of the
-// rows themselves but for what rounding has done to sums of these, a bound of which they include. Where that is more than the
-// tolerance, the problem is solved on the rows themselves.
+// onCondensed is the inner problem on condensed rows. Its duality gaps, at its solutions, are those on the
+// rows of X up to the rounding of sums over these rows, a bound of which is included. Where a gap exceeds the
+// tolerance, the problem is solved on X itself.
 type onCondensed struct {
 	summable
-	of   *Statement // on the rows themselves
+	of   *Statement // the problem on X
 	rows *bilevel.Condensed
 	onX  summable // nil before it is needed
 	met  bool     // a solve has counted the pass over X
 	off  []float64
 }
 
-// summable is a problem whose duality gaps are known from sums over the rows.
+// summable is a problem whose duality gaps can be computed from sums over the rows.
 type summable interface {
 	Problem
 	Anchored
 	view() *sparse.View
-	// startNear makes the next solve begin at coefficients of X, which it may change.
+	// startNear makes the next solve start at coefficients of X, which it may overwrite.
 	startNear(columns []int32, coef []float64)
-	// loosened returns what a dual point at a solution costs more where correlations are off by as much as that: the share by which it has
-	// to be scaled, or beside a ridge its objective.
+	// loosened returns the cost of errors of the correlations, off by at most off, to the dual point of a
+	// solution: the relative amount by which the dual point has to be scaled, or with a ridge the increase of
+	// the gap.
 	loosened(s *Solution, logLambda, off []float64) (share, objective float64, err error)
 }
 
-// onSums makes a problem.
+// onSums makes the problem of a statement, on columns or on blocks.
 func onSums(of *Statement) (summable, error) {
 	on := OnColumns
 	if of.Form.Blocks != nil {
@@ -48,12 +49,12 @@ func onSums(of *Statement) (summable, error) {
 }
 
 const (
-	condensedValues = 1 << 20 // from which on X is larger than caches near the processor
-	condensedFor    = 64      // rows for each column
-	condensedFit    = 40      // columns, at most, for one fit: of more it may be better to leave some out,
+	condensedValues = 1 << 20 // entries from which on X is larger than caches near the processor
+	condensedFor    = 64      // least number of rows per column
+	condensedFit    = 40      // largest number of columns for one fit: with more it may be better to leave some out,
 	condensedPath   = 256     // but not for many fits
-	pathPasses      = 100     // over sparse X that many fits take at least
-	usualTol        = 1e-6    // of cd
+	pathPasses      = 100     // passes over sparse X that many fits take at least
+	usualTol        = 1e-6    // the default tolerance of package cd
 )
 
 // FitsCondensed reports whether a problem is to be solved on condensed rows, at one λ or at many.
@@ -61,13 +62,13 @@ func (s *Statement) FitsCondensed(many bool) bool {
 	most := condensedFit
 	if many {
 		most = condensedPath
-	} else if _, dense := s.X.(*sparse.Dense); !dense { // whose passes take less
+	} else if _, dense := s.X.(*sparse.Dense); !dense { // passes over sparse data take less
 		return false
 	}
 	return (s.Form.Blocks == nil || !s.Form.Blocks.Shape.Concave) && !s.unpenalised && s.Box == nil && !s.Certify && s.tall(most)
 }
 
-// tall reports whether there are few columns, so many at most, and so many rows that a pass takes long.
+// tall reports whether there are at most most columns, and so many rows that a pass takes long.
 func (s *Statement) tall(most int) bool {
 	n, p := s.X.Dims()
 	return s.condensable() && p <= most && n >= condensedFor*p && s.X.NNZ() >= condensedValues && s.sumsPay() && len(s.Y) == n && sparse.CheckWeights(s.Kernels, s.Weights, n) == nil
@@ -111,11 +112,11 @@ func (c *onCondensed) Solve(ctx context.Context, logLambda []float64) (*Solution
 	return s, nil
 }
 
-// uncertain bounds by how much the gap on the rows themselves may be larger. With δ what rounding makes of
-// products, relative to the norms of their columns, and S = ‖y‖ + Σ‖xⱼ‖|βⱼ|, both objectives are off by no more than
-// δS²/N, and a correlation by δ‖xⱼ‖S/N: a dual point that meets its bound αⱼ on condensed rows has to be scaled
-// for that, by which its objective moves by four times as much of P₀ at most, or, beside a ridge, leaves the
-// square of it.
+// uncertain bounds by how much the gap on X may exceed the gap on condensed rows. Let δ be the rounding of
+// products of columns, relative to the norms of these columns, and S = ‖y‖ + Σ‖xⱼ‖|βⱼ|. Both objectives are
+// off by δS²/N at most, and a correlation by δ‖xⱼ‖S/N. A dual point that meets its bound αⱼ on condensed rows
+// has to be scaled for that error, which changes its objective by four times as much of P₀ at most; with a
+// ridge it is not scaled, and its objective changes by the square of the error.
 func (c *onCondensed) uncertain(s *Solution, logLambda []float64) float64 {
 	norms, view := c.rows.Norms, c.view()
 	size := norms[len(norms)-1]
@@ -133,7 +134,7 @@ func (c *onCondensed) uncertain(s *Solution, logLambda []float64) float64 {
 	return float64(3*off*size) + objective + float64(4*share*c.Null())
 }
 
-// solveOnX solves on the rows themselves, from a solution on condensed rows.
+// solveOnX solves the problem on X, from a solution on condensed rows.
 func (c *onCondensed) solveOnX(ctx context.Context, from *Solution, logLambda []float64) (*Solution, error) {
 	if c.onX == nil {
 		end := c.of.Turn(ctx)

@@ -9,21 +9,22 @@ import (
 )
 
 const (
-	rotatedRows = 2048 // at most
-	rotatedPays = 2    // columns for each row, from which on
+	rotatedRows = 2048 // largest number of rows
+	rotatedPays = 2    // least number of columns per row
 )
 
-// Rotates reports whether a ridge alone is to be on the columns of the data's [bilevel.Rotation].
+// Rotates reports whether a ridge alone should be fitted on the columns of the [bilevel.Rotation] of X.
 func (s *Statement) Rotates() bool {
 	x, dense := s.X.(*sparse.Dense)
-	if !dense || s.Standardise || s.Times != nil || s.Box != nil || s.Solver().MaxSupport > 0 { // which counts columns of X
+	if !dense || s.Standardise || s.Times != nil || s.Box != nil || s.Solver().MaxSupport > 0 { // MaxSupport counts columns of X
 		return false
 	}
 	n, p := x.Dims()
 	return n <= rotatedRows && p >= rotatedPays*n
 }
 
-// Rotation returns X as a ridge alone on few rows may have it, nil where the problem is to be on X itself.
+// Rotation returns the rotation of X for a ridge alone on few rows; nil where the problem should be solved on
+// X itself.
 func (s *Statement) Rotation(ctx context.Context) (_ *bilevel.Rotation, err error) {
 	defer outcome.Caught(&err)
 	if !s.Form.Round || !s.Rotates() {

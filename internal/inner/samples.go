@@ -12,7 +12,7 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// onSamples is the inner problem of [SVM], on samples instead of columns.
+// onSamples is the inner problem of an SVM, on samples instead of columns.
 type onSamples struct {
 	of      *Statement
 	samples sparse.Matrix // p × n
@@ -38,9 +38,8 @@ func OnSamples(of *Statement) (Problem, error) {
 	return m, err
 }
 
-// Start returns one over the mean squared norm of a row, where about samples begin to
-// leave their bound, but not more than 1. With long rows and C = 1 none is at it, and
-// nothing moves with C.
+// Start returns 1 over the mean squared norm of a row, about where samples begin to leave their bound, but
+// not more than 1. With long rows and C = 1 no sample is at its bound, and the solution does not depend on C.
 func (m *onSamples) Start() float64 {
 	_, n := m.samples.Dims()
 	var mean float64
@@ -52,7 +51,7 @@ func (m *onSamples) Start() float64 {
 	return 1 / max(1, mean)
 }
 
-// AppendMax implements [Problem]: w = 0 for no C.
+// AppendMax implements [Problem]: there is no αmax, as no C makes w = 0.
 func (m *onSamples) AppendMax(out []float64) []float64 { return append(out, m.top[:]...) }
 
 func (m *onSamples) Accepts(logLambda []float64) error {

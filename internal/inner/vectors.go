@@ -12,7 +12,8 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// onVectors is the inner problem of [SVR] and [SimplexSVR], and of [SVM] with an intercept.
+// onVectors is the inner problem of support vector regression, also on the simplex, and of an SVM with an
+// intercept.
 type onVectors struct {
 	of     *Statement
 	fit    *model.Vectors
@@ -34,7 +35,7 @@ func newVectors(of *Statement) (Problem, error) {
 	return m, nil
 }
 
-// kind says which support vectors the problem is of.
+// kind returns the kind of the support vector problem.
 func (s *Statement) kind() bilevel.VectorsKind {
 	switch {
 	case s.Simplex:
@@ -46,7 +47,7 @@ func (s *Statement) kind() bilevel.VectorsKind {
 	}
 }
 
-// AppendMax implements [Problem]: w = 0 for no C.
+// AppendMax implements [Problem]: there is no αmax, as no C makes w = 0.
 func (m *onVectors) AppendMax(out []float64) []float64 { return append(out, m.top...) }
 
 func (m *onVectors) Accepts(logLambda []float64) error {
@@ -54,9 +55,8 @@ func (m *onVectors) Accepts(logLambda []float64) error {
 	return err
 }
 
-// Units are where the strengths of a problem are looked for around: the logarithms of the
-// standard deviation σ of the target, or 1 for classes, over the mean square of a row, for C,
-// and of σ/10 for ε.
+// Units returns the centres of a search for the strengths, as logarithms: for C the standard deviation σ of
+// the target, or 1 for classes, over the mean squared norm of a row, and for ε σ/10.
 func (m *onVectors) Units() []float64 {
 	var total, mean, square, length float64
 	squares := m.fit.Squares()
@@ -70,7 +70,7 @@ func (m *onVectors) Units() []float64 {
 	for i, y := range m.fit.Target() {
 		square += float64(m.fit.Weight(i) * (y - mean) * (y - mean))
 	}
-	spread, c := 1.0, 1.0 // without a nonzero any C will do
+	spread, c := 1.0, 1.0 // where all entries are 0 any C will do
 	if length > 0 {
 		c = 1 / max(length/total, math.SmallestNonzeroFloat64)
 	}
@@ -80,13 +80,13 @@ func (m *onVectors) Units() []float64 {
 	if square > 0 {
 		spread = math.Sqrt(square / total)
 	}
-	if m.fit.Simplex() { // where the hinges are worth what ½‖w‖² is, which is 1 at most
+	if m.fit.Simplex() { // the losses then have the size of ½‖w‖², which is 1 at most
 		c = 1 / float64(total*spread*spread)
 	}
 	return []float64{kernels.Log(spread * c), kernels.Log(0.1 * spread)}
 }
 
-// Start implements [Problem]: in the units of several strengths.
+// Start implements [Problem]: several strengths are in their units.
 func (m *onVectors) Start() float64 {
 	if len(m.top) > 1 {
 		return 1
@@ -94,7 +94,7 @@ func (m *onVectors) Start() float64 {
 	return kernels.Exp(m.Units()[0])
 }
 
-// Judged returns what judges held-out rows.
+// Judged returns the criterion on held-out rows.
 func (m *onVectors) Judged() criterion.Criterion { return m.of.Judge(nil) }
 
 // Restart implements [Problem].
@@ -123,7 +123,7 @@ func (m *onVectors) Solve(ctx context.Context, logLambda []float64) (*Solution, 
 	out.Free, out.Bound, out.Objective, out.Intercept = len(s.Free), len(s.Bound), s.Primal, s.Intercept
 	out.Certificate, out.Effort, out.Work, out.Status = s.Certificate, s.Effort, s.Work, s.Status
 	if !m.fit.Centred() || len(s.Free) > 0 {
-		out.Unique = m.of.proved() // ½‖w‖² is strictly convex, and a free row tells the intercept
+		out.Unique = m.of.proved() // ½‖w‖² is strictly convex, and a free row determines the intercept
 	}
 	for j, w := range s.W {
 		if w != 0 {
@@ -133,7 +133,7 @@ func (m *onVectors) Solve(ctx context.Context, logLambda []float64) (*Solution, 
 	return out, nil
 }
 
-// complete adds to a spec what it is of.
+// complete adds to a spec what is particular to the model.
 func (m *onVectors) complete(spec bilevel.Spec) bilevel.Spec {
 	spec.Certify = false // nothing is proved of these supports
 	spec.Intercept = m.fit.Centred()

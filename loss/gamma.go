@@ -27,8 +27,8 @@ func (Gamma) Check(y float64) error {
 	return checkSize(y)
 }
 
-// checkSize refuses what is not finite, or of a size that losses with a logarithmic link
-// overflow for.
+// checkSize returns an error for a target that is not finite, or so large that losses with a log link
+// overflow.
 func checkSize(y float64) error {
 	switch {
 	case !isFinite(y):
@@ -125,7 +125,7 @@ func (g Gamma) Divergence(k *kernels.Set, y, m []float64, at Dual, out []float64
 	}
 }
 
-// repair computes the divergences anew that are infinite since w₁ = 0 as a float64.
+// repair recomputes the divergences that are infinite because w₁ is 0 as a float64.
 func (Gamma) repair(at Dual, first int, y, m, out []float64) {
 	for i, v := range out {
 		if v > math.MaxFloat64 {
@@ -152,7 +152,7 @@ type gamma struct {
 	total float64 // Σsᵢ
 }
 
-// Step implements [Stepper]: ln(Σsᵢyᵢe^−mᵢ/Σsᵢ), to the best intercept at once.
+// Step implements [Stepper]: ln(Σsᵢyᵢe^−mᵢ/Σsᵢ), which leads to the best intercept in one step.
 func (g gamma) Step(k *kernels.Set, y, rho, v []float64) float64 {
 	return g.StepBy(g.Sums(k, y, rho, v))
 }

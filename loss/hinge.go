@@ -16,10 +16,10 @@ func (SmoothedHinge) Link() Link { return Margin }
 // Check refuses what is not ±1.
 func (SmoothedHinge) Check(y float64) error { return Logistic{}.Check(y) }
 
-// lack returns 1 − t and the share of it within [0, 1]: −dℓ/dt.
+// lack returns 1 − t, and 1 − t clipped to [0, 1], which is −dℓ/dt.
 func lack(y, m float64) (all, within float64) {
 	all = 1 - float64(y*m)
-	return all, max(0, min(1, all)) // NaN stays
+	return all, max(0, min(1, all)) // keeps NaN
 }
 
 // Value implements [Loss].

@@ -9,15 +9,15 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// Huber is ℓ = ½r² for |r| ≤ δ and δ|r| − ½δ² beyond, r = y − m (Huber, Annals of
-// Mathematical Statistics 35, 1964): large residuals pull no harder than one of δ. Its
-// curvature is 1 for |r| < δ and 0 elsewhere, a jump.
+// Huber is ℓ = ½r² for |r| ≤ δ and δ|r| − ½δ² beyond, r = y − m (Huber, Annals of Mathematical Statistics 35,
+// 1964): the slope of large residuals is limited to δ. Its curvature is 1 for |r| < δ and 0 elsewhere, a
+// jump.
 type Huber struct {
 	// Delta is δ, in the units of y. 0 means Deviations times the median absolute
 	// deviation from the median of the training rows, a row of weight k counted k times.
 	Delta float64
-	// Deviations is 1.345·1.4826 where it is 0: that gives up 5 % of the efficiency under
-	// normal noise.
+	// Deviations is δ in median absolute deviations. 0 means 1.345·1.4826, which loses 5 % of the efficiency
+	// under normal noise.
 	Deviations float64
 }
 
@@ -93,7 +93,7 @@ func (h Huber) Majorant(_ *kernels.Set, y, m, out []float64) {
 	}
 }
 
-// Bind implements [Binder]: it makes δ a number.
+// Bind implements [Binder]: it computes δ where it is not given.
 func (h Huber) Bind(k *kernels.Set, y, weights []float64, _ bool) (Loss, error) {
 	switch {
 	case h.Delta > 0 && !math.IsInf(h.Delta, 1):
@@ -121,8 +121,7 @@ func (h Huber) Bind(k *kernels.Set, y, weights []float64, _ bool) (Loss, error) 
 	return Huber{Delta: delta}, nil
 }
 
-// median returns the weighted median: that of entries repeated as often as their weights
-// say.
+// median returns the weighted median: the median of the entries, each repeated as often as its weight says.
 func median(k *kernels.Set, v, weights []float64) float64 {
 	order, pace := make([]int, 0, len(v)), k.Pace()
 	for i := range v {

@@ -24,7 +24,7 @@ func (Logistic) Check(y float64) error {
 	return badLabel(y)
 }
 
-// badLabel is apart, so that what is asked of every row is inlined.
+// badLabel is a function of its own, so that Check can be inlined.
 func badLabel(y float64) error {
 	if !isFinite(y) {
 		return outcome.Errorf(outcome.NonFinite, "the label is not finite")
@@ -126,8 +126,8 @@ type logistic struct {
 	Logistic
 	total    float64 // Σsᵢ
 	positive float64 // Σsᵢ of class +1
-	share    float64 // of it
-	logOdds  float64 // of that
+	share    float64 // positive/total
+	logOdds  float64 // of share
 }
 
 // Null implements [Anchored]: ln 2, or with an intercept the entropy of the classes.
@@ -139,13 +139,12 @@ func (l logistic) Null(intercept bool) float64 {
 }
 
 const (
-	settled = 1e-15 // of Σ|vᵢ|, what is left of Σvᵢ that counts as rounding
-	slight  = 1e-6  // of both classes, a change of what is expected whose logarithm is linear
+	settled = 1e-15 // the share of Σ|vᵢ| up to which Σvᵢ counts as rounding
+	slight  = 1e-6  // the change of the expected numbers, relative to both classes, up to which their logarithm is linear
 )
 
-// Step implements [Stepper]: Newton's step for the log-odds of the share of class +1 that
-// is expected. They are linear in b where predictions are alike or far out, and the loss is
-// far from a parabola.
+// Step implements [Stepper]: Newton's step in the log-odds of the expected share of class +1. These are
+// linear in b where predictions are alike or far from 0, whereas the loss is far from a parabola there.
 func (l logistic) Step(k *kernels.Set, y, rho, v []float64) float64 {
 	return l.StepBy(l.Sums(k, y, rho, v))
 }
@@ -165,7 +164,7 @@ func (l logistic) StepBy(sums [3]float64) float64 {
 	negative := l.total - l.positive
 	expected, rest := l.positive-slope, negative+slope
 	odds := l.logOdds - kernels.Log(expected/rest)
-	if math.Abs(slope) <= slight*min(l.positive, negative) { // where rows are far out, rounding is all of that
+	if math.Abs(slope) <= slight*min(l.positive, negative) { // where predictions are far from 0, the difference above is all rounding
 		odds = slope/l.positive + slope/negative
 	}
 	step := math.Abs(odds * expected / l.total * rest / bend)

@@ -1,13 +1,11 @@
-// Package loss holds the losses ℓ(y, m) of a target y and a prediction m, one a file.
-// Datafits are made of them (package model), and so are the criteria that judge
-// predictions on held-out rows (package criterion).
+// Package loss holds the losses ℓ(y, m) of a target y and a prediction m, one per file. Package model makes
+// datafits of them, and package criterion the criteria on held-out rows.
 //
-// A loss is convex in m and as smooth as its methods say, and it is normalised so that
-// its infimum over m is 0: only then is the objective of the null model a scale for
-// duality gaps. Methods work on vectors, one entry for each row; out does not overlap
-// y and m, and is a method's to write to as it likes. To add a loss, implement [Loss]; docs/add-a-loss.md
-// shows how, and what a loss may know besides is in [Binder], [Stepper], [Summed], [Anchored],
-// [Majorised], [Pointwise], [Clipped] and [Jumping].
+// A loss is convex in m and as smooth as its methods say, and it is normalised so that its infimum over m is
+// 0: only then is the objective of the null model a scale for duality gaps. Methods work on vectors with one
+// entry per row; out does not overlap y and m, and a method may use it as scratch memory. To add a loss,
+// implement [Loss]; docs/add-a-loss.md shows how. A loss may also implement [Binder], [Stepper], [Summed],
+// [Anchored], [Majorised], [Pointwise], [Clipped] and [Jumping].
 package loss
 
 import (
@@ -24,7 +22,7 @@ import (
 type Loss interface {
 	// Name is the loss's name in messages, flags and JSON.
 	Name() string
-	// Link says what the prediction m is of the mean of y.
+	// Link says how the prediction m relates to the mean of y.
 	Link() Link
 	// Check returns nil where y can be a target, else an error that says what it must
 	// be. The caller adds the row.
@@ -37,17 +35,15 @@ type Loss interface {
 	Curvature(k *kernels.Set, y, m, out []float64)
 	// Third sets out[i] = ℓ‴(yᵢ, mᵢ): second derivatives of a criterion in λ need it.
 	Third(k *kernels.Set, y, m, out []float64)
-	// Divergence sets out[i] = ℓ(yᵢ, mᵢ) + ℓ*(yᵢ, −ρ̃ᵢ) + ρ̃ᵢmᵢ ≥ 0, what the pair of mᵢ
-	// and the dual point ρ̃ᵢ = cᵢρᵢ, 0 ≤ cᵢ ≤ 1, lacks of Fenchel's equality. (ρ is
-	// Slope's at m. Every such point is feasible, as 0 and −ρ are in the domain of the
-	// conjugate ℓ*.) It is 0 at c = 1, and is best written in 1 − c, or it loses the
-	// digits of small duality gaps.
+	// Divergence sets out[i] = ℓ(yᵢ, mᵢ) + ℓ*(yᵢ, −ρ̃ᵢ) + ρ̃ᵢmᵢ ≥ 0, the gap in the Fenchel–Young inequality
+	// for mᵢ and the dual point ρ̃ᵢ = cᵢρᵢ, 0 ≤ cᵢ ≤ 1. (ρ is Slope's at m. Every such point is feasible, as
+	// 0 and −ρ are in the domain of the conjugate ℓ*.) The divergence is 0 at c = 1, and is best written in 1
+	// − c, or small duality gaps lose their digits.
 	Divergence(k *kernels.Set, y, m []float64, at Dual, out []float64)
 	// Smoothness returns a bound L of ℓ″ over all m; ok is false where there is none.
 	Smoothness() (bound float64, ok bool)
-	// Concordance returns an M with |ℓ‴| ≤ M·ℓ″ over all m: a self-concordance, which
-	// bounds by how much the curvature changes from one point to another. ok is false
-	// where there is none, as where ℓ″ jumps.
+	// Concordance returns an M with |ℓ‴| ≤ M·ℓ″ over all m: a self-concordance, which bounds the change of
+	// the curvature from one point to another. ok is false where there is none, as where ℓ″ jumps.
 	Concordance() (m float64, ok bool)
 }
 
@@ -56,16 +52,16 @@ func All() []Loss {
 	return []Loss{Squared{}, Logistic{}, Poisson{}, Gamma{}, Tweedie{}, Huber{}, SquaredHinge{}, SmoothedHinge{}}
 }
 
-// Dual is a dual point on the segment from a residual to 0, each sign of the residual
-// with its own factor: an intercept wants both to balance.
+// Dual is a dual point on the segment from a residual to 0. Each sign of the residual has its own factor, so
+// that positive and negative entries can balance, as an intercept requires.
 type Dual struct {
-	// Slope is ρ, each entry times the Balance of its sign already.
+	// Slope is ρ, with each entry already multiplied by the Balance of its sign.
 	Slope   []float64
 	Scale   float64
 	Balance [2]float64 // of positive entries, and of others
 }
 
-// Side returns the index in Balance of a residual. Signs come unforeseen: no branch.
+// Side returns the index in Balance for a residual. It has no branch, as signs are unpredictable.
 func Side(rho float64) int {
 	bits := math.Float64bits(rho)
 	return int((bits - 1 | bits) >> 63) // 0 where it is above 0
@@ -103,9 +99,9 @@ func (l Link) Mean(m float64) float64 {
 // Binder is a Loss with a parameter that depends on all targets of a problem, such as a scale.
 type Binder interface {
 	Loss
-	// Bind returns the loss for the rows of one problem: y are the targets, and weights those of
-	// the rows, nil for all 1 and 0 for held-out rows. The error is an [outcome.Error] that says
-	// why no model can be fitted to them. Loops over the rows end with k, which may be nil; see
+	// Bind returns the loss for the rows of one problem: y are the targets, and weights those of the rows,
+	// nil for all 1 and 0 for held-out rows. The error is an [outcome.Error] that says why no model can be
+	// fitted to them. Loops over the rows end with the context of k, which may be nil; see
 	// [kernels.Set.Until].
 	Bind(k *kernels.Set, y, weights []float64, intercept bool) (Loss, error)
 }
@@ -119,31 +115,31 @@ func Bind(k *kernels.Set, l Loss, y, weights []float64, intercept bool) (Loss, e
 	return l, nil
 }
 
-// Known reports that it is one of the links.
+// Known reports whether l is one of the links.
 func (l Link) Known() bool { return l == Identity || l == Log || l == Logit || l == Margin }
 
-// Classes reports that targets are the classes ±1, and the sign of m the one predicted.
+// Classes reports whether targets are the classes ±1, and the sign of m is the predicted class.
 func (l Link) Classes() bool { return l == Logit || l == Margin }
 
 // Stepper is a Loss with a better step towards the best intercept than Newton's.
 type Stepper interface {
 	Loss
-	// Step returns by how much to move the intercept where the residual is ρ, v = s⊙ρ
-	// the weighted one: 0 where Σvᵢ is rounding, else with the sign of that sum, and
-	// ±Inf where there is next to no curvature.
+	// Step returns the step of the intercept at the residual ρ, v = s⊙ρ being the weighted residual: 0 where
+	// Σvᵢ is rounding, else a step with the sign of that sum, ±Inf where there is almost no curvature.
 	Step(k *kernels.Set, y, rho, v []float64) float64
 }
 
-// Summed is a [Stepper] whose step is one of sums over the rows, so that nothing need be kept of what they are of.
+// Summed is a [Stepper] whose step is a function of sums over the rows, so that it needs no vectors of all
+// rows.
 type Summed interface {
 	Stepper
-	// Sums returns what some rows add to the sums.
+	// Sums returns the contribution of some rows to the sums.
 	Sums(k *kernels.Set, y, rho, v []float64) [3]float64
-	// StepBy returns the step by the sums of all rows.
+	// StepBy returns the step, given the sums over all rows.
 	StepBy(sums [3]float64) float64
 }
 
-// Anchored is a Loss that has the objective P₀ of the null model of its rows in closed form.
+// Anchored is a Loss with a closed form of P₀, the objective of the null model on its rows.
 type Anchored interface {
 	Loss
 	// Null returns P₀, with or without an intercept.
@@ -158,7 +154,7 @@ type Majorised interface {
 	Majorant(k *kernels.Set, y, m, out []float64)
 }
 
-// Pointwise is a Loss that is met one row at a time, too, at little cost.
+// Pointwise is a Loss that can also be evaluated one row at a time, at little cost.
 type Pointwise interface {
 	Loss
 	// At returns −ℓ′(y, m), as Slope has it, and ℓ″(y, m).
@@ -175,13 +171,12 @@ type Clipped interface {
 // Jumping is a Loss whose curvature jumps from one value to another, and has no Concordance.
 type Jumping interface {
 	Loss
-	// CurvatureWithin sets out[i] to the largest ℓ″(yᵢ, ·) of predictions off mᵢ by up to
-	// reach ≥ 0.
+	// CurvatureWithin sets out[i] to the largest ℓ″(yᵢ, ·) over predictions within reach ≥ 0 of mᵢ.
 	CurvatureWithin(reach float64, y, m, out []float64)
 }
 
-// CheckTarget refuses the first row whose target a loss does not have: the error is an
-// [outcome.Error] with the row. It ends with k, which may be nil.
+// CheckTarget returns an error for the first row whose target the loss does not accept: an [outcome.Error]
+// with the row. It ends with the context of k, which may be nil.
 func CheckTarget(k *kernels.Set, l Loss, y []float64) error {
 	for from, to := range k.Pieces(len(y)) {
 		for i, t := range y[from:to] {
@@ -203,7 +198,7 @@ func CheckTarget(k *kernels.Set, l Loss, y []float64) error {
 // half returns ½x².
 func half(x float64) float64 { return float64(0.5 * x * x) }
 
-// oneWhere returns 1 or 0, without a branch: which rows are on a side of a jump comes unforeseen.
+// oneWhere returns 1 or 0, without a branch, as the side of a jump that a row is on is unpredictable.
 func oneWhere(there bool) float64 {
 	var bits uint64
 	if there {

@@ -113,7 +113,7 @@ func (p Poisson) Divergence(k *kernels.Set, y, m []float64, at Dual, out []float
 	}
 }
 
-// repair computes the divergences anew that are infinite since μ = 0 as a float64.
+// repair recomputes the divergences that are infinite because μ is 0 as a float64.
 func (Poisson) repair(at Dual, first int, y, m, out []float64) {
 	for i, v := range out {
 		if v > math.MaxFloat64 {
@@ -123,8 +123,8 @@ func (Poisson) repair(at Dual, first int, y, m, out []float64) {
 	}
 }
 
-// entropies turns means μ into KL(t‖μ) = t ln(t/μ) − t + μ at t = (1 − c)y + cμ, for the rows from
-// first on; y is 1 where it is nil. logs has room for a number a row.
+// entropies turns means μ into KL(t‖μ) = t ln(t/μ) − t + μ at t = (1 − c)y + cμ, for the rows from first on;
+// y is 1 where it is nil. logs is scratch memory for one number per row.
 func entropies(k *kernels.Set, at Dual, first int, y, means, logs []float64) {
 	rests := [2]float64{1 - float64(at.Scale*at.Balance[0]), 1 - float64(at.Scale*at.Balance[1])}
 	slope := at.Slope[first:][:len(means)]
@@ -166,7 +166,7 @@ func entropies(k *kernels.Set, at Dual, first int, y, means, logs []float64) {
 	}
 }
 
-// entropyToward is entropies of a row, rest = 1 − c.
+// entropyToward is entropies for one row, rest = 1 − c.
 func entropyToward(rest, y, mean float64) float64 {
 	d := rest * (y - mean)
 	if math.Abs(d) < float64(nearby*mean) {
@@ -175,7 +175,7 @@ func entropyToward(rest, y, mean float64) float64 {
 	return entropyFar(rest, y, mean, kernels.Log(toward(rest, y, mean)/mean))
 }
 
-// entropyNear returns KL(μ + d‖μ) where d is small beside μ.
+// entropyNear returns KL(μ + d‖μ) where d is small compared with μ.
 func entropyNear(mean, d float64) float64 {
 	d2 := float64(0.5 * d)
 	s := d2 / (mean + d2) // as in entropy, x = d/μ
@@ -194,12 +194,12 @@ func entropyFar(rest, y, mean, log float64) float64 {
 // toward returns t = (1 − c)y + cμ, rest = 1 − c.
 func toward(rest, y, mean float64) float64 { return float64(rest*y) + float64((1-rest)*mean) }
 
-// mostRows is how many rows are met together, so that what is known of them stays in the nearest cache.
+// mostRows is the number of rows that are processed together, so that their intermediate results stay in the
+// nearest cache.
 const mostRows = 1024
 
-// halves yields parts of n rows, half of those left at most, as long as there are two left: a
-// vector whose parts are set one after another has room for two numbers for each row of one. The
-// last row is left over.
+// halves yields parts of n rows, each at most half of the rows left, until one row is left over. An output
+// vector that is set part by part then has room, behind each part, for a second number per row of the part.
 func halves(n int) iter.Seq2[int, int] {
 	return func(yield func(from, to int) bool) {
 		for from := 0; n-from > 1; {
@@ -242,7 +242,7 @@ type poisson struct {
 	sum float64 // Σsᵢyᵢ
 }
 
-// Step implements [Stepper]: ln(Σsᵢyᵢ/Σsᵢe^mᵢ), to the best intercept at once.
+// Step implements [Stepper]: ln(Σsᵢyᵢ/Σsᵢe^mᵢ), which leads to the best intercept in one step.
 func (p poisson) Step(k *kernels.Set, y, rho, v []float64) float64 {
 	return p.StepBy(p.Sums(k, y, rho, v))
 }
@@ -267,8 +267,8 @@ func (p poisson) StepBy(sums [3]float64) float64 {
 	return math.Copysign(kernels.Log(p.sum/(p.sum-slope)), slope)
 }
 
-// nearby is the size of an argument up to which the series below are used; the functions
-// themselves would lose their digits there.
+// nearby is the absolute value of an argument up to which the series below are used; the functions themselves
+// would lose digits there.
 const nearby = 0.25
 
 // less returns e^x − 1.
@@ -299,7 +299,8 @@ func excess(x float64) float64 {
 	return half(x) * bend(x)
 }
 
-// bend returns (e^x − 1 − x)/½x² for small x: 1 + x/3 + x²/12 + …, in pairs, so that few steps wait for one another.
+// bend returns (e^x − 1 − x)/½x² for small x: 1 + x/3 + x²/12 + …, summed in pairs, so that few operations
+// depend on one another.
 func bend(x float64) float64 {
 	x2 := float64(x * x)
 	x4 := float64(x2 * x2)
@@ -313,14 +314,15 @@ func bend(x float64) float64 {
 	return float64((float64(q8*x4)+q4)*x4) + q0
 }
 
-// entropy returns (1 + x)ln(1 + x) − x for small x. With s = x/(2 + x) the logarithm is
-// 2(s + s³/3 + s⁵/5 + …), and the whole xs(1 + s(1 + s)(1/3 + s²/5 + s⁴/7 + …)), of which no digits are lost.
+// entropy returns (1 + x)ln(1 + x) − x for small x. With s = x/(2 + x) the logarithm is 2(s + s³/3 + s⁵/5 +
+// …), and the result is xs(1 + s(1 + s)(1/3 + s²/5 + s⁴/7 + …)), which loses no digits.
 func entropy(x float64) float64 {
 	s := x / (2 + x)
 	return float64(x*s) * entropySeries(s)
 }
 
-// entropySeries returns the last factor. A fused product asks for its instruction each time, and costs more than its two halves.
+// entropySeries returns the last factor of entropy. It uses no [math.FMA], whose check for the instruction
+// costs more than separate products and sums.
 func entropySeries(s float64) float64 {
 	z := float64(s * s)
 	z2 := float64(z * z)

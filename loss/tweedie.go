@@ -11,10 +11,10 @@ import (
 //
 //	ℓ = e^{am}/a + ye^{−qm}/q − y^a/aq
 //
-// of a number y ≥ 0: half the unit deviance of a mean e^m where the variance is the mean to
-// the power p, as of sums of a random number of gains, which are often 0 (Jørgensen, The
-// Theory of Dispersion Models, 1997). Its curvature has no bound. Where an exponential
-// overflows, its derivatives are the largest number instead.
+// of a number y ≥ 0: half the unit deviance of a mean e^m where the variance is the mean to the power p, as
+// of sums of a random number of gamma-distributed terms, which are often 0 (Jørgensen, The Theory of
+// Dispersion Models, 1997). Its curvature has no bound. Where an exponential overflows, its derivatives are
+// the largest number instead.
 type Tweedie struct {
 	// Power is p, between 1 and 2; 0 means 1.5. At 1 it would be [Poisson], at 2 [Gamma].
 	Power float64
@@ -60,7 +60,7 @@ func (t Tweedie) parts(y, m float64) (up, down float64) {
 	return bounded(y, rising, kernels.Exp(-q*m))
 }
 
-// bounded returns the two, of e^{am} and e^{−qm}.
+// bounded returns e^{am} and ye^{−qm}, limited so that they do not overflow, given e^{am} and e^{−qm}.
 func bounded(y, rising, falling float64) (up, down float64) {
 	up = min(rising, 0.25*math.MaxFloat64)
 	if y > 0 {
@@ -69,8 +69,8 @@ func bounded(y, rising, falling float64) (up, down float64) {
 	return up, down
 }
 
-// eachRow sets out to a function of e^{am} and ye^{−qm} of every row, and of its number. Exponentials are
-// taken many together, and what is still to be set has room for them.
+// eachRow sets out to a function of the row number, e^{am} and ye^{−qm} of every row. Exponentials are
+// computed for many rows at once, in entries of out that are not set yet.
 func (t Tweedie) eachRow(k *kernels.Set, y, m, out []float64, of func(i int, up, down float64) float64) {
 	a, q := t.powers()
 	if t.halfway() {
@@ -102,7 +102,7 @@ func (t Tweedie) eachRow(k *kernels.Set, y, m, out []float64, of func(i int, up,
 	}
 }
 
-// Value implements [Loss], with h = m − ln y and E(x) = e^x − 1 − x: y^a(E(ah)/a + E(−qh)/q). Halfway
+// Value implements [Loss], with h = m − ln y and E(x) = e^x − 1 − x: y^a(E(ah)/a + E(−qh)/q). For a = q = ½
 // that is 2(e^{m/2} − √y)²/e^{m/2}.
 func (t Tweedie) Value(k *kernels.Set, y, m, out []float64) {
 	a, q := t.powers()
@@ -160,14 +160,14 @@ func (t Tweedie) Third(k *kernels.Set, y, m, out []float64) {
 	t.eachRow(k, y, m, out, func(_ int, up, down float64) float64 { return float64(a*a*up) - float64(q*q*down) })
 }
 
-// Divergence implements [Loss]. The conjugate has no closed form: with U = e^{am} and
-// W = ye^{−qm} the dual point is W′ − U′ for many pairs, of which
+// Divergence implements [Loss]. The conjugate has no closed form. With U = e^{am} and W = ye^{−qm}, the dual
+// point is W′ − U′ for many pairs (U′, W′). The minimum of
 //
 //	KL(U′‖U)/a + KL(W′‖W)/q
 //
-// is least, and the divergence, at U′ = Ue^{ad}, W′ = We^{−qd}. For any other pair it is more
-// than the divergence (the conjugate of a sum is at most the sum of conjugates), so that what
-// is left of d makes no gap too small.
+// over these pairs is the divergence, and is at U′ = Ue^{ad}, W′ = We^{−qd}. Any other pair gives more than
+// the divergence (the conjugate of a sum is at most the sum of conjugates), so that an inexact d makes no gap
+// too small.
 func (t Tweedie) Divergence(k *kernels.Set, y, m []float64, at Dual, out []float64) {
 	a, q := t.powers()
 	halfway := t.halfway()
@@ -188,7 +188,7 @@ func (t Tweedie) Divergence(k *kernels.Set, y, m []float64, at Dual, out []float
 			grown = t.shift(up, down, want, kernels.Log(target)-m[i])
 			other = (float64(up*grown) - want) / down
 		}
-		if !(other >= -1 && other < mostCount) { // W is lost beside U: W′ = 0
+		if !(other >= -1 && other < mostCount) { // W is negligible beside U: W′ = 0
 			other, grown = -1, (want-down)/up
 		}
 		return float64(up*relative(grown))/a + float64(down*relative(other))/q
@@ -208,8 +208,8 @@ func grownHalfway(y, up, down, want, dual float64) float64 {
 
 const (
 	shifts    = 30
-	halfNear  = 1e-9 // step to the middle of what brackets the root
-	shiftNear = 1e-4 // Newton step, of d or of 1, after which the error is about its square, and that of the divergence the square of this
+	halfNear  = 1e-9 // tolerance of a bisection step
+	shiftNear = 1e-4 // tolerance of a Newton step, relative to min(1, |d|): the error of d is then about its square, and that of the divergence the square of that
 )
 
 // shift returns e^{ad} − 1 at the root d of U(e^{ad} − 1) − W(e^{−qd} − 1) = want, which lies

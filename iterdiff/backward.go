@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// reverseMode is what a descent leaves behind for the way back, and where that is.
+// reverseMode holds what a descent records for the reverse sweep, and the state of that sweep.
 type reverseMode struct {
 	taping, checkpointing bool
 	tape                  tape
@@ -16,14 +16,14 @@ type reverseMode struct {
 	a, u                  []float64 // v = a − Zᵀu
 	uOff                  float64
 	credited              float64 // Σ|vⱼ·∂_λ prox|
-	remainder             float64 // what epochs before the first would have added, as those on the last support have it
-	since                 int     // the epoch that these begin after
+	remainder             float64 // estimate of what epochs before the first would have added, from the epochs on the last support
+	since                 int     // the epoch before the first of these
 	reversed              int64
 	recomputed            int
 }
 
-// entry is what the reverse sweep needs of a coordinate step whose coefficient was
-// not 0 before or is not after. All other steps have no derivative.
+// entry is a coordinate step as the reverse sweep needs it, for a coefficient that was not 0 before the step
+// or is not after. All other steps have derivative 0.
 type entry struct {
 	z    float64 // the prox was taken here
 	from float64 // βⱼ before
@@ -32,7 +32,7 @@ type entry struct {
 
 const entryBytes = 24
 
-// tape holds the steps of some epochs: ends[k] is where epoch k of it ends.
+// tape holds the steps of consecutive epochs: epoch k of the tape ends at entry ends[k].
 type tape struct {
 	entries []entry
 	ends    []int
@@ -66,7 +66,7 @@ type checkpoints struct {
 
 func (c *checkpoints) clear() { c.every, c.list = 1, c.list[:0] }
 
-// next returns a checkpoint to be filled.
+// next appends a checkpoint, which the caller fills.
 func (c *checkpoints) next() *checkpoint {
 	if len(c.list) < cap(c.list) {
 		c.list = c.list[:len(c.list)+1]
@@ -128,8 +128,8 @@ func (e *engine) restore(c *checkpoint) {
 	copy(s.e, c.rows)
 }
 
-// keep ends an epoch of the tape. Where the tape outgrows its budget, the descent
-// is to start again and keep checkpoints instead; the caller sees epoch 0.
+// keep ends an epoch of the tape. Where the tape outgrows its budget, keep restarts the descent with
+// checkpoints instead: the epoch is then 0.
 func (e *engine) keep() {
 	if e.forward {
 		return
@@ -152,9 +152,8 @@ func (e *engine) keep() {
 	e.save(e.checkpoints.next())
 }
 
-// reverse computes h = Jᵀ∇C for the epochs behind (the second halves of
-// algorithms 2 and 4). It reports false where the context ended. The state is
-// left as it was.
+// reverse computes h = Jᵀ∇C for all epochs of the descent (the second halves of algorithms 2 and 4). It
+// returns false where the context ended. It leaves the state as it was.
 func (e *engine) reverse(ctx context.Context) bool {
 	before := e.work
 	defer func() { e.reversed += e.work - before }()
@@ -224,7 +223,7 @@ func (e *engine) reverseTape(ctx context.Context, last int) bool {
 		if !back(ctx, steps) {
 			return false
 		}
-		if rest := e.turning.remaining(e.credited-credited, e.credited); last > e.since { // before, what is on its way back may end at a coordinate that was still
+		if rest := e.turning.remaining(e.credited-credited, e.credited); last > e.since { // earlier epochs do not count: contributions there may end at a coordinate that did not move
 			e.remainder = min(e.remainder, rest)
 		}
 		if e.opts.Watch != nil {
@@ -235,9 +234,9 @@ func (e *engine) reverseTape(ctx context.Context, last int) bool {
 	return true
 }
 
-// reverseCoordinates is an epoch of algorithm 4. v = a − Zᵀu is known coordinate by
-// coordinate; entries of coordinates that the epoch before leaves at 0 are not
-// kept up, as their next reversed step has no derivative.
+// reverseCoordinates reverses an epoch of algorithm 4. v = a − Zᵀu is computed coordinate by coordinate.
+// Entries of coordinates that the previous epoch left at 0 are not updated, as the next step to be reversed
+// has no derivative.
 func (e *engine) reverseCoordinates(ctx context.Context, steps []entry) bool {
 	s := &e.back
 	for i := len(steps) - 1; i >= 0; i-- {
@@ -266,7 +265,7 @@ func (e *engine) reverseCoordinates(ctx context.Context, steps []entry) bool {
 	return true
 }
 
-// reverseGradient is an iteration of algorithm 2; a holds v itself.
+// reverseGradient reverses an iteration of algorithm 2; a holds v itself.
 func (e *engine) reverseGradient(ctx context.Context, steps []entry) bool {
 	s, v := &e.back, e.a
 	e.k.Clear(e.u)
@@ -287,7 +286,7 @@ func (e *engine) reverseGradient(ctx context.Context, steps []entry) bool {
 		v[j] *= r.dz
 		e.push(j, v[j], e.u, &e.uOff)
 	}
-	if e.loss != nil { // back to the iterate before: β is on the tape
+	if e.loss != nil { // return to the previous iterate, whose β is on the tape
 		e.reset(s)
 		for i := range steps {
 			if steps[i].from != 0 {

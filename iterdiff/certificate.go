@@ -6,11 +6,11 @@ import (
 	"github.com/seed-45b9a24c/pare/model"
 )
 
-// place is the point at hand as the criterion and the caller see it, and the gradient there.
+// place holds the current point as the criterion and the caller need it, and the gradient there.
 type place struct {
 	h       []float64 // the gradient
 	turning settling
-	change  float64 // what is left to go
+	change  float64 // estimate of the remaining distance
 
 	point                      *model.State
 	support                    []int32
@@ -21,22 +21,22 @@ type place struct {
 	out                        Result
 }
 
-// certificate is what a point is worth, recomputed from X.
+// certificate holds the optimality measures of a point, recomputed from X.
 type certificate struct {
 	gap    float64 // relative to P₀
 	kkt    float64 // max ρⱼ
-	margin float64 // least distance, relative, of a coordinate off S from joining it
-	edge   float64 // the same, as kkt has it
+	margin float64 // the least relative distance of a coordinate off the support from joining it
+	edge   float64 // the least such distance in the units of kkt
 }
 
-// certify computes the certificate of the point at hand, in a pass over X.
+// certify computes the certificate of the current point, in a pass over X.
 func (e *engine) certify() certificate {
 	if e.svm != nil {
 		return e.certifyBox()
 	}
 	e.list()
 	cols, coef := e.support, e.coef
-	e.point.Intercept = 0 // no memory of the point before
+	e.point.Intercept = 0 // results must not depend on the previous point
 	e.fit.Fit(cols, coef, e.point)
 	view := e.fit.View()
 	dual := model.NewDual(e.fit, e.penalty, e.point)
@@ -95,8 +95,8 @@ func (e *engine) list() {
 	}
 }
 
-// judge evaluates the criterion at the point at hand: its value, and its gradient
-// in the predictions as a vector over the rows of Z.
+// judge evaluates the criterion at the current point: its value, and its gradient in the predictions as a
+// vector over the rows of Z.
 func (e *engine) judge() {
 	clear(e.slope)
 	if e.svm != nil {

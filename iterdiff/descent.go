@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// descent is where the iteration is, and whether it has settled.
+// descent is the state of the iteration, and of the test for its convergence.
 type descent struct {
 	now        state
 	z          []float64 // PGD, by position in order
@@ -18,9 +18,8 @@ type descent struct {
 	failure    error
 }
 
-// sweep runs one epoch of the method, with the derivatives that go forward and
-// the tape for those that go back. It reports false where the context ended or
-// the Jacobian became too large; the epoch is then incomplete.
+// sweep runs one epoch of the method, with the Jacobian of a forward method or the tape of a backward one. It
+// returns false where the context ended or the Jacobian became too large; the epoch is then incomplete.
 func (e *engine) sweep(ctx context.Context) bool {
 	e.movement = 0
 	if e.gradientStep {
@@ -53,7 +52,7 @@ func (e *engine) sweepCoordinates(ctx context.Context) bool {
 	return true
 }
 
-// carry takes row j of a forward Jacobian along.
+// carry updates row j of a forward Jacobian.
 func (e *engine) carry(j int32, r *response, step float64) {
 	switch {
 	case !e.forward:
@@ -64,8 +63,8 @@ func (e *engine) carry(j int32, r *response, step float64) {
 	}
 }
 
-// sweepGradient is an iteration of PGD (algorithm 1 and the first half of 2). The
-// rows are rebuilt from β, so that an iterate depends on the last one alone.
+// sweepGradient is an iteration of PGD (algorithm 1 and the first half of 2). The rows are recomputed from β,
+// so that an iterate depends on the last one alone.
 func (e *engine) sweepGradient(ctx context.Context) bool {
 	s := &e.now
 	for k, j := range e.order {
@@ -97,7 +96,7 @@ func (e *engine) sweepGradient(ctx context.Context) bool {
 	return true
 }
 
-// rebuild sets the rows of a state from its coefficients.
+// rebuild recomputes the rows of a state from its coefficients.
 func (e *engine) rebuild(s *state) {
 	e.reset(s)
 	for _, j := range e.order {
@@ -108,21 +107,20 @@ func (e *engine) rebuild(s *state) {
 	e.finish(s)
 }
 
-// note keeps what a step leaves behind: its entry on the tape, the size of the
-// move, and whether the support changed.
+// note records a step: its entry on the tape, the size of the move, and whether the support changed.
 func (e *engine) note(j int32, r *response, z, from float64) {
 	if e.taping && (from != 0 || r.live()) {
 		e.tape.entries = append(e.tape.entries, entry{z: z, from: from, j: j})
 	}
-	e.movement = max(e.movement, math.Sqrt(e.lipschitz[j])*math.Abs(r.b-from)) // keeps NaN
+	e.movement = max(e.movement, math.Sqrt(e.lipschitz[j])*math.Abs(r.b-from)) // max keeps NaN
 	if c := classOf(r); c != e.class[j] && j != e.free {
 		e.class[j] = c
 		e.identified = e.epoch + 1
 	}
 }
 
-// class says where a coordinate is: at a corner of g where nothing moves it, on
-// the generalized support, or at the far end of its box, which moves with λ.
+// class is the position of a coordinate: at a kink of g that holds it, on the generalized support, or at the
+// upper end of its box, which moves with λ.
 type class uint8
 
 const (
@@ -142,7 +140,7 @@ func classOf(r *response) class {
 	}
 }
 
-// classAt is classOf for a coefficient that the prox has left.
+// classAt is classOf for a coefficient that the prox has returned.
 func (e *engine) classAt(j int32, b float64) class {
 	switch {
 	case b == 0:
@@ -154,7 +152,7 @@ func (e *engine) classAt(j int32, b float64) class {
 	}
 }
 
-// lipschitzBound returns L of ∇f from above, up to the accuracy of a power
+// lipschitzBound returns an upper bound L of the Lipschitz constant of ∇f, up to the accuracy of a power
 // iteration: γ = 1/L.
 func (e *engine) lipschitzBound(ctx context.Context) float64 {
 	if e.largest > 0 {

@@ -11,12 +11,11 @@
 // Hessian is that of the iterate before the update; and backward PCD does
 // h += vⱼ·∂_λ prox before vⱼ is scaled.
 //
-// All four methods cost O(nnz) per epoch for shared hyperparameters, the
-// backward ones for any number of them: the reverse sweep keeps v = a − X̃ᵀu
-// with u over the rows, so that a coordinate costs its own column. It visits
-// only coordinates that were not 0 before or after their step.
+// All four methods cost O(nnz) per epoch for shared hyperparameters, the backward ones for any number of
+// them: the reverse sweep keeps v = a − X̃ᵀu with u over the rows, so that a coordinate costs its own column.
+// The reverse sweep visits only coordinates that were not 0 before or after their step.
 //
-// Coordinates at 0 have ∂β = 0 and cost no derivative: inner.go is the problem
-// as one coordinate sees it, descent.go the two descents, forward.go,
-// weighted.go and backward.go what is carried along them or back.
+// Coordinates at 0 have ∂β = 0, so that their derivatives cost nothing. inner.go has the operations of a
+// single coordinate, descent.go the two descents, forward.go and weighted.go the Jacobian that goes along
+// with a descent, and backward.go the reverse sweep.
 package iterdiff

@@ -8,8 +8,8 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// engine runs a method: descend, then for a backward one reverse. Each part has what it
-// keeps beside its methods: [descent], [forwardMode], [reverseMode] and [place].
+// engine runs a method: descend, then, for a backward method, reverse. Each part keeps its data in a struct
+// of its own: [descent], [forwardMode], [reverseMode] and [place].
 type engine struct {
 	*inner
 	prox
@@ -20,11 +20,11 @@ type engine struct {
 	place
 }
 
-// setting is what is fixed by the problem, and then by the call.
+// setting holds what is fixed by the problem, and what is fixed by the call.
 type setting struct {
 	fit     model.Datafit // nil: the SVM
-	curve   float64       // bound of F″
-	largest float64       // L; 0 before it is asked for
+	curve   float64       // upper bound of F″
+	largest float64       // L; 0 before it is computed
 	steps   []float64     // 1/Lⱼ
 
 	opts                  Options
@@ -56,7 +56,7 @@ func (e *engine) init(f *inner, samples int) {
 	}
 }
 
-// size makes the gradient count entries long.
+// size sets the length of the gradient.
 func (e *engine) size(count int) {
 	if cap(e.h) < count {
 		e.h, e.last = make([]float64, count), make([]float64, count)
@@ -64,7 +64,7 @@ func (e *engine) size(count int) {
 	e.h, e.last = e.h[:count], e.last[:count]
 }
 
-// prepare takes the options of a call.
+// prepare checks and stores the options of a call.
 func (e *engine) prepare(ctx context.Context, opts Options) error {
 	opts, err := opts.resolve()
 	if err == nil {
@@ -90,7 +90,7 @@ func (e *engine) prepare(ctx context.Context, opts Options) error {
 	return nil
 }
 
-// begin goes to the start of the descent.
+// begin sets the state to the start of the descent.
 func (e *engine) begin() {
 	s := &e.now
 	clear(s.beta)
@@ -108,7 +108,7 @@ func (e *engine) begin() {
 	if e.free >= 0 {
 		s.beta[e.free] = e.opts.Start.Intercept
 	}
-	if e.svm != nil { // an empty sample costs nothing at its bound
+	if e.svm != nil { // the dual variable of an empty sample is at its bound
 		for i := range s.beta {
 			if e.lipschitz[i] == 0 {
 				s.beta[i] = e.bound(int32(i))
@@ -155,7 +155,7 @@ func (e *engine) solve(ctx context.Context, outer Outer, opts Options) (*Result,
 	return e.result(ctx, status), nil
 }
 
-// still sets the derivative of empty samples, which sit at their bounds.
+// still sets the derivative of empty samples, whose dual variables are at their bounds.
 func (e *engine) still() {
 	if e.svm == nil {
 		return
@@ -167,7 +167,7 @@ func (e *engine) still() {
 	}
 }
 
-// run descends, and reverses, until the rule is met or the epochs are used up.
+// run descends, and reverses, until the stopping rule is met or the epochs are used up.
 func (e *engine) run(ctx context.Context) outcome.Status {
 	limit := e.opts.MaxEpochs
 	if e.opts.Epochs > 0 {
@@ -178,26 +178,27 @@ func (e *engine) run(ctx context.Context) outcome.Status {
 		if status := e.descend(ctx, until, look); status != outcome.Converged || e.forward {
 			return status
 		}
-		rest = min(rest, e.change) // rounding may keep what has settled moving
+		rest = min(rest, e.change) // rounding may keep a converged sequence moving
 		if !e.reverse(ctx) {
 			return outcome.Cancelled
 		}
 		if e.change = max(rest, e.relativeRemainder()); !(rest <= e.opts.Tol) || e.change <= e.opts.Tol || e.epoch >= limit {
 			return outcome.Converged
 		}
-		// The iterates have settled, the gradient has not: go half as far again.
+		// The iterates have converged, the gradient has not: run half as many epochs again.
 		until = min(limit, e.epoch+max(10, e.epoch/2))
 		look = until
 	}
 }
 
-// relativeRemainder is what epochs before the first would have added to the
-// gradient of the reverse sweep, relative to it.
+// relativeRemainder estimates what epochs before the first would have added to the gradient of the reverse
+// sweep, relative to that gradient.
 func (e *engine) relativeRemainder() float64 {
 	return relativeTo(e.remainder, e.k.MaxAbs(e.h), e.credited)
 }
 
-// relativeTo relates a change to a gradient whose parts have a size.
+// relativeTo returns a change relative to a gradient, or to leastShare of the size of its parts if that is
+// larger.
 func relativeTo(change, gradient, parts float64) float64 {
 	if change == 0 {
 		return 0
@@ -207,9 +208,8 @@ func relativeTo(change, gradient, parts float64) float64 {
 
 const leastShare = 1e-6
 
-// descend runs epochs until the rule is met, at epoch look at the earliest, or
-// until there are that many. Converged as a status means only that nothing went
-// wrong.
+// descend runs epochs until the stopping rule is met, at epoch look at the earliest, or until there are until
+// epochs. The status Converged only means that nothing failed.
 func (e *engine) descend(ctx context.Context, until, look int) outcome.Status {
 	nextLook := look
 	for e.epoch < until {
@@ -221,7 +221,7 @@ func (e *engine) descend(ctx context.Context, until, look int) outcome.Status {
 			return outcome.NotConverged
 		}
 		e.keep()
-		if e.epoch == 0 { // again, with checkpoints
+		if e.epoch == 0 { // keep has restarted the descent, with checkpoints
 			nextLook = look
 			continue
 		}
@@ -248,7 +248,7 @@ func (e *engine) descend(ctx context.Context, until, look int) outcome.Status {
 	return outcome.Converged
 }
 
-// settled estimates how far the iterates have still to go.
+// settled estimates the remaining distance of the iterates.
 func (e *engine) settled() float64 {
 	if e.movement == 0 {
 		return e.moving.remaining(0, 1)
@@ -256,8 +256,7 @@ func (e *engine) settled() float64 {
 	return e.moving.remaining(e.movement/math.Sqrt(2*e.null), 1)
 }
 
-// differentiate sets h = Jᵀ∇C of a forward method at the point at hand and
-// estimates how far it has still to go.
+// differentiate sets h = Jᵀ∇C of a forward method at the current point and estimates its remaining distance.
 func (e *engine) differentiate() float64 {
 	e.judge()
 	e.h, e.last = e.last, e.h

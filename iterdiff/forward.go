@@ -2,7 +2,7 @@ package iterdiff
 
 import "math"
 
-// forwardMode is what goes along with a descent: the Jacobian, or its tangents.
+// forwardMode holds what is updated along with a descent: the Jacobian, or its columns.
 type forwardMode struct {
 	tangents []tangent
 	columns  [][]float64 // of the Jacobian, for Watch
@@ -11,8 +11,8 @@ type forwardMode struct {
 	last     []float64 // the gradient of the epoch before
 }
 
-// tangent is the derivative of a state in one shared hyperparameter, kept up to
-// date along a descent: a column of the Jacobian J and its image ZJ = û + off·1.
+// tangent is the derivative of a state in one shared hyperparameter, updated along a descent: a column of the
+// Jacobian J and its image ZJ = û + off·1.
 type tangent struct {
 	j   []float64
 	u   []float64
@@ -48,8 +48,7 @@ func (e *engine) followOne(t *tangent, j int32, i int, r *response, step float64
 	}
 }
 
-// followAll updates column i of the Jacobian for a step of all coordinates at
-// once, whose responses are at hand.
+// followAll updates column i of the Jacobian for a step of all coordinates at once, from their responses.
 func (e *engine) followAll(t *tangent, i int) {
 	for k, j := range e.order {
 		t.j[j] = e.derivative(t, j, i, &e.responses[k], e.step)

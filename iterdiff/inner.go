@@ -11,12 +11,12 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// inner is a smooth loss f(β) = F(Zβ) − linear·Σβⱼ, F separable over rows, as one
-// coordinate sees it. Z is X̃; for the SVM its columns are the samples yᵢxᵢ. Rows
-// are all rows of X, held-out ones included: their weight is 0.
+// inner is a smooth loss f(β) = F(Zβ) − linear·Σβⱼ, F separable over rows, with the operations of a single
+// coordinate. Z is X̃; for the SVM its columns are the samples yᵢxᵢ. Rows are all rows of X, held-out ones
+// included: their weight is 0.
 //
-// Centring travels in one number per vector, as nothing of X is copied: a vector
-// of Zβ's kind is û + off·1, one of its dual's kind û + off·s.
+// X itself is not centred: every vector has a number that accounts for the means instead. A vector like Zβ is
+// û + off·1, and a vector of the dual space û + off·s.
 type inner struct {
 	k       *kernels.Set
 	x       sparse.Matrix
@@ -37,10 +37,10 @@ type inner struct {
 	t         []float64 // scratch over the rows
 	ty, tout  []float64 // likewise, where the loss is not quadratic
 
-	work, checked int64 // entries of Z visited; those when ctx was last asked
+	work, checked int64 // entries of Z visited so far; the same when ctx was last checked
 }
 
-// state is a point as the rows see it.
+// state holds a point and its vectors over the rows.
 type state struct {
 	beta []float64
 	m    []float64 // Zβ where the loss is not quadratic
@@ -213,7 +213,7 @@ func (f *inner) score(s *state, j int32) float64 {
 	return f.signed(j, c)/f.total + f.linear
 }
 
-// reset moves the rows of a state to β = 0; add and finish move them on.
+// reset sets the rows of a state to β = 0; add and finish then move them to another β.
 func (f *inner) reset(s *state) {
 	s.off = 0
 	if f.loss != nil {
@@ -223,7 +223,7 @@ func (f *inner) reset(s *state) {
 	copy(s.e, f.base)
 }
 
-// add moves coordinate j by d, all but what finish sets.
+// add moves coordinate j by d, except for what finish sets.
 func (f *inner) add(s *state, j int32, d float64) {
 	rows, values, _ := f.column(j)
 	if f.loss != nil {
@@ -287,7 +287,7 @@ func (f *inner) pull(s *state, j int32, u []float64, off float64) float64 {
 	return f.k.Dot(scaled, t) / f.total
 }
 
-// gram returns Z_jᵀ(s⊙u)/N: pull for the largest curvature.
+// gram returns Z_jᵀ(s⊙u)/N: pull for a curvature of 1.
 func (f *inner) gram(j int32, u []float64, off float64) float64 {
 	rows, _, scaled := f.column(j)
 	c := f.dot(rows, scaled, u)
@@ -304,7 +304,7 @@ func (f *inner) push(j int32, c float64, u []float64, off *float64) {
 	*off = math.FMA(-c, f.mean(j), *off)
 }
 
-// project returns Z_jᵀu for u spread by spread.
+// project returns Z_jᵀu for a u made by spread.
 func (f *inner) project(j int32, u []float64, off float64) float64 {
 	rows, values, _ := f.column(j)
 	c := f.dot(rows, values, u)
@@ -332,7 +332,7 @@ func (f *inner) spread(s *state, j int32, c float64, u []float64, off *float64) 
 	}
 }
 
-// wipe clears u where column j has entries.
+// wipe clears u in the rows where column j has entries.
 func (f *inner) wipe(j int32, u []float64) {
 	rows, _, _ := f.column(j)
 	if rows == nil {
@@ -353,7 +353,7 @@ func (f *inner) lead(j int32, g []float64, sum float64) float64 {
 // well under a millisecond.
 const patience = 1 << 17
 
-// ended reports whether ctx is over. It asks now and then only.
+// ended reports whether ctx has ended. It checks ctx only once in a while.
 func (f *inner) ended(ctx context.Context) bool {
 	if f.work-f.checked < patience {
 		return false

@@ -11,9 +11,9 @@ import (
 // Method is an inner solver and the direction in which it is differentiated.
 type Method int
 
-// The methods. Forward ones carry ∂β/∂λ along, at one more pass over the support
-// per epoch and hyperparameter; backward ones keep what the support did and
-// come back, at a cost that does not depend on the number of hyperparameters.
+// The methods. Forward methods update ∂β/∂λ along with the descent, at one more pass over the support per
+// epoch and hyperparameter. Backward methods record the steps of the support and reverse them, at a cost that
+// does not depend on the number of hyperparameters.
 const (
 	ForwardPCD  Method = iota // algorithm 3
 	BackwardPCD               // algorithm 4
@@ -33,17 +33,16 @@ func (m Method) String() string {
 	return [methods]string{"forward PCD", "backward PCD", "forward PGD", "backward PGD"}[m]
 }
 
-// Outer is the criterion C: it returns its value at the predictions m = Xβ + b of
-// all n rows and sets slope[i] = ∂C/∂mᵢ. slope comes in as zeros; held-out rows have
-// their predictions, the rest is the criterion's business.
+// Outer is the criterion C: it returns its value at the predictions m = Xβ + b of all n rows and sets
+// slope[i] = ∂C/∂mᵢ. slope is 0 at the call; held-out rows have their predictions, and the criterion chooses
+// the rows that count.
 type Outer func(m, slope []float64) float64
 
-// Point is a start: the coefficients of the columns listed, others 0. Its slices are
-// not kept.
+// Point is a start: the coefficients of the listed columns, all others being 0. Its slices are not kept.
 type Point struct {
 	Support []int32 // ascending; samples for the SVM
 	Coef    []float64
-	// Intercept counts for a loss that is not quadratic, where it is a coordinate.
+	// Intercept is used for a loss that is not quadratic, where it is a coordinate.
 	Intercept float64
 }
 
@@ -51,53 +50,48 @@ type Point struct {
 type Options struct {
 	Method Method
 
-	// Epochs > 0 runs exactly that many: the gradient is the exact derivative of
-	// that iterate, and Tol only decides the status. 0 runs until Tol is met.
+	// Epochs > 0 runs exactly that many epochs: the gradient is the exact derivative of that iterate, and Tol
+	// only decides the status. 0 runs until Tol is met.
 	Epochs int
 	// MaxEpochs bounds the run where Epochs is 0. 0 means 10000.
 	MaxEpochs int
 
-	// Tol is met when the duality gap is at most Tol·P₀ and what is estimated to
-	// be left to go, extrapolating the last changes linearly, is at most Tol for
+	// Tol is met when the duality gap is at most Tol·P₀ and the estimated remaining distance, by linear
+	// extrapolation of the last changes, is at most Tol for
 	//   - the iterates: √Lⱼ|Δβⱼ| in an epoch, relative to √(2P₀), and
 	//   - the gradient, relative to its largest entry, or to 1e-6 of the bound
 	//     ‖∂C/∂m‖·‖∂m/∂λ‖ if that is more, as next to a stationary point.
-	// Forward methods see the gradient of each epoch. Backward ones see it after
-	// the reverse sweep, what is left being what epochs before the first would
-	// have added; they run half as many epochs more where it is too much.
-	// 0 means 1e-8; it is at least 1e-15 and below 1.
+	// Forward methods have the gradient of each epoch. Backward methods have it after the reverse sweep,
+	// where the remaining distance is what epochs before the first would have added; where it is too large
+	// they run half as many epochs more. 0 means 1e-8; Tol is at least 1e-15 and below 1.
 	Tol float64
 
-	// Step is γ of PGD. 0 means 1/L, L from a power iteration and 2 % more. PCD
-	// takes 1/Lⱼ.
+	// Step is γ of PGD. 0 means 1/L, where L is the result of a power iteration plus 2 %. PCD uses 1/Lⱼ.
 	Step float64
 
 	// Start is β⁽⁰⁾, which does not depend on λ: J⁽⁰⁾ = 0. The zero value is β = 0.
 	Start Point
 
-	// MemoryBudget bounds, in bytes, what grows with the run. Backward: the tape,
-	// 24 bytes for each coordinate step that is not from 0 to 0. If it grows
-	// beyond, the descent starts again keeping about √(2·epochs) checkpoints of
-	// n + 1.5·s numbers each, and all but the last epochs are computed twice; the
-	// bits are the same. Forward with a weighted penalty: the Jacobian, 8·t² bytes
-	// once or twice and as much for the Hessian of the squared loss, t the number of
-	// columns that have been active; beyond it is an error of kind Limit.
-	// 0 means 256 MiB.
+	// MemoryBudget bounds, in bytes, the memory that grows with the run. Backward: the tape, 24 bytes for
+	// each coordinate step that is not from 0 to 0. If the tape grows beyond the budget, the descent starts
+	// again with about √(2·epochs) checkpoints of n + 1.5·s numbers each, and all but the last epochs are
+	// computed twice; the results are the same to the bit. Forward with a weighted penalty: the Jacobian,
+	// 8·t² bytes once or twice and as much for the Hessian of the squared loss, t the number of columns that
+	// have been active; if it needs more, the error is of kind Limit. 0 means 256 MiB.
 	MemoryBudget int64
 
-	// Watch, if set, is called after every epoch of a forward method, and after
-	// every epoch that the reverse sweep of a backward one has gone back.
+	// Watch, if set, is called after every epoch of a forward method, and after every epoch that a backward
+	// method has reversed.
 	Watch func(*Progress)
 }
 
-// Progress is what [Options.Watch] sees. Its slices are the solver's: valid
-// during the call, read only.
+// Progress is the argument of [Options.Watch]. Its slices belong to the solver: valid during the call, read
+// only.
 type Progress struct {
 	Epoch   int  // from 1; in a reverse sweep it counts down
 	Reverse bool // this is the reverse sweep
-	// Gradient is Jᵀ∇C at this epoch's β; in a reverse sweep what the epochs from
-	// this one on contribute. One entry per hyperparameter, per column where each has
-	// its own.
+	// Gradient is Jᵀ∇C at this epoch's β; in a reverse sweep, the contribution of the epochs from this one
+	// on. It has one entry per hyperparameter, or one per column where each column has its own.
 	Gradient []float64
 	Value    float64   // C
 	Coef     []float64 // β by column; nil in a reverse sweep
@@ -106,8 +100,8 @@ type Progress struct {
 	Jacobian [][]float64
 }
 
-// Result is the derivative with what it is worth. Its slices belong to the solver
-// and change with its next call.
+// Result is the derivative with its measures of accuracy. Its slices belong to the solver and change with its
+// next call.
 type Result struct {
 	Support   []int32   // columns with βⱼ ≠ 0, ascending; samples for the SVM
 	Coef      []float64 // their coefficients
@@ -120,37 +114,35 @@ type Result struct {
 	Gradient []float64
 
 	Epochs int
-	// Identified is the first epoch from which on the generalized support stayed
-	// the same to the end: where linear convergence begins.
+	// Identified is the first epoch from which the generalized support stayed the same to the end: where
+	// linear convergence begins.
 	Identified int
 	Gap        float64 // relative to P₀, recomputed from X
 	KKT        float64 // max ρⱼ, see [model.Dual]
-	// Margin is min 1 − |zⱼ|/αⱼ over the columns at 0, min |1 − mᵢ| over the samples
-	// at a bound: how far the point is from where derivatives are one-sided.
+	// Margin is min 1 − |zⱼ|/αⱼ over the columns at 0, for the SVM min |1 − mᵢ| over the samples at a bound:
+	// the distance of the point from points where derivatives are one-sided.
 	Margin float64
-	// Change is what is left to go, as Tol has it; +Inf where it is too early to
-	// tell.
+	// Change is the estimated remaining distance, as in [Options].Tol; +Inf where it is too early to tell.
 	Change float64
 
 	Step float64 // γ of PGD
-	// Entries of X visited on the way and on the way back.
+	// Entries of X visited in the descent and in the reverse sweep.
 	ForwardEntries, ReverseEntries int64
-	Recomputed                     int // epochs computed again, from checkpoints
+	Recomputed                     int // epochs computed again from checkpoints
 
-	// Status is Converged; Flat: the support is empty, so the derivative is 0 (for
-	// the SVM: no sample is at C); Budget: the epochs were used up before Tol was
-	// met; NotConverged: the iterates diverge; NotDifferentiable (not looked for
-	// where Epochs is set): the system on the support is singular, as for copies
-	// of columns, so that the iterates' limit depends on their start;
-	// SupportUncertified: a coordinate off the support is nearer to joining it than
-	// the KKT residual; or Cancelled, with a gradient that is unfinished or absent.
+	// Status is Converged; Flat: the support is empty, so the derivative is 0 (for the SVM: no sample is at
+	// C); Budget: the epochs were used up before Tol was met; NotConverged: the iterates diverge;
+	// NotDifferentiable (not checked where Epochs is set): the system on the support is singular, as for
+	// copies of columns, so that the limit of the iterates depends on their start; SupportUncertified: a
+	// coordinate off the support is nearer to joining it than the KKT residual; or Cancelled, with a gradient
+	// that is unfinished or absent.
 	Status outcome.Status
 }
 
-// Solver differentiates the descent on one datafit of package model. The intercept, if
-// any, is one more coordinate of the descent unless the loss is quadratic. It holds O(n + p) numbers, a copy of the entries of X where
-// rows have weights, and what Options.MemoryBudget bounds. Once warm it
-// allocates nothing per epoch. It is not safe for concurrent use.
+// Solver differentiates the descent on one datafit of package model. The intercept, if any, is one more
+// coordinate of the descent unless the loss is quadratic. A Solver holds O(n + p) numbers, a copy of the
+// entries of X where rows have weights, and the memory that Options.MemoryBudget bounds. After the first
+// epochs it allocates nothing per epoch. It is not safe for concurrent use.
 type Solver struct{ engine engine }
 
 // New returns a solver for a datafit. The error is an [outcome.Error] of kind Usage
@@ -169,10 +161,9 @@ func New(fit model.Datafit) (*Solver, error) {
 	return s, nil
 }
 
-// Solve minimises f + g and differentiates the iterates in the λ of g. The error
-// is an [outcome.Error] about the arguments, a penalty with bounds among them, or of kind Limit where a forward
-// Jacobian would exceed the budget; what the numbers are worth is in the
-// result's status.
+// Solve minimises f + g and differentiates the iterates in the λ of g. The error is an [outcome.Error] about
+// the arguments, which include a penalty with bounds, or of kind Limit where a forward Jacobian would exceed
+// the budget. The result's status says whether the numbers can be trusted.
 func (s *Solver) Solve(ctx context.Context, g model.Penalty, outer Outer, opts Options) (*Result, error) {
 	e := &s.engine
 	if err := e.choose(g); err != nil {
@@ -214,8 +205,8 @@ func (e *engine) choose(g model.Penalty) error {
 	return nil
 }
 
-// SVM is [Solver] for the dual of a support vector machine: the coordinates are the
-// samples, the one hyperparameter is ln C.
+// SVM is like [Solver], for the dual of a support vector machine: the coordinates are the samples, and the
+// one hyperparameter is ln C.
 type SVM struct{ engine engine }
 
 // NewSVM returns a solver for an SVM.
@@ -238,7 +229,7 @@ func (s *SVM) Solve(ctx context.Context, logC float64, outer Outer, opts Options
 	return e.solve(ctx, outer, opts)
 }
 
-// Rate is [Solver.Rate].
+// Rate is [Solver.Rate] for the SVM.
 func (s *SVM) Rate(ctx context.Context, logC float64, opts Options) (float64, error) {
 	e := &s.engine
 	if err := e.chooseBox(logC); err != nil {
@@ -257,7 +248,7 @@ func (e *engine) chooseBox(logC float64) error {
 	return nil
 }
 
-// resolve fills in the defaults and refuses what makes no sense.
+// resolve sets the defaults and returns an error for invalid options.
 func (o Options) resolve() (Options, error) {
 	if o.Tol == 0 {
 		o.Tol = 1e-8
@@ -285,7 +276,7 @@ func (o Options) resolve() (Options, error) {
 	return o, nil
 }
 
-// checkStart returns the error of a start that does not fit.
+// checkStart returns an error for a start that does not fit the problem.
 func (e *engine) checkStart(at Point) error {
 	if len(at.Support) != len(at.Coef) {
 		return outcome.At(outcome.Shape, "start", "%d columns, %d coefficients", len(at.Support), len(at.Coef))

@@ -6,17 +6,16 @@ import (
 	"github.com/seed-45b9a24c/pare/model"
 )
 
-// prox is prox_{γg} with its derivatives (table 3 of the paper, which has γ = 1:
-// elsewhere γα stands for α, in the value and in the derivatives; a box does
-// not depend on γ).
+// prox is prox_{γg} with its derivatives (table 3 of the paper, which has γ = 1: in general γα replaces α, in
+// the value and in the derivatives; a box does not depend on γ).
 type prox struct {
 	penalty model.Penalty
-	svm     *model.SVM // nil: the penalty
-	c       float64    // its C
+	svm     *model.SVM // nil where penalty applies
+	c       float64    // C of the SVM
 	free    int32      // coordinate without penalty, or −1
 }
 
-// response is the prox at a point.
+// response is the value of the prox at a point, with its derivatives.
 type response struct {
 	b  float64    // β
 	dz float64    // ∂β/∂z

@@ -7,10 +7,9 @@ import (
 	"github.com/seed-45b9a24c/pare/kernels"
 )
 
-// rate returns the spectral radius of the derivative in β of one epoch of the
-// method at the point at hand: the rate at which Jacobians converge once the
-// support is found (theorem 3.2). For PGD that is max|eig(∂_z prox⊙(I − γ∇²f))| on
-// the support, for PCD the radius of the product of the coordinate maps.
+// rate returns the spectral radius of the derivative in β of one epoch of the method at the current point:
+// the rate at which Jacobians converge once the support is identified (theorem 3.2). For PGD that is
+// max|eig(∂_z prox⊙(I − γ∇²f))| on the support, for PCD the radius of the product of the coordinate maps.
 //
 // Eigenvalues of PCD may be complex, so growth is averaged over blocks of steps
 // that double in length, until two agree to a thousandth of 1 − rate.
@@ -44,10 +43,9 @@ func (e *engine) rate(ctx context.Context) float64 {
 	}
 }
 
-// singular reports whether some perturbation of β on the support outlives as many
-// epochs as the descent took: the iterates have settled, but not because the problem
-// tells where. Then its system on the support is singular, as far as the descent
-// can see.
+// singular reports whether some perturbation of β on the support survives as many epochs as the descent took.
+// The iterates have then converged, but not to a point that the problem determines: its system on the support
+// is singular, as far as the descent can tell.
 func (e *engine) singular(ctx context.Context) bool {
 	t := e.perturb()
 	if t == nil {
@@ -63,8 +61,8 @@ func (e *engine) singular(ctx context.Context) bool {
 	return true
 }
 
-// perturb returns a perturbation of β on the generalized support, of norm 1 and in
-// no special direction, and sets the responses there; nil where that is empty.
+// perturb returns a perturbation of β on the generalized support, of norm 1 and in no special direction, and
+// sets the responses there. It returns nil where the generalized support is empty.
 func (e *engine) perturb() *tangent {
 	e.clearTangents(1)
 	t := &e.tangents[0]
@@ -92,9 +90,9 @@ func (e *engine) perturb() *tangent {
 	return t
 }
 
-// normalise scales a perturbation to norm 1, makes its image anew, and returns
-// what its norm was. (Kept up to date and scaled up, an image would keep the
-// rounding errors of former ones, as if they were in the direction of slowest decay.)
+// normalise scales a perturbation to norm 1, recomputes its image, and returns its previous norm. (An image
+// that is updated and scaled up would accumulate rounding errors, and these would look like the direction of
+// slowest decay.)
 func (e *engine) normalise(t *tangent) (norm float64) {
 	norm = e.k.Nrm2(t.j)
 	clear(t.u)
@@ -111,8 +109,8 @@ func (e *engine) normalise(t *tangent) (norm float64) {
 	return norm
 }
 
-// pass applies the derivative of one epoch to a perturbation of norm 1, and makes
-// its norm 1 again; it returns what the norm was.
+// pass applies the derivative of one epoch to a perturbation of norm 1 and normalises the result; it returns
+// the norm of the result before.
 func (e *engine) pass(t *tangent) (norm float64) {
 	for k, j := range e.order {
 		if e.gradientStep {

@@ -6,7 +6,7 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// watch reports to the caller.
+// watch calls Options.Watch.
 func (e *engine) watch(epoch int, reverse bool) {
 	e.progress = Progress{
 		Epoch: epoch, Reverse: reverse, Gradient: e.h, Value: e.value,
@@ -28,7 +28,7 @@ func (e *engine) watch(epoch int, reverse bool) {
 	e.opts.Watch(&e.progress)
 }
 
-// result gathers what the call returns.
+// result assembles the result of the call.
 func (e *engine) result(ctx context.Context, status outcome.Status) *Result {
 	c := e.certify()
 	out := &e.out
@@ -64,7 +64,7 @@ func (e *engine) result(ctx context.Context, status outcome.Status) *Result {
 	return out
 }
 
-// flat reports whether nothing at the point moves with λ.
+// flat reports whether no coefficient at the point moves with λ.
 func (e *engine) flat() bool {
 	want := inside
 	if e.svm != nil {

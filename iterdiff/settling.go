@@ -2,20 +2,18 @@ package iterdiff
 
 import "math"
 
-// settling estimates how far a sequence that converges linearly has still to go,
-// from the sizes of its last changes: change·q/(1−q), q the worst of their last
-// three ratios.
+// settling estimates the remaining distance of a linearly convergent sequence from the sizes of its last
+// changes: change·q/(1−q), q the largest of their last three ratios.
 type settling struct {
 	last  [4]float64
 	count int
 }
 
-// rounding is the relative change below which a sequence is taken to have
-// arrived: rounding keeps it moving.
+// rounding is the relative change below which a sequence counts as converged: rounding may keep it moving.
 const rounding = 2e-15
 
-// remaining notes a change of something of a size and returns the estimate:
-// +Inf while there are fewer than four changes or they grow.
+// remaining records a change of a quantity of the given size and returns the estimate: +Inf while there are
+// fewer than four changes or they grow.
 func (s *settling) remaining(change, size float64) float64 {
 	copy(s.last[:], s.last[1:])
 	s.last[3] = change

@@ -6,17 +6,16 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// jacobian is ∂β/∂λ where every column has a λ of its own. Rows of coordinates
-// at 0 are 0, and so are columns of coordinates that have never been off 0, so it
-// keeps a square matrix on the coordinates that have: t of them, 8·t² bytes per
-// matrix. Entries outside the current support stay because the derivative of the
-// k-th iterate is to be exact: what once moved β still does.
+// jacobian is ∂β/∂λ where every column has a λ of its own. Rows of coordinates at 0 are 0, and so are columns
+// of coordinates that have always been 0. So it keeps a square matrix on the coordinates that have been
+// different from 0: t of them, 8·t² bytes per matrix. Entries outside the current support stay, because the
+// derivative of the k-th iterate is to be exact, and that iterate still depends on what once moved β.
 type jacobian struct {
 	slot    []int32 // coordinate → slot, −1: has always been 0
 	members []int32 // slot → coordinate
 	live    []bool  // row is not 0
 	rows    [][]float64
-	next    [][]float64 // PGD: the rows being made
+	next    [][]float64 // PGD: the rows of the next iterate
 	hessian [][]float64 // quadratic: ∇²f on the members
 	h, acc  []float64   // a row of ∇²f, a row of J
 	u       []float64   // over the rows of Z; zero between uses
@@ -34,7 +33,7 @@ func (w *jacobian) reset(e *engine) {
 	w.rows, w.next, w.hessian = w.rows[:0], w.next[:0], w.hessian[:0]
 }
 
-// bytes returns what the matrices take once they have a slot more.
+// bytes returns the memory that the matrices take with one more slot.
 func (w *jacobian) bytes(e *engine) int64 {
 	t := int64(len(w.members) + 1)
 	matrices := int64(1)
@@ -76,7 +75,7 @@ func (w *jacobian) join(e *engine, j int32) {
 	e.wipe(j, w.u)
 }
 
-// extend borders a square matrix with zeros, in old memory where there is some.
+// extend adds a row and a column of zeros to a square matrix, in its old memory where there is some.
 func extend(m [][]float64) [][]float64 {
 	for i, row := range m {
 		m[i] = append(row, 0)
@@ -95,7 +94,7 @@ func extend(m [][]float64) [][]float64 {
 	return m
 }
 
-// row computes the new row of coordinate j from the rows as they are, into out.
+// row computes the new row of coordinate j from the current rows, into out.
 func (w *jacobian) row(e *engine, j int32, r *response, step float64, out []float64) {
 	s := w.slot[j]
 	acc := w.acc

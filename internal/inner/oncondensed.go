@@ -68,7 +68,7 @@ func (s *Statement) FitsCondensed(many bool) bool {
 	return (s.Form.Blocks == nil || !s.Form.Blocks.Shape.Concave) && !s.unpenalised && s.Box == nil && !s.Certify && s.tall(most)
 }
 
-// tall reports whether the columns number at most most, and there are so many rows that a pass takes long.
+// tall reports whether X has no more columns than most, and so many rows that a pass takes long.
 func (s *Statement) tall(most int) bool {
 	n, p := s.X.Dims()
 	return s.condensable() && p <= most && n >= condensedFor*p && s.X.NNZ() >= condensedValues && s.sumsPay() && len(s.Y) == n && sparse.CheckWeights(s.Kernels, s.Weights, n) == nil

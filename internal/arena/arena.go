@@ -1,5 +1,4 @@
-// Package arena reuses the memory of calls that have ended, which the garbage collector then need
-// not find.
+// Package arena reuses the memory of calls that have ended, which relieves the garbage collector.
 package arena
 
 import (
@@ -12,42 +11,43 @@ const (
 	blockSize = 1 << 15 // numbers
 	largest   = blockSize / 8
 	line      = 8  // numbers in a cache line
-	most      = 16 // blocks of an arena
+	most      = 16 // largest number of blocks in an arena
 )
 
-// Pool keeps blocks of numbers that are in no arena. It is safe for concurrent use.
+// Pool keeps blocks of numbers that no arena uses. It is safe for concurrent use.
 type Pool struct {
 	mu   sync.Mutex
 	idle [][]float64
 	most int
 }
 
-// NewPool returns a pool that keeps no more than so many bytes.
+// NewPool returns a pool that keeps no more than the given number of bytes.
 func NewPool(bytes int64) *Pool { return &Pool{most: int(bytes / (8 * blockSize))} }
 
 // Arena returns the memory of one call, which ends with [Arena.Release].
 func (p *Pool) Arena() *Arena { return &Arena{pool: p} }
 
-// Arena is the memory of one call, in blocks of a pool. nil is one that reuses nothing. It is safe
-// for concurrent use.
+// Arena is the memory of one call, in blocks of a pool. A nil Arena reuses nothing. It is safe for concurrent
+// use.
 type Arena struct {
 	pool *Pool
-	size int // of the largest vector over rows; 0: there are no rounds
+	size int // the length of the longest vector over rows; 0: there are no rounds
 
 	mu     sync.Mutex
 	blocks [][]float64
-	rest   []float64 // of the last
+	rest   []float64 // the free part of the last block
 	floats vectors[float64]
 	ints   vectors[int32]
 }
 
-// ForRounds returns an arena for problems that follow one another: vectors over the rows, of half of size to
-// size numbers, have the memory of those of earlier rounds, and so has what is asked for by
-// [Arena.Reserve]. A heap that has to find room for them anew each time grows by what lies between them.
+// ForRounds returns an arena for problems that follow one another in rounds. Vectors over the rows, of more
+// than size/2 and at most size numbers, reuse the memory of those of earlier rounds, as do vectors from
+// [Arena.Reserve]. If they were allocated anew in each round, the heap would grow by the gaps between them.
 func ForRounds(size int) *Arena { return &Arena{size: size} }
 
-// Floats returns n numbers, all 0, cleared within the call of k: of a block if they are few and the call has not many blocks
-// already, else of their own. Those of a block are for what ends with the call, or the round.
+// Floats returns n zeros: from a block if n is small and the call does not have many blocks already, else
+// from memory of their own, which k clears in pieces. Numbers from a block must not outlive the call, or the
+// round.
 func (a *Arena) Floats(k *kernels.Set, n int) []float64 {
 	switch {
 	case a != nil && a.size > 0 && n <= a.size && n > a.size/2:
@@ -70,8 +70,8 @@ func (a *Arena) Floats(k *kernels.Set, n int) []float64 {
 	return out
 }
 
-// Undefined is [Arena.Floats] of any value where they are many and of their own. Who fills them is the
-// first to touch them, and what is never used is not touched.
+// Undefined is like [Arena.Floats], but a slice too long for a block is not cleared: its contents are
+// undefined, and pages that the caller never writes are never touched.
 func (a *Arena) Undefined(k *kernels.Set, n int) []float64 {
 	if n > largest && (a == nil || a.size == 0 || n > a.size || n <= a.size/2) {
 		return kernels.Undefined[float64](n)
@@ -79,7 +79,8 @@ func (a *Arena) Undefined(k *kernels.Set, n int) []float64 {
 	return a.Floats(k, n)
 }
 
-// Reserve is [Arena.Floats] of as many numbers as every round asks for.
+// Reserve is like [Arena.Floats], for slices that every round asks for: they reuse the memory of earlier
+// rounds whatever their length.
 func (a *Arena) Reserve(k *kernels.Set, n int) []float64 {
 	if a == nil || a.size == 0 {
 		return kernels.Zeros[float64](k, n)
@@ -89,7 +90,7 @@ func (a *Arena) Reserve(k *kernels.Set, n int) []float64 {
 	return a.floats.take(k, n)
 }
 
-// Ints is [Arena.Reserve] of other numbers.
+// Ints is like [Arena.Reserve], for int32.
 func (a *Arena) Ints(k *kernels.Set, n int) []int32 {
 	if a == nil || a.size == 0 {
 		return kernels.Zeros[int32](k, n)
@@ -99,7 +100,7 @@ func (a *Arena) Ints(k *kernels.Set, n int) []int32 {
 	return a.ints.take(k, n)
 }
 
-// Reset begins another round: nothing of the last one must be used any more.
+// Reset begins another round: slices of the last round must not be used any more.
 func (a *Arena) Reset() {
 	if a == nil {
 		return
@@ -110,7 +111,7 @@ func (a *Arena) Reset() {
 	a.ints.reset()
 }
 
-// Free has a vector reused before the round ends. It must not be used any more.
+// Free makes the memory of a vector available before the round ends. The vector must not be used any more.
 func (a *Arena) Free(v []float64) {
 	if a == nil || len(v) == 0 {
 		return
@@ -120,7 +121,8 @@ func (a *Arena) Free(v []float64) {
 	a.floats.free(v)
 }
 
-// Detach leaves the vectors of this round to those who have them: they and those of earlier rounds are not reused.
+// Detach removes the vectors of this round and of earlier ones from the arena: their memory is not reused, so
+// that they stay valid.
 func (a *Arena) Detach() {
 	if a == nil {
 		return
@@ -130,7 +132,7 @@ func (a *Arena) Detach() {
 	a.floats, a.ints = vectors[float64]{}, vectors[int32]{}
 }
 
-// Release returns the blocks to the pool. What was in them must not be used any more.
+// Release returns the blocks to the pool. Slices from them must not be used any more.
 func (a *Arena) Release() {
 	if a == nil {
 		return

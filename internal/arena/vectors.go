@@ -6,14 +6,15 @@ import (
 	"github.com/seed-45b9a24c/pare/kernels"
 )
 
-// vectors are those that go from round to round.
+// vectors holds the slices that are reused from round to round: those used in this round, and spare ones.
 type vectors[T float64 | int32] struct{ used, spare [][]T }
 
-// fits is how much longer a spare vector may be than one that is asked for: folds differ by a row.
+// fits is the largest difference between the capacity of a spare vector and the length asked for, relative to
+// that length: folds differ by a row.
 const fits = 1. / 8
 
-// take returns a vector, all 0: of the spare ones that fit the shortest. Where none does, the longest of
-// those that are as little too short makes way for a new one.
+// take returns a vector of zeros: the shortest spare vector that fits. Where none does, it allocates one and
+// drops the longest of the spare vectors that are too short by no more than fits.
 func (r *vectors[T]) take(k *kernels.Set, n int) []T {
 	best, short := -1, -1
 	for at, v := range r.spare {
@@ -40,10 +41,10 @@ func (r *vectors[T]) take(k *kernels.Set, n int) []T {
 	return v
 }
 
-// reset makes all vectors spare ones.
+// reset makes all vectors spare.
 func (r *vectors[T]) reset() { r.spare, r.used = append(r.spare, r.used...), nil }
 
-// free makes a vector a spare one, if it is one of these.
+// free makes a vector of this round spare; it ignores other vectors.
 func (r *vectors[T]) free(v []T) {
 	if at := slices.IndexFunc(r.used, func(w []T) bool { return len(w) > 0 && &w[0] == &v[0] }); at >= 0 {
 		r.spare, r.used = append(r.spare, r.used[at]), slices.Delete(r.used, at, at+1)

@@ -9,7 +9,7 @@ import (
 	"unsafe"
 )
 
-// Edge says where the forbidden page lies.
+// Edge is the end of a slice at which the forbidden page lies.
 type Edge int
 
 // The edges.
@@ -18,8 +18,8 @@ const (
 	Start             // the page before the first element is forbidden
 )
 
-// Slice returns n elements that are zero and lie flush against a forbidden
-// page. It is unmapped when the test ends. T must not contain pointers.
+// Slice returns n zero elements that lie directly at a forbidden page. The memory is unmapped when the test
+// ends. T must not contain pointers.
 func Slice[T any](tb testing.TB, n int, edge Edge) []T {
 	tb.Helper()
 	var zero T
@@ -48,8 +48,8 @@ func Slice[T any](tb testing.TB, n int, edge Edge) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(&region[first])), n)
 }
 
-// Faults reports whether f touches memory that it must not. A fault inside
-// assembly becomes a panic here, and the rest of f is skipped.
+// Faults reports whether f accesses a forbidden page. A fault inside assembly becomes a panic here, and the
+// rest of f is skipped.
 func Faults(f func()) (fault bool) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {

@@ -7,31 +7,30 @@ import (
 	"sync"
 )
 
-// Block is a piece of a text, of whole lines, and what was made of it.
+// Block is a piece of a text, made of whole lines, and the result of parsing it.
 type Block[T any] struct {
-	Text []byte // ends in a newline, which the last line of a text is given if it has none
+	Text []byte // ends in a newline, which is added to the last line of a text if it has none
 	Got  T
 
 	ready    chan struct{}
 	panicked any
 }
 
-// Blocks cuts a text into blocks and has them parsed beside one another; they come out in
-// the order of the text. It reads on the goroutine of its caller.
+// Blocks cuts a text into blocks and parses them in parallel; they are returned in the order of the text. The
+// text is read on the goroutine of the caller.
 type Blocks[T any] struct {
-	// Parse makes something of a text. What into holds is of an earlier block: its memory
-	// may be used again.
+	// Parse parses text into *into, which holds the result of an earlier block: its memory may be reused.
 	Parse func(text []byte, into *T)
 
-	// Line, where there is one, is asked about the beginning of a line that is longer than
-	// a block, each time that more of it has been read. Its error ends the blocks.
+	// Line, if set, is called with the beginning of a line that is longer than a block, each time that more
+	// of the line has been read. An error of Line ends the blocks.
 	Line func(begun []byte) error
 
 	r       io.Reader
 	size    int
-	rest    []byte // of a line that has begun
-	ended   error  // io.EOF: the text has; otherwise reading failed, or Line did
-	refused bool   // Line did
+	rest    []byte // the text read after the last block
+	ended   error  // io.EOF at the end of the text; otherwise the error of the reader or of Line
+	refused bool   // ended is the error of Line
 	threads int
 	jobs    chan *Block[T]
 	workers sync.WaitGroup
@@ -39,23 +38,23 @@ type Blocks[T any] struct {
 	free    []*Block[T]
 }
 
-// BlockSize is how much of a text is parsed at once.
+// BlockSize is the number of bytes of a text that are parsed at once.
 const BlockSize = 256 << 10
 
-// NewBlocks returns the blocks of a text, about so many bytes each. They are parsed as they
-// are asked for, and reading waits for no more than a line, until [Blocks.Beside].
+// NewBlocks returns the blocks of a text, of about size bytes each. Until [Blocks.Beside] is called, a block
+// is read and parsed when it is asked for, and reading waits for no more than a line.
 func NewBlocks[T any](r io.Reader, size int, parse func(text []byte, into *T)) *Blocks[T] {
 	return &Blocks[T]{r: r, size: size, Parse: parse, threads: 1}
 }
 
-// mostThreads bounds those of a text, whatever is asked for.
+// mostThreads bounds the number of threads for a text.
 const mostThreads = 1024
 
-// Beside has so many blocks parsed at a time. [Blocks.Close] has to be called after that.
+// Beside sets the number of blocks that are parsed at a time. [Blocks.Close] has to be called after that.
 func (b *Blocks[T]) Beside(threads int) { b.threads = min(threads, mostThreads) }
 
-// Next returns the next block; done, if not nil, is an earlier one that is not used any
-// more. The error is [io.EOF] after the last one, or the reader's.
+// Next returns the next block; done, if not nil, is an earlier block that is not used any more. The error is
+// [io.EOF] after the last block, or that of the reader or of Line.
 func (b *Blocks[T]) Next(done *Block[T]) (*Block[T], error) {
 	if done != nil {
 		b.free = append(b.free, done)
@@ -78,7 +77,7 @@ func (b *Blocks[T]) Next(done *Block[T]) (*Block[T], error) {
 	return next, nil
 }
 
-// Rest returns the text that has not come out, as it is.
+// Rest returns the text that Next has not returned, unchanged.
 func (b *Blocks[T]) Rest() io.Reader {
 	parts := make([]io.Reader, 0, len(b.pending)+2)
 	for _, p := range b.pending {
@@ -99,7 +98,7 @@ type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
-// Close ends what runs beside the caller.
+// Close ends the goroutines that parse.
 func (b *Blocks[T]) Close() {
 	if b.jobs != nil {
 		close(b.jobs)
@@ -108,7 +107,7 @@ func (b *Blocks[T]) Close() {
 	}
 }
 
-// read reads a block, if there is one, and has it parsed.
+// read reads the next block, if there is one, and parses it or has it parsed.
 func (b *Blocks[T]) read() {
 	next := &Block[T]{}
 	if n := len(b.free); n > 0 {
@@ -142,7 +141,7 @@ func (p *Block[T]) parse(parse func(text []byte, into *T)) {
 	parse(p.Text, &p.Got)
 }
 
-// fill reads until there is a whole line, or the text ends; lines that are not whole wait.
+// fill reads until there is a whole line, or the text ends; an incomplete line is kept for the next block.
 func (b *Blocks[T]) fill(text []byte) []byte {
 	if cap(text) < b.size {
 		text = make([]byte, 0, b.size)

@@ -1,5 +1,5 @@
-// Package input opens what a user names: a file or a stream, decompressed where its first
-// bytes say that it is gzip, bzip2 or zstd, whatever its name.
+// Package input opens the input that a user names: a file or a stream, decompressed where its first bytes say
+// that it is gzip, bzip2 or zstd, whatever its name.
 package input
 
 import (
@@ -17,12 +17,11 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// BufferSize is how much is read at once.
+// BufferSize is the number of bytes read at once.
 const BufferSize = 64 << 10
 
-// Input is a file or a stream. Reading it gives its text, decompressed beside the reader
-// on a goroutine of its own, and the cause of the context at its end, even while the
-// source blocks.
+// Input is a file or a stream. Reading it gives its text, decompressed on a goroutine of its own. Once the
+// context has ended, reading returns the context's cause, even while the source blocks.
 type Input struct {
 	Name string // in errors
 	ctx  context.Context
@@ -32,8 +31,8 @@ type Input struct {
 
 	mu     sync.Mutex
 	closed bool
-	pipe   *io.PipeReader // of text that is decompressed
-	done   chan struct{}  // closed when that has ended
+	pipe   *io.PipeReader // the decompressed text
+	done   chan struct{}  // closed when decompression has ended
 }
 
 // Open opens the file at path. The error is an [outcome.Error] of kind IO.
@@ -51,7 +50,7 @@ func Open(ctx context.Context, path, name string) (*Input, error) {
 	return in, nil
 }
 
-// From is the input of a stream.
+// From returns the input of a stream.
 func From(ctx context.Context, r io.Reader, name string) *Input {
 	return &Input{Name: name, ctx: ctx, raw: bufio.NewReaderSize(&cancellable{ctx: ctx, r: r}, BufferSize)}
 }
@@ -59,13 +58,13 @@ func From(ctx context.Context, r io.Reader, name string) *Input {
 // Context returns the context that ends reading.
 func (in *Input) Context() context.Context { return in.ctx }
 
-// File returns the file, for formats that are not read from front to back; nil of a stream.
+// File returns the file, for formats that are not read from front to back; nil for a stream.
 func (in *Input) File() *os.File { return in.file }
 
-// Unpacks reports whether what is read is decompressed, once reading has begun.
+// Unpacks reports whether the input is decompressed, once reading has begun.
 func (in *Input) Unpacks() bool { return in.pipe != nil }
 
-// Failed is the error of a source that failed.
+// Failed returns the error of a source that failed.
 func (in *Input) Failed(err error) error {
 	return &outcome.Error{Kind: outcome.IO, Message: "reading stopped", File: in.Name, Err: err}
 }
@@ -78,8 +77,8 @@ func (in *Input) Read(b []byte) (int, error) {
 	return in.text.Read(b)
 }
 
-// Close closes the file and ends the goroutine. A stream stays open. Whoever was cancelled may
-// still be reading.
+// Close closes the file and ends the goroutine. A stream stays open: a cancelled read of it may still be in
+// progress.
 func (in *Input) Close() {
 	in.mu.Lock()
 	in.closed = true
@@ -96,9 +95,9 @@ func (in *Input) Close() {
 	}
 }
 
-// start looks at the first bytes and begins to decompress where they ask for it.
+// start checks the first bytes and begins to decompress if they are those of a compressed file.
 func (in *Input) start() {
-	head, _ := in.raw.Peek(longestMagic) // an error is met again
+	head, _ := in.raw.Peek(longestMagic) // reading reports the error again
 	decompress := decompressor(head)
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -124,8 +123,8 @@ var (
 	zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
 )
 
-// decompressor returns what copies the text of a file that begins so, nil if that is the
-// file itself.
+// decompressor returns a function that copies the text of a compressed file with this beginning; nil if the
+// file is not compressed.
 func decompressor(head []byte) func(w io.Writer, r io.Reader) error {
 	switch {
 	case bytes.HasPrefix(head, gzipMagic):
@@ -157,16 +156,16 @@ func decompressor(head []byte) func(w io.Writer, r io.Reader) error {
 	}
 }
 
-// Cancellable returns a reader that is abandoned at the end of the context: no call waits
-// longer.
+// Cancellable returns a reader whose calls return when the context ends, even while r blocks. r must not be
+// used after that.
 func Cancellable(ctx context.Context, r io.Reader) io.Reader { return &cancellable{ctx: ctx, r: r} }
 
-// cancellable is a reader that is abandoned at the end of the context. Its source must
-// not be used after that: a call may still be waiting.
+// cancellable is a reader whose calls return when the context ends. Its source must not be used after that:
+// an abandoned call may still be waiting.
 type cancellable struct {
 	ctx context.Context
 	r   io.Reader
-	own []byte // what is read into, so that an abandoned call leaves the caller's alone
+	own []byte // the buffer of the source, so that an abandoned call does not write to the caller's
 }
 
 func (c *cancellable) Read(b []byte) (int, error) {

@@ -1,5 +1,5 @@
-// Package random draws numbers that are the same on every machine: SplitMix64
-// (Steele, Lea and Flood, 2014), and what is made of it.
+// Package random draws numbers that are the same on every machine: SplitMix64 (Steele, Lea and Flood, 2014),
+// and distributions made from it.
 package random
 
 import (
@@ -9,7 +9,7 @@ import (
 	"github.com/seed-45b9a24c/pare/kernels"
 )
 
-// SplitMix64 is the generator; its value is the state, and a seed any value.
+// SplitMix64 is the generator; its value is the state, and any value may be a seed.
 type SplitMix64 uint64
 
 // Next returns 64 random bits.
@@ -40,8 +40,8 @@ func (s *SplitMix64) Normal() float64 {
 	}
 }
 
-// Permutation returns the numbers 0 … n − 1 in the order of Fisher and Yates. It ends with k,
-// which may be nil.
+// Permutation returns the numbers 0 … n − 1 in random order, by the Fisher–Yates shuffle. It ends with the
+// context of k, which may be nil.
 func (s *SplitMix64) Permutation(k *kernels.Set, n int) []int {
 	at := Identity(k, n)
 	pace := k.Pace()

@@ -10,16 +10,16 @@ import (
 	"strings"
 )
 
-// Draft is a file that takes the place of another one, or its name, once it is whole. Until
-// then it lies beside it, as NAME.tmpPROCESS-NUMBER.
+// Draft is a file that replaces the file at a path, or creates it, once the draft is complete. Until then the
+// draft lies in the same directory, as NAME.tmpPROCESS-NUMBER.
 type Draft struct {
 	disk disk
 	file file
-	path string // that it is for, links followed
+	path string // the path to replace, with symbolic links followed
 	err  error  // of the first write that failed
 }
 
-// disk is what drafts ask of a file system; tests have one that fails.
+// disk has the operations of a file system that drafts use; tests have one that fails.
 type disk struct {
 	create func(name string) (file, error) // a new file, locked as long as it is open
 	rename func(from, to string) error
@@ -41,7 +41,7 @@ func osDisk() disk {
 			if err != nil {
 				return nil, err
 			}
-			if !lock(f) || !names(name, f) { // a sweep was faster
+			if !lock(f) || !names(name, f) { // Sweep has removed it already
 				_ = f.Close()
 				return nil, fs.ErrExist
 			}
@@ -69,8 +69,8 @@ func names(name string, f *os.File) bool {
 	return err == nil && os.SameFile(there, here)
 }
 
-// NewDraft begins a draft for the file at path, with the permissions of what is there. A
-// symbolic link stays one: what it points to is replaced.
+// NewDraft begins a draft for the file at path, with the permissions of the file that is there. A symbolic
+// link is kept: the file it points to is replaced.
 func NewDraft(path string) (*Draft, error) { return newDraft(osDisk(), path) }
 
 func newDraft(on disk, path string) (*Draft, error) {
@@ -82,7 +82,7 @@ func newDraft(on disk, path string) (*Draft, error) {
 	if err == nil && !old.Mode().IsRegular() {
 		return nil, errors.New("what is there is not a file to replace")
 	}
-	const most = 1000 // of one process at a time, and of those that were killed
+	const most = 1000 // drafts of one process at a time, with those of killed processes of the same id
 	d := &Draft{disk: on, path: path}
 	for k := range most {
 		d.file, err = on.create(fmt.Sprintf("%s.tmp%d-%d", path, os.Getpid(), k))
@@ -104,12 +104,12 @@ func newDraft(on disk, path string) (*Draft, error) {
 // mostLinks is the length of a chain of symbolic links that is followed.
 const mostLinks = 40
 
-// target returns what a path stands for, if it is a symbolic link.
+// target returns the path that a symbolic link leads to, and any other path as it is.
 func target(path string) (string, error) {
 	for range mostLinks {
 		info, err := os.Lstat(path)
 		if err != nil || info.Mode()&fs.ModeSymlink == 0 {
-			return path, nil // what cannot be looked at cannot be written either, and says so
+			return path, nil // a path that cannot be inspected cannot be written either, which gives the error
 		}
 		to, err := os.Readlink(path)
 		if err != nil {
@@ -123,7 +123,7 @@ func target(path string) (string, error) {
 	return "", errors.New("too many symbolic links, one to the next")
 }
 
-// Write implements [io.Writer]. A draft that could not be written whole is not kept.
+// Write implements [io.Writer]. After a failed write, Keep removes the draft.
 func (d *Draft) Write(b []byte) (int, error) {
 	n, err := d.file.Write(b)
 	if err == nil && n < len(b) {
@@ -135,8 +135,8 @@ func (d *Draft) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Keep brings the draft to the disk and gives it its name. Whatever happens, the file is the
-// old one or the new one: the new one where the error is nil, the old one otherwise.
+// Keep syncs the draft to disk and renames it to its path. Whatever happens, the file is the old one or the
+// new one: the new one where the error is nil, the old one otherwise.
 func (d *Draft) Keep() error {
 	err := errors.Join(d.err, d.file.Sync(), d.file.Close())
 	if err == nil {
@@ -145,17 +145,17 @@ func (d *Draft) Keep() error {
 	if err != nil {
 		return errors.Join(err, d.disk.remove(d.file.Name()))
 	}
-	_ = d.disk.sync(filepath.Dir(d.path)) // the name is safe after that; not every system can
+	_ = d.disk.sync(filepath.Dir(d.path)) // makes the rename durable; not every system can do it
 	return nil
 }
 
-// Abandon takes the draft away.
+// Abandon removes the draft.
 func (d *Draft) Abandon() error {
 	return errors.Join(d.file.Close(), d.disk.remove(d.file.Name()))
 }
 
-// Replace puts data in place of the file, with its permissions, or makes it. Whatever
-// happens, the file is the old one or the new one.
+// Replace replaces the file at path by data, keeping its permissions, or creates it. Whatever happens, the
+// file is the old one or the new one.
 func Replace(path string, data []byte) error { return replace(osDisk(), path, data) }
 
 func replace(on disk, path string, data []byte) error {
@@ -165,7 +165,7 @@ func replace(on disk, path string, data []byte) error {
 	})
 }
 
-// ReplaceWith is [Replace] with what write writes.
+// ReplaceWith is [Replace] with the data that write writes.
 func ReplaceWith(path string, write func(io.Writer) error) error {
 	return replaceWith(osDisk(), path, write)
 }
@@ -181,7 +181,8 @@ func replaceWith(on disk, path string, write func(io.Writer) error) error {
 	return d.Keep()
 }
 
-// Replaceable returns the error with which [Replace] would not begin. It sweeps the path.
+// Replaceable returns the error with which [Replace] would fail at its start, nil if there is none. It sweeps
+// the path first.
 func Replaceable(path string) error {
 	Sweep(path)
 	d, err := NewDraft(path)
@@ -191,8 +192,8 @@ func Replaceable(path string) error {
 	return d.Abandon()
 }
 
-// Sweep takes away the drafts for a path that processes have left behind when they were
-// killed. Drafts at work are locked; where the system has no locks all are left.
+// Sweep removes the drafts for a path that killed processes have left behind. Drafts in use are locked; on
+// systems without locks Sweep removes nothing.
 func Sweep(path string) {
 	path, err := target(path)
 	if err != nil {

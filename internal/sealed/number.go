@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// Number is a float64 that JSON keeps bit for bit; NaN and ±Inf are strings, and
-// every NaN is the same.
+// Number is a float64 that JSON keeps bit for bit; NaN and ±Inf are written as strings, and all NaNs are
+// written alike.
 type Number float64
 
 // MarshalJSON implements [json.Marshaler].
@@ -30,7 +30,7 @@ func (x *Number) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// Vector is a []float64 in the manner of [Number].
+// Vector is a []float64 whose entries are written like [Number].
 type Vector []float64
 
 // MarshalJSON implements [json.Marshaler].

@@ -21,12 +21,12 @@ type Kind struct {
 	Key     string // in the file, before the version: "pare_model"
 	Noun    string // in messages: "saved model"
 	Version int
-	Oldest  int // version that is read still; 0: none but Version
-	// Most is how many bytes a file may have; 0: 1 GiB. Reading takes about six times that.
+	Oldest  int // oldest version that can be read; 0: only Version
+	// Most is the largest size of a file in bytes; 0: 1 GiB. Reading takes about six times that.
 	Most int64
 }
 
-// Encode returns the file of a body, which must encode to the same JSON always.
+// Encode returns the contents of the file for a body, which must always encode to the same JSON.
 func (k Kind) Encode(body any) ([]byte, error) { return k.encode(body, k.Version) }
 
 func (k Kind) encode(body any, version int) ([]byte, error) {
@@ -39,13 +39,13 @@ func (k Kind) encode(body any, version int) ([]byte, error) {
 	return append(append(data, inner...), "}\n"...), nil
 }
 
-// opening is what every file of the kind begins with.
+// opening is the beginning of every file of the kind.
 func (k Kind) opening() []byte { return fmt.Appendf(nil, "{%q:", k.Key) }
 
-// Read reads what Encode wrote into body, a pointer. Anything else is an
-// [outcome.Error] of kind Parse, a file of another version too. What begins otherwise is
-// refused there, however long it is: data, or a device that has no end; what is too long is an
-// error of kind Limit. Where r fails, the error is of kind IO.
+// Read reads what Encode wrote into body, a pointer. Anything else is an [outcome.Error] of kind Parse, and
+// so is a file of another version. Input with another beginning is refused there, so that data of any length,
+// or a device without end, is not read further. A file that is too long is an error of kind Limit. Where r
+// fails, the error is of kind IO.
 func (k Kind) Read(r io.Reader, body any) error {
 	data := make([]byte, len(k.opening()))
 	_, err := io.ReadFull(r, data)
@@ -76,7 +76,7 @@ func (k Kind) oldest() int {
 	return k.Oldest
 }
 
-// versions are those read, in words.
+// versions returns the versions that can be read, in words.
 func (k Kind) versions() string {
 	if k.oldest() == k.Version {
 		return fmt.Sprintf("version %d", k.Version)
@@ -103,8 +103,8 @@ func (k Kind) decode(data []byte, body any) error {
 	if err := json.Unmarshal(file["body"], body); err != nil {
 		return &outcome.Error{Kind: outcome.Parse, Message: "the " + k.Noun + " is damaged", Err: err}
 	}
-	// What was written is all there is, spelled as we spell it. What a version has added is
-	// left out where it is not set.
+	// The file must be byte for byte what encode writes. Fields that a later version has added are omitted
+	// where they are not set.
 	if again, err := k.encode(body, version); err != nil || !bytes.Equal(again, data) {
 		return outcome.Errorf(outcome.Parse, "the %s is damaged: it is not as it was written", k.Noun)
 	}

@@ -7,17 +7,17 @@ import (
 	"sync"
 )
 
-// ErrFull is the error of a call that would have to wait where as many wait as may.
+// ErrFull is the error of a call that would have to wait while the queue is full.
 var ErrFull = errors.New("share: the queue is full")
 
-// Queue admits calls in the order in which they come, for as long as there are places and
-// bytes for them. A call that is refused nothing else waits for the ones before it, so that
-// large calls are not passed by small ones for ever.
+// Queue admits calls in the order of their arrival, as long as there are places and bytes for them. A call
+// waits for all earlier ones, even where there is room for it, so that small calls cannot overtake large ones
+// for ever.
 type Queue struct {
 	mu      sync.Mutex
 	places  int
 	bytes   int64
-	longest int // below 0: any number may wait
+	longest int // largest number of waiting calls; below 0: no limit
 	waiting []*call
 	state   State
 }
@@ -25,7 +25,7 @@ type Queue struct {
 // State is what a queue has admitted.
 type State struct {
 	Running, Waiting int
-	Bytes            int64 // of those running
+	Bytes            int64 // of the running calls
 }
 
 type call struct {
@@ -33,15 +33,15 @@ type call struct {
 	admitted chan struct{}
 }
 
-// NewQueue returns one with so many places and bytes, 0 bytes for any number, where so
-// many calls may wait, below 0 for any number.
+// NewQueue returns a queue with the given numbers of places and bytes, where 0 bytes means no limit. At most
+// longest calls may wait; below 0 means no limit.
 func NewQueue(places int, bytes int64, longest int) *Queue {
 	return &Queue{places: places, bytes: bytes, longest: longest}
 }
 
-// Enter waits until a call that takes so many bytes is admitted; it must call Leave with as
-// many. A call for more than there are is admitted when no other runs. The error is ErrFull,
-// or that of ctx.
+// Enter waits until a call that takes the given number of bytes is admitted; the caller must then call Leave
+// with the same number. A call for more bytes than the queue has is admitted when no other call runs. The
+// error is ErrFull, or that of ctx.
 func (q *Queue) Enter(ctx context.Context, bytes int64) error {
 	q.mu.Lock()
 	c := &call{bytes, make(chan struct{})}
@@ -65,13 +65,13 @@ func (q *Queue) Enter(ctx context.Context, bytes int64) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if !q.remove(c) {
-		q.leave(bytes) // it was admitted at the same time
+		q.leave(bytes) // the call was admitted at the same time
 	}
 	q.admit()
 	return ctx.Err()
 }
 
-// Leave gives back the place of a call and its bytes.
+// Leave returns the place of a call and its bytes.
 func (q *Queue) Leave(bytes int64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -92,7 +92,7 @@ func (q *Queue) leave(bytes int64) {
 	q.state.Bytes -= bytes
 }
 
-// remove takes a call off the queue; it reports whether it was there.
+// remove removes a call from the queue; it reports whether the call was there.
 func (q *Queue) remove(c *call) bool {
 	at := slices.Index(q.waiting, c)
 	if at >= 0 {
@@ -101,7 +101,7 @@ func (q *Queue) remove(c *call) bool {
 	return at >= 0
 }
 
-// admit lets in as many from the front of the queue as there is room for.
+// admit admits as many calls from the front of the queue as there is room for.
 func (q *Queue) admit() {
 	for len(q.waiting) > 0 {
 		c := q.waiting[0]

@@ -1,5 +1,5 @@
-// Package share shares what a process has among calls that know nothing of one another:
-// places and bytes ([Queue]), and turns to compute ([Turns]).
+// Package share divides the resources of a process among independent calls: places and bytes ([Queue]), and
+// turns to compute ([Turns]).
 package share
 
 import (
@@ -9,29 +9,29 @@ import (
 	"sync/atomic"
 )
 
-// Turns lets a number of tasks work at once. Tasks that wait are those of members, and
-// members take turns: one with many tasks waits as long for the next as one with few.
+// Turns lets a limited number of tasks run at once. Every task belongs to a member, and members take turns: a
+// member with many waiting tasks waits as long for its next turn as a member with few.
 type Turns struct {
 	mu    sync.Mutex
 	free  int
-	queue []*Member    // those with tasks that wait, the next first
-	waits atomic.Int64 // these tasks
+	queue []*Member    // members with waiting tasks, the next one first
+	waits atomic.Int64 // number of waiting tasks
 }
 
-// NewTurns returns turns for so many tasks at once.
+// NewTurns returns turns for at most atOnce tasks at once.
 func NewTurns(atOnce int) *Turns { return &Turns{free: atOnce} }
 
-// Join returns a new member. There is nothing to be done when it is needed no longer.
+// Join returns a new member. A member that is not needed any more needs no clean-up.
 func (t *Turns) Join() *Member { return &Member{turns: t} }
 
-// Member is one of those who share turns. It is safe for any number of goroutines.
+// Member is a participant in [Turns]. It is safe for concurrent use.
 type Member struct {
 	turns   *Turns
-	waiting []chan struct{} // tasks, in their order
+	waiting []chan struct{} // waiting tasks, in the order of arrival
 }
 
-// Enter waits for the turn of a task, which must call Leave; where ctx ends before, it
-// returns the error of ctx, and there is nothing to leave. A task must not enter again.
+// Enter waits for the turn of a task, which must then call Leave. If ctx ends first, Enter returns the error
+// of ctx, and Leave must not be called. A task must not enter again.
 func (m *Member) Enter(ctx context.Context) error {
 	t := m.turns
 	t.mu.Lock()
@@ -60,12 +60,12 @@ func (m *Member) Enter(ctx context.Context) error {
 			t.queue = slices.Delete(t.queue, at, at+1)
 		}
 	} else {
-		t.next() // it was given at the same time
+		t.next() // the turn was given at the same time
 	}
 	return ctx.Err()
 }
 
-// TryEnter is [Member.Enter] where a turn is free; it reports whether there was one.
+// TryEnter is [Member.Enter] without waiting; it reports whether a turn was free.
 func (m *Member) TryEnter() bool {
 	m.turns.mu.Lock()
 	defer m.turns.mu.Unlock()

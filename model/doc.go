@@ -8,8 +8,8 @@
 //	min over β, b of (1/N)Σᵢ sᵢℓ(yᵢ, xᵢβ + b) + Σⱼ αⱼ|βⱼ| + (α₂/2)‖β‖²
 //
 // with a loss ℓ of package loss ([Datafit]), row weights s, N = Σs, and strengths αⱼ = e^λⱼ and
-// α₂ ([Penalty]). Packages that differentiate do so in λ. [Blocks] are penalties on groups of
-// columns or on several scores ([Scores]), [Separable] penalties on single coefficients that
-// need not be convex, and [SVM] and [Vectors] the dual problems of support vectors, whose sum
-// over the rows is not divided by N.
+// α₂ ([Penalty]). Derivatives are always with respect to λ. [Blocks] are penalties on groups of
+// columns or on several scores ([Scores]). [Separable] penalties are on single coefficients and
+// need not be convex. [SVM] and [Vectors] are the dual problems of support vectors, whose sum over
+// the rows is not divided by N.
 package model

@@ -9,27 +9,27 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// Rowwise is the datafit f(β, b) = (1/N)Σ sᵢℓ(yᵢ, mᵢ) of a loss. It implements [Curved]:
-// a loss may be quadratic, but [Squared] is faster then. It never changes and serves any
-// number of goroutines.
+// Rowwise is the datafit f(β, b) = (1/N)Σ sᵢℓ(yᵢ, mᵢ) of a loss. It implements [Curved].
+// It also takes the squared loss, for which [Squared] is faster. A Rowwise is immutable and
+// safe for any number of goroutines.
 type Rowwise struct {
 	view   *sparse.View
 	loss   loss.Loss
 	y      []float64
 	offset []float64 // o in m = Xβ + b + o; nil: 0
 	null   float64
-	reach  float64 // see settle
-	fitted bool    // the null model leaves nothing but rounding, and has the objective 0
+	reach  float64 // longest first step of the intercept, see settle
+	fitted bool    // the null model fits the target to rounding, and has the objective 0
 }
 
-// NewDatafit returns the datafit of a loss: [Squared] for the squared one, else a
-// [Rowwise]. The errors are theirs.
+// NewDatafit returns the datafit of a loss: a [Squared] for the squared loss, else a
+// [Rowwise]. The errors are those of [NewSquared] and [NewRowwise].
 func NewDatafit(view *sparse.View, y []float64, l loss.Loss) (Datafit, error) {
 	return NewOffset(view, y, nil, l)
 }
 
-// NewOffset is [NewDatafit] of the predictions m = Xβ + b + o. offset is o, one finite entry
-// per row, kept and not to change; nil means 0. Further errors have the flag offset.
+// NewOffset is [NewDatafit] with the predictions m = Xβ + b + o. offset is o, one finite entry
+// per row; it is kept and must not change, and nil means 0. Errors about it have the flag offset.
 func NewOffset(view *sparse.View, y, offset []float64, l loss.Loss) (Datafit, error) {
 	if n, _ := view.Dims(); offset != nil && len(offset) != n {
 		return nil, outcome.At(outcome.Shape, "offset", "%d offsets for %d rows; there must be one a row", len(offset), n)
@@ -45,15 +45,15 @@ func NewOffset(view *sparse.View, y, offset []float64, l loss.Loss) (Datafit, er
 	return newRowwise(view, y, offset, l)
 }
 
-// NewLogistic is [NewRowwise] of the logistic loss: y is ±1 on every row, both classes
-// among the rows of positive weight.
+// NewLogistic is [NewRowwise] with the logistic loss: y must be ±1 on every row, and both classes
+// must have rows of positive weight.
 func NewLogistic(view *sparse.View, y []float64) (*Rowwise, error) {
 	return NewRowwise(view, y, loss.Logistic{})
 }
 
-// NewRowwise checks the target, held-out rows included. y is kept, not copied, and must
-// not change. The error is an [outcome.Error]: Shape; what the loss says of a row, with
-// the row; or why no model can be fitted to the rows of positive weight.
+// NewRowwise checks the target, held-out rows included, and returns its datafit. y is kept, not
+// copied, and must not change. The error is an [outcome.Error]: Shape; the error of the loss about
+// a row, with the row; or the reason why no model can be fitted to the rows of positive weight.
 func NewRowwise(view *sparse.View, y []float64, l loss.Loss) (*Rowwise, error) {
 	return newRowwise(view, y, nil, l)
 }
@@ -71,7 +71,7 @@ func newRowwise(view *sparse.View, y, offset []float64, l loss.Loss) (*Rowwise, 
 		return nil, err
 	}
 	f := &Rowwise{view: view, loss: l, y: y, offset: offset, reach: interceptReach}
-	if l.Link() == loss.Identity { // then predictions have the unit of y
+	if l.Link() == loss.Identity { // predictions have the unit of y
 		f.reach = max(f.reach, view.Kernels().MaxAbs(y)/256)
 	}
 	if anchored, ok := l.(loss.Anchored); ok && offset == nil {
@@ -96,11 +96,11 @@ func newRowwise(view *sparse.View, y, offset []float64, l loss.Loss) (*Rowwise, 
 	return f, nil
 }
 
-// Negligible returns the objective under a logarithmic link next to which there may be no more than rounding.
+// Negligible returns the objective up to which, under a logarithmic link, the loss may be rounding alone.
 func (f *Rowwise) Negligible() float64 { return nearlyNothing * (1 + f.view.Kernels().MaxAbs(f.y)) }
 
-// nextToNothing returns the objective up to which the null model may leave no more than rounding; −1 where it cannot: y − m of
-// other links is 0 or no rounding, unless there is an offset.
+// nextToNothing returns the objective up to which the loss of the null model may be rounding alone; −1 if it never is: with
+// other links and without an offset, y − m is either exactly 0 or more than rounding.
 func (f *Rowwise) nextToNothing() float64 {
 	switch k := f.view.Kernels(); {
 	case f.loss.Link() == loss.Log:
@@ -114,13 +114,13 @@ func (f *Rowwise) nextToNothing() float64 {
 }
 
 const (
-	scoreRounding = 0x1p-49 // of a score, relative to its terms: a few units in the last place
-	nearlyNothing = 1e-20   // relative to the target: a loss beyond it is more than rounding
+	scoreRounding = 0x1p-49 // rounding of a score relative to its terms: a few units in the last place
+	nearlyNothing = 1e-20   // a loss above this, relative to the target, is more than rounding
 )
 
-// rounding reports whether a state before it is balanced leaves no more of any row than the rounding of
-// its score: a Newton step of that row alone is within it. Through the exponential of a logarithmic link
-// the rounding relative to the score's terms is at least that of 1.
+// rounding reports whether the residual of every row of positive weight is rounding alone: a Newton step
+// of the score of that row alone is within the rounding of the score. Under a logarithmic link, the
+// exponential adds at least the rounding of a term of size 1. The state must not have been rebalanced yet.
 func (f *Rowwise) rounding(s *State) bool {
 	k, weights := f.view.Kernels(), f.view.Weights()
 	intercept := math.Abs(s.Intercept)
@@ -143,7 +143,7 @@ func (f *Rowwise) rounding(s *State) bool {
 	return true
 }
 
-// perfect makes a state one that fits every row.
+// perfect makes a state an exact fit: zero residuals on the rows of positive weight, and zero loss.
 func (f *Rowwise) perfect(s *State) {
 	k := f.view.Kernels()
 	k.Clear(s.Weighted)
@@ -156,7 +156,7 @@ func (f *Rowwise) perfect(s *State) {
 	s.Loss = 0
 }
 
-// varies reports whether the null model leaves more of the rows than rounding.
+// varies reports whether the residuals of the null model are more than rounding.
 func (f *Rowwise) varies() bool {
 	const rounding = 1e-9
 	s, k := NewState(f), f.view.Kernels()
@@ -164,8 +164,8 @@ func (f *Rowwise) varies() bool {
 	return k.MaxAbs(s.Weighted) > 0 && k.MaxAbs(s.Residual) > rounding*k.MaxAbs(f.y)
 }
 
-// nullLoss returns the objective of the null model. Without an intercept its predictions are known: the
-// loss is taken a block at a time, and has the bits of [State].Loss.
+// nullLoss returns the objective of the null model. Without an intercept, predictions are 0 or the offset:
+// the loss is then summed block by block without a state, and has the bits of [State].Loss.
 func (f *Rowwise) nullLoss() float64 {
 	if f.view.Centred() {
 		s := NewState(f)
@@ -193,15 +193,15 @@ func (f *Rowwise) nullLoss() float64 {
 	return sum / f.view.Total()
 }
 
-// Loss returns the loss, bound to the rows where it depends on them.
+// Loss returns the loss, bound to the rows if it depends on them (see [loss.Binder]).
 func (f *Rowwise) Loss() loss.Loss { return f.loss }
 
-// Rows implements [Curved]; it fails where no model can be fitted to the rows.
+// Rows implements [Curved]; it returns an error if no model can be fitted to the rows.
 func (f *Rowwise) Rows(view *sparse.View, list []int32) (Curved, error) {
 	return newRowwise(view, at(view.Kernels(), f.y, list), at(view.Kernels(), f.offset, list), f.loss)
 }
 
-// at returns the entries listed; nil where there are none at all.
+// at returns the entries of v that are listed; nil if v is nil.
 func at(k *kernels.Set, v []float64, list []int32) []float64 {
 	if v == nil {
 		return nil
@@ -218,8 +218,8 @@ func at(k *kernels.Set, v []float64, list []int32) []float64 {
 // View returns the view of the design matrix.
 func (f *Rowwise) View() *sparse.View { return f.view }
 
-// Pointwise returns −ℓ′ and ℓ″ of row i at a linear predictor without the offset, nil where the loss
-// is not [loss.Pointwise].
+// Pointwise returns a function that computes −ℓ′ and ℓ″ of row i at a linear predictor without the
+// offset; nil if the loss is not a [loss.Pointwise].
 func (f *Rowwise) Pointwise() func(i int, linear float64) (slope, curvature float64) {
 	l, ok := f.loss.(loss.Pointwise)
 	if !ok {
@@ -234,8 +234,8 @@ func (f *Rowwise) Pointwise() func(i int, linear float64) (slope, curvature floa
 	}
 }
 
-// Clipped returns what the slope of row i is, clip(target − m, lower, upper) at a linear predictor m without
-// the offset; nil where the loss is not [loss.Clipped].
+// Clipped returns a function with the parameters of −ℓ′ of row i, which is clip(target − m, lower, upper) at
+// a linear predictor m without the offset; nil if the loss is not a [loss.Clipped].
 func (f *Rowwise) Clipped() func(i int) (target, lower, upper float64) {
 	l, ok := f.loss.(loss.Clipped)
 	if !ok {
@@ -257,10 +257,10 @@ func (f *Rowwise) Target() []float64 { return f.y }
 // Null returns P₀, the objective of the null model.
 func (f *Rowwise) Null() float64 { return f.null }
 
-// Smoothness returns the loss's.
+// Smoothness returns the bound of the loss.
 func (f *Rowwise) Smoothness() (float64, bool) { return f.loss.Smoothness() }
 
-// Concordance returns the loss's.
+// Concordance returns the constant of the loss.
 func (f *Rowwise) Concordance() (float64, bool) { return f.loss.Concordance() }
 
 // Steepest implements [Datafit].
@@ -287,8 +287,8 @@ func (f *Rowwise) Fit(cols []int32, b []float64, s *State) {
 	f.Move(s, s)
 }
 
-// Begin sets Linear to that of β = 0, for whoever adds X̃β to it by other ways than [Rowwise.Fit],
-// and moves the state there.
+// Begin sets Linear to the linear predictor of β = 0. It is for callers that compute X̃β themselves
+// instead of by [Rowwise.Fit]: they add X̃β to Linear, and then call [Rowwise.Move].
 func (f *Rowwise) Begin(s *State) {
 	k := f.view.Kernels()
 	k.Clear(s.Linear)
@@ -312,13 +312,13 @@ func (f *Rowwise) Move(from, to *State) {
 	if f.view.Centred() {
 		f.rebalance(to)
 	}
-	if !f.manyRows() { // else responses have it
+	if !f.manyRows() { // else respond has set the loss
 		f.byRows(to, values, to.scratch, loss.Dual{})
 		to.Loss = f.mean(to.scratch)
 	}
 }
 
-// respond sets predictions and residuals for the intercept at hand.
+// respond sets predictions and residuals for the current intercept.
 func (f *Rowwise) respond(s *State) {
 	if f.manyRows() {
 		f.respondByBlocks(s)
@@ -329,19 +329,19 @@ func (f *Rowwise) respond(s *State) {
 
 const (
 	interceptSteps = 200
-	interceptSlow  = 32    // steps after which those longer than interceptFar double on one side of the minimum, and halve what brackets it
-	interceptFar   = 0.1   // times the inverse of the self-concordance
-	interceptReach = 16    // of the first step, four times as far for each after it
-	interceptTol   = 1e-15 // of Σ|vᵢ|, for Σvᵢ
-	interceptNear  = 1e-7  // a step after which the error, less than its square, is rounding
+	interceptSlow  = 32    // number of steps after which steps longer than interceptFar double until the minimum is bracketed, and then bisect
+	interceptFar   = 0.1   // in units of the inverse self-concordance constant
+	interceptReach = 16    // longest first step; each later step may be four times as long as the one before
+	interceptTol   = 1e-15 // Σvᵢ counts as zero relative to Σ|vᵢ|
+	interceptNear  = 1e-7  // a step so short that the error after it, less than its square, is rounding
 )
 
-// settle moves the intercept to the minimum of the loss over b, where weighted residuals
-// sum to zero, by the loss's own steps or Newton's. What brackets the minimum safeguards
-// them.
+// settle moves the intercept to the minimiser of the loss over b, where the weighted residuals
+// sum to zero, by the loss's own steps or Newton steps. A bracket of the minimum safeguards the
+// steps.
 func (f *Rowwise) settle(s *State) {
 	lower, upper, reach := math.Inf(-1), math.Inf(1), f.reach
-	concordance, quadratic := f.loss.Concordance() // then steps end at the square of the last
+	concordance, quadratic := f.loss.Concordance() // with a constant, convergence is quadratic
 	near, probes := false, f.probes()
 	for taken := 0; ; taken++ {
 		if near || taken == interceptSteps {
@@ -362,12 +362,12 @@ func (f *Rowwise) settle(s *State) {
 		next := s.Intercept + math.Copysign(size, step)
 		slow := taken >= interceptSlow && !(quadratic && concordance*math.Abs(step) <= interceptFar)
 		switch bracketed := !math.IsInf(lower, 0) && !math.IsInf(upper, 0); {
-		case slow && !bracketed: // an exponential is steep on one side, where a step is a constant
+		case slow && !bracketed: // on the steep side of an exponential, Newton steps have constant length
 			next = s.Intercept + math.Copysign(math.Ldexp(size, taken-interceptSlow), step)
 		case slow && taken%2 == 0, next != s.Intercept && !(next > lower && next < upper):
 			next = 0.5 * (lower + upper)
 		}
-		if next == s.Intercept { // or nothing is between it and the other side of the minimum
+		if next == s.Intercept { // no number lies between the intercept and the other side of the bracket
 			break
 		}
 		near = quadratic && next == s.Intercept+step && concordance*math.Abs(step) <= interceptNear
@@ -378,7 +378,7 @@ func (f *Rowwise) settle(s *State) {
 	}
 }
 
-// look returns a step from the intercept at hand: by a probe, or by the residuals there, which it sets.
+// look returns the step from the current intercept: from a probe, or from the residuals, which it then sets.
 func (f *Rowwise) look(s *State, probes bool) float64 {
 	if probes {
 		return f.probe(s)
@@ -387,7 +387,7 @@ func (f *Rowwise) look(s *State, probes bool) float64 {
 	return f.step(s)
 }
 
-// step returns a step towards the best intercept, 0 where the residuals sum to zero.
+// step returns a step towards the best intercept; 0 if the weighted residuals sum to zero.
 func (f *Rowwise) step(s *State) float64 {
 	if stepper, ok := f.loss.(loss.Stepper); ok {
 		return stepper.Step(f.view.Kernels(), f.y, s.Residual, s.Weighted)
@@ -402,12 +402,12 @@ func (f *Rowwise) step(s *State) float64 {
 	return interceptStep(slope, f.mean(s.scratch)*f.view.Total())
 }
 
-// interceptSettled reports that Σvᵢ is rounding beside Σ|vᵢ|.
+// interceptSettled reports whether Σvᵢ is rounding relative to Σ|vᵢ|.
 func interceptSettled(slope, size float64) bool {
 	return math.Abs(slope) <= interceptTol*size && !math.IsInf(size, 1)
 }
 
-// interceptStep is Newton's step by the slope and the curvature of all rows.
+// interceptStep returns the Newton step for the slope and the curvature of all rows.
 func interceptStep(slope, curvature float64) float64 {
 	step := math.Abs(slope / curvature)
 	if math.IsNaN(step) {
@@ -416,9 +416,9 @@ func interceptStep(slope, curvature float64) float64 {
 	return math.Copysign(step, slope)
 }
 
-// rebalance scales the residuals of the heavier sign down so that they sum to zero,
-// which makes them feasible for the dual of a problem with an intercept: a dual point
-// stays in the domain of any loss where an entry moves towards 0.
+// rebalance makes the weighted residuals sum to zero by scaling down the residuals of the sign
+// with the larger sum. That makes them feasible for the dual of a problem with an intercept: a
+// dual point stays in the domain of any loss when entries move towards 0.
 func (f *Rowwise) rebalance(s *State) {
 	plus, minus := s.signs[0], s.signs[1]
 	if !f.manyRows() {
@@ -426,7 +426,7 @@ func (f *Rowwise) rebalance(s *State) {
 	}
 	switch {
 	case plus > minus:
-		if s.balance[0] = minus / plus; minus == 0 { // what were positive are zeros now, and on the other side
+		if s.balance[0] = minus / plus; minus == 0 { // the positive residuals become zeros, which count to the other sign
 			s.balance[1] = 0
 		}
 	case minus > plus:
@@ -437,8 +437,8 @@ func (f *Rowwise) rebalance(s *State) {
 	f.byRows(s, balances, nil, loss.Dual{})
 }
 
-// CurvatureRange sets lowest[i] and highest[i] to what the weighted curvature of row first + i may be where predictions are off by
-// reach: of a loss that is [loss.Jumping], and between jumps has its least at an end. It reports false for others.
+// CurvatureRange sets lowest[i] and highest[i] to the range of the weighted curvature of row first + i for predictions within reach of
+// the state's. The loss must be a [loss.Jumping], whose curvature between jumps is least at an end; for other losses it returns false.
 func (f *Rowwise) CurvatureRange(s *State, reach float64, first int, lowest, highest []float64) bool {
 	l, ok := f.loss.(loss.Jumping)
 	if !ok {
@@ -470,7 +470,7 @@ func (f *Rowwise) CurvatureRange(s *State, reach float64, first int, lowest, hig
 // signs returns the sums of the positive and of the negative entries, both positive.
 func (f *Rowwise) signs(weighted []float64) (plus, minus float64) {
 	for from, to := range f.view.Kernels().Pieces(len(weighted)) {
-		for _, v := range weighted[from:to] { // signs come unforeseen: no branch
+		for _, v := range weighted[from:to] { // without branches, since signs are unpredictable
 			plus += max(v, 0)
 			minus += max(-v, 0)
 		}
@@ -478,7 +478,7 @@ func (f *Rowwise) signs(weighted []float64) (plus, minus float64) {
 	return plus, minus
 }
 
-// byPieces has a function of rows set out at the predictions of a state.
+// byPieces sets out to a function of the rows at the predictions of a state, piece by piece.
 func (f *Rowwise) byPieces(of func(k *kernels.Set, y, m, out []float64), s *State, out []float64) {
 	k := f.view.Kernels()
 	for from, to := range k.Pieces(len(f.y)) {
@@ -504,7 +504,7 @@ func (f *Rowwise) total(from int, u []float64) float64 {
 	return sum
 }
 
-// leaveOut sets what rows of weight 0 have to 0: their losses may be infinite.
+// leaveOut sets the entries of rows of weight 0 to 0, since their losses may be infinite.
 func leaveOut(k *kernels.Set, weights, u []float64) {
 	for from, to := range k.Pieces(len(weights)) {
 		for i, w := range weights[from:to] {
@@ -526,9 +526,9 @@ func (f *Rowwise) Third(s *State, d []float64) {
 	f.view.Weigh(d, d)
 }
 
-// Dampen implements [Curved]. The parabola is the loss's majorant; that of its largest
-// curvature; or, of a loss that is self-concordant with M, one of curvature M·|ρᵢ|, whose
-// minimum is 1/M away.
+// Dampen implements [Curved]. The curvature of the parabola is that of the loss's own majorant if it
+// has one; else the bound of ℓ″ if there is one; else, for a self-concordant loss with constant M,
+// M·|ρᵢ|, which puts the minimum of the parabola 1/M away.
 func (f *Rowwise) Dampen(s *State, share float64, d []float64) {
 	p := s.scratch
 	majorised, ok := f.loss.(loss.Majorised)
@@ -554,8 +554,8 @@ func (f *Rowwise) Dampen(s *State, share float64, d []float64) {
 	}
 }
 
-// Gap implements [Datafit]: the loss lacks the mean of its divergence at the dual point. Only a
-// ridge makes one feasible that is not scaled.
+// Gap implements [Datafit]: the loss contributes its mean divergence at the dual point. The unscaled
+// dual point is feasible only with a ridge.
 func (f *Rowwise) Gap(d *Dual, s *State) float64 {
 	scaled := f.divergence(s, d.Scale())
 	unscaled := scaled

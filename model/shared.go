@@ -2,9 +2,9 @@ package model
 
 import "github.com/seed-45b9a24c/pare/loss"
 
-// Loops over the rows of a state, for the team of the view: parts are rows.
+// Loops over the rows of a state, divided by rows among the threads of the view's team.
 
-// rowCost is the modelled cost of a row in one of them, in nanoseconds.
+// rowCost is the modelled cost of a row in such a loop, in nanoseconds.
 const rowCost = 3.0
 
 // rowLoop is a loop over the rows of a state.
@@ -12,8 +12,8 @@ type rowLoop struct {
 	f    *Rowwise
 	s    *State
 	of   ofRows
-	out  []float64 // none for responses
-	dual loss.Dual // of divergences
+	out  []float64 // the result; nil for responses and balances, which set the state
+	dual loss.Dual // for divergences
 }
 
 // ofRows is what a [rowLoop] computes.
@@ -21,13 +21,13 @@ type ofRows int
 
 const (
 	responses   ofRows = iota // predictions, residuals and weighted residuals
-	balances                  // residuals of either sign times a factor, and weighted ones
+	balances                  // residuals times the factor of their sign, and weighted residuals
 	values                    // ℓ
 	curvatures                // sᵢℓ″
 	divergences               // sᵢ times the divergence at a dual point
 )
 
-// byRows has the team of the view do a loop over rows.
+// byRows runs a loop over rows on the team of the view.
 func (f *Rowwise) byRows(s *State, of ofRows, out []float64, dual loss.Dual) {
 	s.loop = rowLoop{f, s, of, out, dual}
 	team := f.view.Team()

@@ -2,10 +2,10 @@ package model
 
 import "github.com/seed-45b9a24c/pare/kernels"
 
-// shareRows are as many rows as go to a tile at once.
+// shareRows is the number of rows that are added to the tiles at once.
 const shareRows = 256
 
-// Sum sets out, q × q, to the curvature of several scores of all rows, Σ wᵢ(diag pᵢ − pᵢpᵢᵀ).
+// Sum sets out, q × q, to the sum of the curvatures of all rows, Σ wᵢ(diag pᵢ − pᵢpᵢᵀ).
 func (m *Metric) Sum(k *kernels.Set, out []float64) {
 	const lanes = kernels.Lanes
 	q, n := m.Count, len(m.Weight)
@@ -42,7 +42,7 @@ func (m *Metric) Sum(k *kernels.Set, out []float64) {
 	}
 	clear(out)
 	for a := range q {
-		for b := range a { // what p sums to is 1
+		for b := range a { // p sums to 1, so the diagonal follows from the other entries
 			v := products[b*stride+a]
 			out[a*q+b], out[b*q+a] = -v, -v
 			out[a*q+a] += v

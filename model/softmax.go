@@ -13,18 +13,18 @@ import (
 //
 //	f(B, b) = (1/N)Σ sᵢ(ln Σₖ e^{mᵢₖ} − mᵢ,cᵢ)
 //
-// of classes cᵢ in 0 … q−1. Intercepts are only known up to a common constant, and sum to 0.
-// It implements [Scores].
+// of classes cᵢ in 0 … q−1. Intercepts are determined only up to a common constant; they are chosen
+// to sum to 0. Softmax implements [Scores].
 type Softmax struct {
 	view  *sparse.View
 	class []int32
 	q     int
-	share []float64 // of the classes among the rows; nil without intercepts
+	share []float64 // the weighted share of each class among the rows; nil without intercepts
 	null  float64
 }
 
-// NewSoftmax checks the classes: one for each row of the view, held-out rows included, by
-// their place among the labels, each among the rows of positive weight. class is kept. The
+// NewSoftmax returns the datafit of the classes: class has an index into labels for each row of the
+// view, held-out rows included. Every class must have rows of positive weight. class is kept. The
 // error is an [outcome.Error] of kind Shape or SingleClass.
 func NewSoftmax(view *sparse.View, class []int32, labels []float64) (*Softmax, error) {
 	n, _ := view.Dims()
@@ -59,8 +59,8 @@ func (f *Softmax) weight(i int) float64 {
 	return 1
 }
 
-// Pair returns the softmax of two classes as the logistic loss of the difference of their scores, that of the second
-// less that of the first. ok is false where there are more, or one has next to no weight.
+// Pair returns the softmax of two classes as the logistic loss of the score of the second class minus the score of the
+// first. ok is false if there are more than two classes, or if the rows of one class have negligible weight.
 func (f *Softmax) Pair() (fit Datafit, ok bool) {
 	if f.q != 2 {
 		return nil, false
@@ -135,14 +135,15 @@ func (f *Softmax) Fit(cols []int32, b []float64, at *ScorePoint) {
 	}
 	if !f.view.Centred() {
 		clear(at.Intercept)
-	} else if !f.settle(at) { // those of a trial that went too far lead nowhere
+	} else if !f.settle(at) { // the intercepts of a trial step that went too far are no good start
 		clear(at.Intercept)
 		f.settle(at)
 	}
 	f.respond(at, true)
 }
 
-// respond sets probabilities, and at the end scores, slopes and the loss.
+// respond sets the probabilities at the current intercepts, and if final also the predictions, the
+// slopes and the loss.
 func (f *Softmax) respond(at *ScorePoint, final bool) {
 	q := f.q
 	k := f.view.Kernels()
@@ -185,8 +186,8 @@ func (f *Softmax) respond(at *ScorePoint, final bool) {
 	}
 }
 
-// slope sets the weighted slopes at the dual point that is feasible for the intercepts:
-// probabilities T = (P + ηπ − e/N)/(1 + η) whose weighted sums are those of the classes.
+// slope sets the weighted slopes to a dual point that is feasible with intercepts: it replaces the
+// probabilities P by T = (P + ηπ − e/N)/(1 + η), whose weighted sums equal those of the classes.
 func (f *Softmax) slope(at *ScorePoint) {
 	q := f.q
 	shift, eta := f.shift(at)
@@ -207,7 +208,7 @@ func (f *Softmax) slope(at *ScorePoint) {
 	}
 }
 
-// shift returns ηπ − e/N and η, nil where there are no intercepts.
+// shift returns ηπ − e/N and η; nil without intercepts.
 func (f *Softmax) shift(at *ScorePoint) (shift []float64, eta float64) {
 	if !f.view.Centred() {
 		return nil, 0
@@ -240,7 +241,7 @@ func (f *Softmax) excess(at *ScorePoint) []float64 {
 	return e
 }
 
-// loss returns f where the shares of a row are not yet divided by their sum: they are e^(m − top).
+// loss returns f. It needs the shares before they are divided by their sum, e^(m − top).
 func (f *Softmax) loss(at *ScorePoint) float64 {
 	q := f.q
 	var sum float64
@@ -253,8 +254,8 @@ func (f *Softmax) loss(at *ScorePoint) float64 {
 	return sum / f.view.Total()
 }
 
-// rowLoss returns ln Σₖ e^{mₖ} − m_c, to the relative accuracy of small losses, with e^(mₖ − top)
-// at hand, top the largest of m.
+// rowLoss returns ln Σₖ e^{mₖ} − m_c, with full relative accuracy also if it is small. e has
+// e^(mₖ − top), where top is the largest of m.
 func rowLoss(m, e []float64, own int) float64 {
 	if e[own] == 1 {
 		var rest float64 // Σ e^{mₖ − m_c} over the other classes
@@ -284,13 +285,13 @@ func log1p(x float64) float64 {
 
 const (
 	softSteps = 100
-	softTol   = 1e-15 // of N, for Σ sᵢ(Pᵢ − Yᵢ)
-	softLeast = 1e-12 // likewise, where rounding may end the steps
-	softNear  = 1e-6  // likewise, where they may have ended too soon, but lead there
+	softTol   = 1e-15 // relative to N, for Σ sᵢ(Pᵢ − Yᵢ): converged
+	softLeast = 1e-12 // likewise: converged if a step does not reduce it, which is rounding
+	softNear  = 1e-6  // likewise: good enough after softSteps steps, as a start for later ones
 )
 
-// settle moves the intercepts to the minimum over them by Newton steps, each as long as the
-// self-concordance of the loss lets it be without a search. It returns false where they do not get there.
+// settle moves the intercepts to their minimiser by Newton steps, damped by the self-concordance of
+// the loss so that no line search is needed. It returns false if the steps do not converge.
 func (f *Softmax) settle(at *ScorePoint) bool {
 	q, total := f.q, f.view.Total()
 	step, matrix := make([]float64, q), make([]float64, q*q)
@@ -336,16 +337,16 @@ func (f *Softmax) settle(at *ScorePoint) bool {
 	return last < softNear*total
 }
 
-// SolveShifted solves A·x = b in place of b for a symmetric positive semidefinite matrix
-// whose only null vector is that of ones, and b that sums to 0: of the solutions the one that
-// sums to 0. The matrix is overwritten.
+// SolveShifted solves A·x = b in place of b, for a symmetric positive semidefinite matrix whose null
+// space is spanned by the vector of ones, and b that sums to 0. Of the solutions it returns the one
+// that sums to 0. The matrix is overwritten.
 func SolveShifted(a, b []float64) {
 	FactorShifted(a, len(b))
 	SolveFactored(a, b)
 }
 
-// FactorShifted makes a's lower triangle the Cholesky factor of A + τ11ᵀ, which has the same
-// solutions.
+// FactorShifted overwrites the lower triangle of a with the Cholesky factor of A + τ11ᵀ, which has
+// the solution of [SolveShifted].
 func FactorShifted(a []float64, q int) {
 	var trace float64
 	for k := range q {
@@ -373,7 +374,7 @@ func FactorShifted(a []float64, q int) {
 	}
 }
 
-// SolveFactored solves with what [FactorShifted] left, in place.
+// SolveFactored solves with the factor from [FactorShifted], in place.
 func SolveFactored(l, b []float64) {
 	HalfSolveFactored(l, b)
 	q := len(b)
@@ -416,7 +417,7 @@ func (f *Softmax) Divergence(at *ScorePoint, c float64) float64 {
 			if shift != nil {
 				d += float64(c * (shift[k] - float64(eta*p)) / (1 + eta))
 			}
-			if p < leastShare && d > 0 { // known by its logarithm alone
+			if p < leastShare && d > 0 { // p is inaccurate, its logarithm is not
 				sum = math.FMA(s, float64(d*(kernels.Log(d)-logShare(at.Prediction[i*q:][:q], k)))-d, sum)
 				continue
 			}
@@ -426,10 +427,10 @@ func (f *Softmax) Divergence(at *ScorePoint, c float64) float64 {
 	return max(0, sum) / f.view.Total()
 }
 
-// leastShare is the least probability that has all its digits.
+// leastShare is the smallest normal number, below which a probability loses digits.
 const leastShare = 0x1p-1022
 
-// logShare returns ln P of a class, of a row with these scores.
+// logShare returns ln P of a class in a row with scores m.
 func logShare(m []float64, class int) float64 {
 	top, total := slices.Max(m), 0.0
 	for _, v := range m {

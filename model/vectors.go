@@ -10,17 +10,17 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// Vectors is a linear machine of support vectors with an intercept, in its dual form: over
-// the samples i of weight sᵢ > 0, with Cᵢ = C·sᵢ,
+// Vectors is a linear support vector machine with an intercept, in its dual form: over the
+// samples i of weight sᵢ > 0, with Cᵢ = C·sᵢ,
 //
 //	min over a of ½‖w‖² − Σyᵢaᵢ + ε‖a‖₁, w = Σaᵢx̃ᵢ, Σaᵢ = 0, aᵢ in its interval,
 //
 // the dual of ½‖w‖² + Σ Cᵢ·h(yᵢ − mᵢ), m = X̃w + b. Regression (ε-SVR) has h(r) = (|r| − ε)₊
-// and the interval [−Cᵢ, Cᵢ]; the machine of classes y = ±1 the hinge, h = (yr)₊ and ε = 0,
-// and yᵢaᵢ between 0 and Cᵢ. Without an intercept there is no constraint on Σaᵢ. x̃ are
-// samples with columns scaled, not centred: an intercept takes up any shift.
+// and the interval [−Cᵢ, Cᵢ]. Classification with y = ±1 has the hinge, h = (yr)₊ and ε = 0,
+// and yᵢaᵢ between 0 and Cᵢ. Without an intercept there is no constraint on Σaᵢ. x̃ are the
+// samples with scaled columns. Columns are not centred, since the intercept absorbs any shift.
 //
-// On the simplex w ≥ 0 and Σw = 1, and w is the projection of Σaᵢx̃ᵢ onto it.
+// On the simplex, w ≥ 0 and Σw = 1, and w is the projection of Σaᵢx̃ᵢ onto it.
 //
 // A Vectors is immutable and safe for any number of goroutines.
 type Vectors struct {
@@ -35,9 +35,9 @@ type Vectors struct {
 	total     float64 // Σs
 }
 
-// VectorsOptions say which machine it is.
+// VectorsOptions are the options of [NewVectors].
 type VectorsOptions struct {
-	Weights     []float64 // of the rows; nil: all 1. They are copied
+	Weights     []float64 // of the rows; nil: all 1. The slice is copied
 	Classes     bool      // y is −1 or 1 and the loss the hinge; otherwise regression
 	Intercept   bool
 	Simplex     bool // w is on the probability simplex; only without an intercept
@@ -46,7 +46,7 @@ type VectorsOptions struct {
 
 // NewVectors checks the target and the weights. x and y are kept and must not change. The
 // error is an [outcome.Error]: Shape, NonFinite or BadParameter with the row, SingleClass
-// for classes of which one alone has weight.
+// if only one class has rows of positive weight.
 func NewVectors(k *kernels.Set, x sparse.Matrix, y []float64, o VectorsOptions) (*Vectors, error) {
 	n, p := x.Dims()
 	switch {
@@ -105,13 +105,13 @@ func (f *Vectors) Matrix() sparse.Matrix { return f.x }
 // Target returns y. Read only.
 func (f *Vectors) Target() []float64 { return f.y }
 
-// Centred reports that there is an intercept.
+// Centred reports whether there is an intercept.
 func (f *Vectors) Centred() bool { return f.intercept }
 
-// Simplex reports that w is on the probability simplex.
+// Simplex reports whether w is on the probability simplex.
 func (f *Vectors) Simplex() bool { return f.simplex }
 
-// Classes reports that the target is one of classes.
+// Classes reports whether the problem is classification, with y = ±1.
 func (f *Vectors) Classes() bool { return f.classes }
 
 // Hyperparameters returns the number of hyperparameters: C, and for regression ε.
@@ -133,10 +133,10 @@ func (f *Vectors) Weight(i int) float64 {
 // Scaled reports whether columns are scaled.
 func (f *Vectors) Scaled() bool { return f.scale != nil }
 
-// Scales returns what columns are multiplied by, nil where all by 1. Read only.
+// Scales returns the factors of the columns; nil if all are 1. Read only.
 func (f *Vectors) Scales() []float64 { return f.scale }
 
-// Scale returns what column j is multiplied by.
+// Scale returns the factor of column j.
 func (f *Vectors) Scale(j int) float64 {
 	if f.scale == nil {
 		return 1
@@ -144,7 +144,8 @@ func (f *Vectors) Scale(j int) float64 {
 	return f.scale[j]
 }
 
-// Strengths returns C and ε, 0 for classes, at the logarithms, refusing what cannot be.
+// Strengths returns C and ε from their logarithms (ε is 0 for classes). It refuses values that are not
+// finite, overflow or underflow.
 func (f *Vectors) Strengths(logLambda []float64) (c, epsilon float64, err error) {
 	if len(logLambda) != f.Hyperparameters() {
 		return 0, 0, outcome.At(outcome.Shape, "log-lambda", "%d λ's for %d strengths", len(logLambda), f.Hyperparameters())
@@ -158,7 +159,7 @@ func (f *Vectors) Strengths(logLambda []float64) (c, epsilon float64, err error)
 	return c, epsilon, err
 }
 
-// Interval returns the interval that aᵢ is in.
+// Interval returns the interval that constrains aᵢ.
 func (f *Vectors) Interval(i int, c float64) (lower, upper float64) {
 	bound := c * f.Weight(i)
 	switch {
@@ -171,7 +172,8 @@ func (f *Vectors) Interval(i int, c float64) (lower, upper float64) {
 	}
 }
 
-// SetPrimal sets w to that of a, of all n rows: X̃ᵀa, or its projection.
+// SetPrimal sets w to the primal point of the dual variables a of all n rows: X̃ᵀa, on the simplex its
+// projection.
 func (f *Vectors) SetPrimal(a, w []float64) {
 	f.SetCombination(a, w)
 	if f.simplex {
@@ -179,8 +181,8 @@ func (f *Vectors) SetPrimal(a, w []float64) {
 	}
 }
 
-// SetMotion sets w to how it moves with a, w being at the primal point at: X̃ᵀa, or on the simplex
-// its part along the face that at is inside of.
+// SetMotion sets w to the motion of the primal point at when the dual variables move by a: X̃ᵀa, on
+// the simplex its projection onto the face whose interior contains at.
 func (f *Vectors) SetMotion(a, at, w []float64) {
 	f.SetCombination(a, w)
 	if f.simplex {
@@ -220,7 +222,7 @@ func (f *Vectors) Predict(w []float64, b float64, m []float64) {
 	}
 }
 
-// addDense adds X̃w to m, of dense columns by a loop over many of them.
+// addDense adds X̃w to m for dense X, many columns in one pass over the rows.
 func (f *Vectors) addDense(x *sparse.Dense, w, m []float64) {
 	const atOnce = 128
 	most := min(atOnce, len(w))
@@ -246,8 +248,8 @@ func (f *Vectors) Squares() []float64 {
 	return out
 }
 
-// Spreads returns the sums of squares of all rows about their own means: as w moves along the simplex, a row of equal entries
-// moves no prediction.
+// Spreads returns, for every row, the sum of squares of its entries about the mean of the row. On the simplex only
+// deviations from that mean change a prediction, since Σw is constant.
 func (f *Vectors) Spreads() []float64 {
 	n, p := f.x.Dims()
 	means, absent, out := make([]float64, n), make([]float64, n), make([]float64, n)
@@ -278,19 +280,19 @@ func (f *Vectors) entries(do func(i int, v float64)) {
 	}
 }
 
-// Lack is what row i adds to the duality gap at aᵢ and the prediction m:
-// Cᵢh(y − m) + ε|aᵢ| − aᵢ(y − m) ≥ 0. The sum over the rows is the gap of the objectives for
-// any b, if Σaᵢ = 0 where there is an intercept, and a bound of ‖w − ŵ‖².
+// Lack returns the contribution of row i to the duality gap at aᵢ and the prediction m:
+// Cᵢh(y − m) + ε|aᵢ| − aᵢ(y − m) ≥ 0. The sum over the rows is the duality gap for any b, provided
+// that Σaᵢ = 0 if there is an intercept; it also bounds ‖w − ŵ‖².
 func (f *Vectors) Lack(i int, a, m, c, epsilon float64) float64 {
 	lower, upper := f.Interval(i, c)
 	r := f.y[i] - m
-	// Each side of the tube, with the part of a that lies on it.
+	// The two sides of the tube, each with the part of a of its sign.
 	above, below := max(a, 0), max(-a, 0)
 	sum := side(r-epsilon, above, upper)
 	return sum + side(-r-epsilon, below, -lower)
 }
 
-// side is bound·(over)₊ − share·over ≥ 0.
+// side returns bound·(over)₊ − share·over ≥ 0, the contribution of one side of the tube.
 func side(over, share, bound float64) float64 {
 	if over > 0 {
 		return float64((bound - share) * over)
@@ -305,7 +307,7 @@ func (f *Vectors) Hinge(i int, m, c, epsilon float64) float64 {
 	return float64(upper*max(0, r-epsilon)) - float64(lower*max(0, -r-epsilon))
 }
 
-// Null returns P₀, the objective of w = 0 and the best b, or of the middle of the simplex: the
+// Null returns P₀, the objective at w = 0, or at the centre of the simplex, with the best b: the
 // scale of relative gaps.
 func (f *Vectors) Null(c, epsilon float64) float64 {
 	m := make([]float64, len(f.y))
@@ -327,8 +329,8 @@ func (f *Vectors) NullPredictions(m []float64) {
 	}
 }
 
-// Intercept returns the best b for predictions m without one, and ΣCᵢh(yᵢ − mᵢ − b) there;
-// the middle of an interval of best ones. Without an intercept b = 0.
+// Intercept returns the best b for the predictions m, which exclude it, and ΣCᵢh(yᵢ − mᵢ − b) at b.
+// If an interval of intercepts is best, b is its midpoint. Without an intercept b = 0.
 func (f *Vectors) Intercept(m []float64, c, epsilon float64) (b, value float64) {
 	if f.intercept {
 		b = f.bestIntercept(m, c, epsilon)
@@ -342,17 +344,17 @@ func (f *Vectors) Intercept(m []float64, c, epsilon float64) (b, value float64) 
 	return b, value
 }
 
-// kink is where the slope of a convex, piecewise linear function rises, and by how much.
+// kink is a breakpoint of a convex, piecewise linear function, and the increase of the slope there.
 type kink struct{ at, bend float64 }
 
-// bestIntercept looks for where the slope of the piecewise linear objective changes its sign.
+// bestIntercept returns the point at which the slope of the piecewise linear objective changes sign.
 func (f *Vectors) bestIntercept(m []float64, c, epsilon float64) float64 {
 	sides := 2
 	if f.classes {
 		sides = 1
 	}
-	kinks := make([]kink, 0, sides*len(f.y)) // growing would copy in one piece
-	var slope float64                        // at −∞: every row is above
+	kinks := make([]kink, 0, sides*len(f.y)) // full capacity: growing would copy without looking whether ctx has ended
+	var slope float64                        // at b = −∞, where every row is above the tube
 	pace := f.k.Pace()
 	for i, t := range f.y {
 		if pace.Did(1); f.Weight(i) == 0 {
@@ -370,17 +372,17 @@ func (f *Vectors) bestIntercept(m []float64, c, epsilon float64) float64 {
 	return lowest(kinks, slope, &pace)
 }
 
-// lowest returns where a function of these kinks, whose slope is given at −∞, is lowest: the
-// middle of where it is flat. It leaves out the side of a kink where the slope is too low or too
-// high, again and again. The kinks are reordered.
+// lowest returns the minimiser of the function with these kinks and the given slope at −∞: the
+// midpoint if an interval is minimal. Like quickselect, it partitions the kinks by a pivot and
+// discards the side that cannot contain the minimum. The kinks are reordered.
 func lowest(kinks []kink, slope float64, pace *kernels.Pace) float64 {
 	flat := float64(1e-12 * math.Abs(slope))
-	beyond := math.Inf(1) // the first kink behind those that are left
+	beyond := math.Inf(1) // the first kink above those that remain
 	for {
 		pace.Did(len(kinks))
 		p := median(kinks[0].at, kinks[len(kinks)/2].at, kinks[len(kinks)-1].at)
 		before, at, behind := slope, 0.0, len(kinks)
-		first := 0 // those below p come first, those above it last
+		first := 0 // kinks below the pivot p come first, kinks above it last
 		for k := 0; k < behind; {
 			switch v := kinks[k]; {
 			case v.at < p:
@@ -409,7 +411,7 @@ func lowest(kinks []kink, slope float64, pace *kernels.Pace) float64 {
 		for _, v := range kinks[behind:] {
 			beyond = min(beyond, v.at)
 		}
-		if after < -flat || math.IsInf(beyond, 1) { // by rounding
+		if after < -flat || math.IsInf(beyond, 1) { // only by rounding
 			return p
 		}
 		return 0.5 * (p + beyond)
@@ -418,8 +420,8 @@ func lowest(kinks []kink, slope float64, pace *kernels.Pace) float64 {
 
 func median(a, b, c float64) float64 { return max(min(a, b), min(max(a, b), c)) }
 
-// Face returns the columns that predictions depend on near w: those with entries, in storage
-// order, or on the simplex those of the face that w is inside of.
+// Face returns the columns that predictions depend on near w: the columns with entries, in storage
+// order, or on the simplex the columns with wⱼ > 0.
 func (f *Vectors) Face(w []float64) []int32 {
 	if !f.simplex {
 		return f.x.Order()
@@ -433,9 +435,9 @@ func (f *Vectors) Face(w []float64) []int32 {
 	return face
 }
 
-// Rows returns the scaled rows listed, ascending, one after the other, of the columns of a
-// face; on the simplex less their means, which is how they move along it. They are written to x
-// where that is large enough.
+// Rows returns the scaled rows listed (ascending), one after the other, restricted to the columns of
+// a face. On the simplex it subtracts the mean of each row, which has no effect along the simplex.
+// The rows are written to x if that is large enough.
 func (f *Vectors) Rows(list, face []int32, x []float64) []float64 {
 	p := len(face)
 	if x = slices.Grow(x[:0], len(list)*p)[:len(list)*p]; p == 0 {

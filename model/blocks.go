@@ -8,11 +8,11 @@ import (
 )
 
 // Blocks is a penalty Σ g_B(β_B) over disjoint blocks of coefficients at one λ: groups of
-// columns, the coefficients of a column for the scores of all classes, or single ones. The
-// coefficients of a block are those of its columns in turn, for every column one for each
-// score. It need not be convex; where it is, [ConvexBlocks] has what a duality gap takes.
+// columns, the coefficients of a column for the scores of all classes, or single coefficients. A
+// block has the coefficients of its columns one after the other, for every column one per score.
+// The penalty need not be convex; a convex one implements [ConvexBlocks], for duality gaps.
 type Blocks interface {
-	// Hyperparameters returns r, the number of λ's that [Blocks.Sensitivity] knows.
+	// Hyperparameters returns r, the number of λ's.
 	Hyperparameters() int
 	// Value returns g_B(b).
 	Value(block int, b []float64) float64
@@ -22,19 +22,20 @@ type Blocks interface {
 	// Lack sets out to the smallest element of z − ∂g_B(b): with z = −∂f/∂b it is 0 where the
 	// block is stationary.
 	Lack(block int, b, z, out []float64)
-	// Curvature adds ∇²g_B(b) to h, d × d row by row, in the rows and columns of entries that
-	// are not 0.
+	// Curvature adds ∇²g_B(b) to h, d × d row by row, in the rows and columns of the nonzero
+	// entries of b.
 	Curvature(block int, b, h []float64)
-	// Sensitivity sets out to −∂²g_B/∂λᵢ∂b, the right-hand side of the implicit system, 0
-	// where b is 0.
+	// Sensitivity sets out to −∂²g_B/∂λᵢ∂b, the right-hand side of the implicit system; 0 for
+	// entries where b is 0.
 	Sensitivity(block, i int, b, out []float64)
-	// Kinked reports that g_B has a kink wherever entry k is 0, whatever the others are.
+	// Kinked reports whether g_B has a kink wherever entry k is 0, for any values of the other
+	// entries.
 	Kinked(block, k int) bool
-	// Clearance returns how far from leaving it the entries of a block are that are 0, as a
-	// share of what holds them there: 1 − |z|/α; 1 where there are none.
+	// Clearance returns the least distance of the zero entries of a block from leaving 0, relative
+	// to the threshold that holds them there: 1 − |z|/α; 1 if no entry is 0.
 	Clearance(block int, b, z []float64) float64
-	// Concavity returns a bound of −∇²g_B that the curvature of the loss in every coefficient
-	// has to exceed; 0 where the penalty is convex.
+	// Concavity returns an upper bound of −∇²g_B, which the curvature of the loss in every
+	// coefficient has to exceed; 0 if the penalty is convex.
 	Concavity() float64
 }
 
@@ -42,9 +43,10 @@ type Blocks interface {
 type ConvexBlocks interface {
 	Blocks
 	// Reach returns the largest c for which c·a is in the domain of the conjugate of g_B
-	// without its ridge; +Inf where there is none.
+	// without its ridge; +Inf if every c is.
 	Reach(block int, a []float64) float64
-	// Stronger returns the penalty with all strengths but that of the ridge times a factor.
+	// Stronger returns the penalty with all strengths, except that of the ridge, multiplied by a
+	// factor.
 	Stronger(times float64) ConvexBlocks
 	// Ridge returns α₂.
 	Ridge() float64
@@ -52,11 +54,11 @@ type ConvexBlocks interface {
 	Excess(block int, z []float64) float64
 }
 
-// Partition says which columns make a block.
+// Partition divides the columns into blocks.
 type Partition struct {
-	of      []int32 // by column
-	columns []int32 // of the blocks in turn
-	start   []int32 // of every block in columns, and the end
+	of      []int32 // the block of each column
+	columns []int32 // the columns of the blocks, one block after the other
+	start   []int32 // block b has columns[start[b]:start[b+1]]
 }
 
 // Singletons is the partition of p columns in which every column is a block.
@@ -68,8 +70,8 @@ func Singletons(p int) *Partition {
 	return &Partition{of: in[:p:p], columns: in[:p:p], start: in}
 }
 
-// NewPartition makes blocks of the columns that have the same number; blocks are numbered by
-// their first columns. The error is an [outcome.Error] of kind BadParameter: a number is
+// NewPartition makes a block of all columns with the same group number. Blocks are numbered in the
+// order of their first columns. The error is an [outcome.Error] of kind BadParameter if a number is
 // negative.
 func NewPartition(group []int) (*Partition, error) {
 	p := &Partition{of: make([]int32, len(group)), columns: make([]int32, len(group))}
@@ -105,7 +107,7 @@ func (p *Partition) Count() int { return len(p.start) - 1 }
 // Columns returns the columns of a block, ascending. Read only.
 func (p *Partition) Columns(block int) []int32 { return p.columns[p.start[block]:p.start[block+1]] }
 
-// All returns the columns of all blocks in turn. Read only.
+// All returns the columns of all blocks, one block after the other. Read only.
 func (p *Partition) All() []int32 { return p.columns }
 
 // Of returns the block of a column.
@@ -119,9 +121,9 @@ func (p *Partition) Largest() (most int) {
 	return most
 }
 
-// BlockMax returns the αmax of a penalty whose strengths are all proportional to one α, and
-// which is unit at α = 1: the smallest at which the null model with the correlations
-// z, one for each column and score, is the solution.
+// BlockMax returns αmax of a penalty whose strengths are all proportional to one α: the smallest α
+// at which the null model, with correlations z, one for each column and score, is the solution. unit
+// is the penalty at α = 1.
 func BlockMax(unit ConvexBlocks, part *Partition, scores int, z []float64) float64 {
 	var largest float64
 	block := make([]float64, part.Largest()*scores)
@@ -141,8 +143,8 @@ func Gather(part *Partition, block, scores int, from, to []float64) []float64 {
 	return to[:len(columns)*scores]
 }
 
-// Entries returns the entries of a block in a vector by column and score, read only: where they lie, if
-// the block is a single column, otherwise as [Gather] does.
+// Entries returns the entries of a block from a vector by column and score, read only. If the block is
+// a single column, it returns a slice of the vector; otherwise it copies them to to, as [Gather] does.
 func Entries(part *Partition, block, scores int, from, to []float64) []float64 {
 	if columns := part.Columns(block); len(columns) == 1 {
 		return from[int(columns[0])*scores:][:scores:scores]
@@ -150,7 +152,7 @@ func Entries(part *Partition, block, scores int, from, to []float64) []float64 {
 	return Gather(part, block, scores, from, to)
 }
 
-// norm returns ‖v‖, at no risk of overflow.
+// norm returns ‖v‖ without overflow.
 func norm(v []float64) float64 {
 	if len(v) == 1 {
 		return math.Abs(v[0])

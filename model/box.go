@@ -13,9 +13,9 @@ type Box struct {
 	lower, upper []float64
 }
 
-// NewBox returns the box of two lists of one number a column; nil stands for no bounds on that
-// side. The lists are not kept. The error is an [outcome.Error] of kind BadParameter with the
-// column: a bound is no number, or 0 is not between the two.
+// NewBox returns the box with these lower and upper bounds, one number per column; nil means no
+// bounds on that side. The slices are not kept. The error is an [outcome.Error] of kind BadParameter
+// with the column if a bound is NaN, or 0 is not between the two.
 func NewBox(lower, upper []float64) (*Box, error) {
 	p := max(len(lower), len(upper))
 	b := &Box{make([]float64, p), make([]float64, p)}
@@ -34,8 +34,8 @@ func NewBox(lower, upper []float64) (*Box, error) {
 	return b, nil
 }
 
-// In returns the box of the coefficients of a view, which are those of its matrix divided by
-// [sparse.View.Scale].
+// In returns the box for the coefficients of a view, which are the coefficients of its matrix divided
+// by [sparse.View.Scale].
 func (b *Box) In(view *sparse.View) *Box {
 	if b == nil || !view.Scaled() {
 		return b
@@ -43,7 +43,7 @@ func (b *Box) In(view *sparse.View) *Box {
 	own := &Box{make([]float64, len(b.lower)), make([]float64, len(b.upper))}
 	for j := range own.lower {
 		own.lower[j], own.upper[j] = math.Inf(-1), math.Inf(1)
-		if scale := view.Scale(j); scale > 0 { // else the column is one of zeros
+		if scale := view.Scale(j); scale > 0 { // else the column is all zeros
 			own.lower[j], own.upper[j] = b.lower[j]/scale, b.upper[j]/scale
 		}
 	}
@@ -55,8 +55,8 @@ func (b *Box) bounds(j int) bool {
 	return b != nil && (b.lower[j] > math.Inf(-1) || b.upper[j] < math.Inf(1))
 }
 
-// Within returns the penalty with the constraint of a box, nil for none. It refuses bounds on
-// columns without an ℓ1 strength, whose coefficients are sought in closed form.
+// Within returns the penalty with the constraint of a box; nil means no constraint. It refuses
+// bounds on columns without an ℓ1 strength, whose coefficients are computed in closed form.
 func (g Penalty) Within(b *Box) (Penalty, error) {
 	if b == nil {
 		return g, nil
@@ -70,7 +70,7 @@ func (g Penalty) Within(b *Box) (Penalty, error) {
 	return g, nil
 }
 
-// Bounded reports that there is a box.
+// Bounded reports whether there is a box.
 func (g *Penalty) Bounded() bool { return g.box != nil }
 
 // Clip returns the point nearest to b within the bounds of column j.
@@ -85,14 +85,13 @@ func (g *Penalty) Clip(j int, b float64) float64 {
 	}
 }
 
-// Held reports that a coefficient other than 0 is at a bound of column j: it does not move
-// with λ.
+// Held reports whether b is a nonzero coefficient at a bound of column j: it does not move with λ.
 func (g *Penalty) Held(j int, b float64) bool {
 	return g.box != nil && b != 0 && (b == g.box.lower[j] || b == g.box.upper[j])
 }
 
-// DistanceToBound returns how far a coefficient of column j is from its bound in the sense of a
-// direction.
+// DistanceToBound returns the distance of the coefficient b of column j from its bound in the
+// direction of the sign of direction.
 func (g *Penalty) DistanceToBound(j int, b, direction float64) float64 {
 	switch {
 	case g.positive && direction < 0 && g.box == nil:
@@ -106,13 +105,14 @@ func (g *Penalty) DistanceToBound(j int, b, direction float64) float64 {
 	}
 }
 
-// blocked reports that a zero coefficient of column j cannot follow a pull in the sense of z.
+// blocked reports whether a bound keeps a zero coefficient of column j from moving in the direction
+// of the sign of z.
 func (b *Box) blocked(j int, z float64) bool {
 	return z > 0 && b.upper[j] == 0 || z < 0 && b.lower[j] == 0
 }
 
-// Within returns the null model as a penalty in a box sees it, for [Null.AlphaMax]: columns
-// count only in the sense in which they can go.
+// Within returns the null model for a penalty in a box, for [Null.AlphaMax]: it sets correlations to
+// zero whose direction the bounds block.
 func (z *Null) Within(b *Box) *Null {
 	if b == nil {
 		return z
@@ -127,9 +127,9 @@ func (z *Null) Within(b *Box) *Null {
 	return &w
 }
 
-// beyond is a column whose dual constraint is left for a finite bound, by a = |aⱼ| > αⱼ, which
-// needs no scaling unless that is cheaper: with v the bound in the sense of aⱼ and s its sign, the conjugate of the
-// penalty is v(a − α) there, and the column's share of the gap at the scale c
+// beyond is a column with a = |aⱼ| > αⱼ and a finite bound v in the direction of s = sign(aⱼ). Its dual
+// point needs no scaling, since the conjugate of the penalty is finite there, v(a − α); scaling may still
+// give a smaller gap. At the scale c the column contributes to the gap
 //
 //	(v − sβ)(ca − α) + α(|β| − sβ), or α|β| − ca·sβ where ca ≤ α.
 type beyond struct {
@@ -137,6 +137,7 @@ type beyond struct {
 	size, left      float64 // |β|; v − sβ
 }
 
+// at returns the contribution of the column to the gap at the scale c.
 func (o beyond) at(c float64) float64 {
 	if over := math.FMA(c, o.a, -o.alpha); over > 0 {
 		return math.FMA(o.left, over, float64(o.alpha*(o.size-o.along)))
@@ -144,8 +145,9 @@ func (o beyond) at(c float64) float64 {
 	return float64(o.alpha*o.size) - float64(float64(c*o.a)*o.along)
 }
 
-// within returns the scale c, or the one at which no column leaves its constraint that pays more for that than scaling costs, if the
-// gap is less there: what rounding makes of |aⱼ| − αⱼ would count times a bound that is far off.
+// within returns the scale c or, if that gives a smaller gap, a smaller scale: the one that makes those columns feasible for which the
+// violation contributes more than scaling costs. If a bound is far off, even a violation |aⱼ| − αⱼ by rounding, times that bound,
+// would be a large contribution.
 func (d *Dual) within(c float64) float64 {
 	worst := 0.0
 	for _, o := range d.beyond {
@@ -159,7 +161,7 @@ func (d *Dual) within(c float64) float64 {
 	return c
 }
 
-// moving is the part of the gap that depends on the scale, for the squared loss.
+// moving returns the part of the gap that depends on the scale, for the squared loss.
 func (d *Dual) moving(c float64) float64 {
 	rest := 1 - c
 	sum := rest * (d.product + float64(rest*(d.Loss+float64(0.5*d.l2))))
@@ -199,8 +201,8 @@ func (d *Dual) addBounded(j int, z, b, norm float64) {
 	d.slack = math.FMA(alpha-float64(math.Copysign(1, b)*a), size, d.slack)
 }
 
-// bregman returns h(β) − min h, h(β) = α|β| + α₂β²/2 − zβ within the bounds: a column's share
-// of the gap at the unscaled dual point.
+// bregman returns h(β) − min h, where h(β) = α|β| + α₂β²/2 − zβ within the bounds: the contribution of
+// a column to the gap at the unscaled dual point.
 func (d *Dual) bregman(j int, z, b float64) float64 {
 	g := &d.Penalty
 	alpha, ridge := g.Alpha(j), g.ridge
@@ -211,6 +213,6 @@ func (d *Dual) bregman(j int, z, b float64) float64 {
 	if best != 0 && b != 0 && math.Signbit(best) != math.Signbit(b) {
 		return value(b) - value(best)
 	}
-	slope := math.Copysign(alpha, b+best) - z // of the linear part, on either
+	slope := math.Copysign(alpha, b+best) - z // slope of the linear part; b and best have the same sign
 	return (b - best) * (slope + float64(0.5*ridge*(b+best)))
 }

@@ -9,9 +9,9 @@ import (
 )
 
 // Datafit is a smooth loss f(β, b) = (1/N)Σ sᵢℓ(yᵢ, mᵢ) of the predictions
-// m = Xβ + b. The intercept b exists where the view is centred; it is
-// eliminated: every state has the best b for its β, so that weighted residuals
-// sum to zero. A Datafit is immutable and safe for any number of goroutines.
+// m = Xβ + b. If the view is centred there is an intercept b, which is eliminated:
+// every state has the best b for its β, so that weighted residuals sum to zero. A
+// Datafit is immutable and safe for any number of goroutines.
 type Datafit interface {
 	View() *sparse.View
 	// Target returns y. Read only.
@@ -21,14 +21,14 @@ type Datafit interface {
 	Null() float64
 	// Smoothness returns a bound of ℓ″, if there is one: ∇f is bound·‖X‖ₛ²/N-Lipschitz.
 	Smoothness() (bound float64, ok bool)
-	// Steepest returns that bound or, where there is none, twice the largest ℓ″ on the rows
-	// of positive weight at a state: the scale of KKT residuals.
+	// Steepest returns the bound of Smoothness or, if there is none, twice the largest ℓ″ on the
+	// rows of positive weight at a state. It is the scale of KKT residuals.
 	Steepest(s *State) float64
-	// Fit moves a state to the coefficients b of the columns cols. The intercept of a
-	// loss that is not quadratic is sought from that of the state on, and is the same to
-	// rounding from anywhere.
+	// Fit moves a state to the coefficients b of the columns cols. For a loss that is not
+	// quadratic, the iterations for the intercept start from that of the state; the result is
+	// the same, to rounding, from any start.
 	Fit(cols []int32, b []float64, s *State)
-	// Gap returns the duality gap of the state that d was gathered from: an upper
+	// Gap returns the duality gap of the state that d was accumulated from: an upper
 	// bound of Φ(β, b) − Φ*.
 	Gap(d *Dual, s *State) float64
 }
@@ -36,44 +36,44 @@ type Datafit interface {
 // Curved is a Datafit whose curvature depends on the predictions.
 type Curved interface {
 	Datafit
-	// Curvature sets d[i] = sᵢℓ″(yᵢ, mᵢ) on all rows, as far from zero as numbers go.
+	// Curvature sets d[i] = sᵢℓ″(yᵢ, mᵢ) on all rows, also where it is far below rounding of 1.
 	Curvature(s *State, d []float64)
 	// Third sets d[i] = sᵢℓ‴(yᵢ, mᵢ) on all rows.
 	Third(s *State, d []float64)
 	// Concordance returns an M with |ℓ‴| ≤ M·ℓ″, if there is one.
 	Concordance() (m float64, ok bool)
-	// Dampen raises d[i] to a share, in (0, 1], of the curvature of a parabola that
-	// touches sᵢℓ(yᵢ, ·) at mᵢ and lies above it, or of one that keeps a step short where
-	// the loss has none above it.
+	// Dampen raises d[i] to at least a share, in (0, 1], of the curvature of a parabola that
+	// touches sᵢℓ(yᵢ, ·) at mᵢ and lies above it or, if the loss has no such parabola, of
+	// one that keeps a step short.
 	Dampen(s *State, share float64, d []float64)
-	// Move sets to, all but its Linear, from the linear predictor in to.Linear,
-	// with from's intercept as a first guess.
+	// Move computes all of the state to, except Linear, from to.Linear. The intercept of from
+	// is the first guess.
 	Move(from, to *State)
-	// Rows returns the same loss on some of the rows, which view is of. The error is
-	// that of a target no model can be fitted to.
+	// Rows returns the same loss on the rows listed; view is a view of these rows. It returns
+	// an error if no model can be fitted to their target.
 	Rows(view *sparse.View, list []int32) (Curved, error)
 }
 
-// State is a point of an inner problem as the rows see it. Vectors have one
+// State has the row vectors of a point of an inner problem. Vectors have one
 // entry per row, held-out rows included.
 type State struct {
-	Linear     []float64 // X̃β, and the offset; nil for a loss that is quadratic
-	Prediction []float64 // m = Xβ + b, and the offset
+	Linear     []float64 // X̃β plus the offset; nil for a quadratic loss
+	Prediction []float64 // m = Xβ + b plus the offset
 	Residual   []float64 // −ℓ′(yᵢ, mᵢ): y − m for the squared loss
-	Weighted   []float64 // s⊙Residual, that slice itself without weights; it sums to 0 where there is an intercept
-	Intercept  float64   // of the centred columns: b + x̄ᵀβ
+	Weighted   []float64 // s⊙Residual, the slice Residual itself without weights; it sums to 0 if there is an intercept
+	Intercept  float64   // the intercept for centred columns: b + x̄ᵀβ
 	Loss       float64   // f(β, b)
 
 	square  float64    // ‖Residual‖ₛ²
-	balance [2]float64 // factors that made the positive and the negative entries of Weighted balance
-	scratch []float64  // n, with Linear
+	balance [2]float64 // factors that the positive and the negative residuals were multiplied by, see rebalance
+	scratch []float64  // n entries; nil where Linear is
 	k       *kernels.Set
 	loop    rowLoop
-	sums    [][3]float64 // of blocks of rows, of many
-	signs   [2]float64   // sums of the positive and of the negative entries of Weighted before they balanced, of many rows
+	sums    [][3]float64 // sums over blocks of rows; only for many rows
+	signs   [2]float64   // sums of the positive and of the negative entries of Weighted before rebalance; only for many rows
 }
 
-// NewState returns a state for a datafit, and for others of its type on its view.
+// NewState returns a state for a datafit, and for other datafits of its type on the same view.
 func NewState(f Datafit) *State {
 	view := f.View()
 	n, _ := view.Dims()
@@ -87,7 +87,7 @@ func NewState(f Datafit) *State {
 	return s
 }
 
-// Assign makes s the point that o is; both are states of one datafit.
+// Assign copies the point of o to s; both must be states of the same datafit.
 func (s *State) Assign(o *State) {
 	s.k.Copy(s.Linear, o.Linear)
 	s.k.Copy(s.Prediction, o.Prediction)
@@ -108,15 +108,15 @@ func (s *State) UncentredIntercept(view *sparse.View, cols []int32, b []float64)
 	return intercept
 }
 
-// Null is the null model, β = 0, and what its residual has in common with the columns:
-// what αmax is taken from, and what a solve from β = 0 begins with.
+// Null is the null model, β = 0, with the correlations of its residual with the columns.
+// They give αmax, and are the start of a solve from β = 0.
 type Null struct {
 	Fit         Datafit
 	State       *State
 	Correlation []float64 // X_jᵀ(s⊙r), in storage order
 }
 
-// NewNull makes one pass over X.
+// NewNull returns the null model of a datafit. It makes one pass over X.
 func NewNull(f Datafit) *Null {
 	view := f.View()
 	columns := len(view.Matrix().Order())
@@ -125,7 +125,7 @@ func NewNull(f Datafit) *Null {
 	return null
 }
 
-// Use makes it the null model of another datafit of the same kind on the same view, at one pass over X.
+// Use makes z the null model of another datafit of the same type on the same view. It makes one pass over X.
 func (z *Null) Use(f Datafit) {
 	z.Fit, z.State.Intercept = f, 0
 	f.Fit(nil, nil, z.State)
@@ -133,22 +133,22 @@ func (z *Null) Use(f Datafit) {
 	view.Introduce(z.State.Weighted, z.Correlation)
 	if view.Centred() {
 		for k, norm := range view.Norms() {
-			if norm == 0 { // constant: what it has is rounding
+			if norm == 0 { // a constant column: its correlation is rounding
 				z.Correlation[k] = 0
 			}
 		}
 	}
 }
 
-// Clone returns a null model that shares nothing with z but the datafit.
+// Clone returns a copy of z that shares only the datafit with z.
 func (z *Null) Clone() *Null {
 	own := &Null{Fit: z.Fit, State: NewState(z.Fit), Correlation: slices.Clone(z.Correlation)}
 	own.State.Assign(z.State)
 	return own
 }
 
-// Weighted returns the null model as a penalty that weighs its ℓ1 strengths sees it, for
-// [Null.AlphaMax]: see [Penalty.Weighted].
+// Weighted returns the null model for a penalty with weighted ℓ1 strengths (see [Penalty.Weighted]),
+// for [Null.AlphaMax]: it divides the correlations by the weights.
 func (z *Null) Weighted(weights []float64) *Null {
 	w := *z
 	w.Correlation = make([]float64, len(z.Correlation))
@@ -184,9 +184,9 @@ func (z *Null) alphaMax(g Penalty) float64 {
 	return largest / z.Fit.View().Total()
 }
 
-// RidgeMax returns L·Σ‖X̃_j‖ₛ²/N, L the datafit's [Datafit.Steepest]: at least the largest
-// curvature of the loss. No ridge makes a coefficient zero, but from there on all that a
-// fit without penalty would have is at least halved, in every direction.
+// RidgeMax returns L·Σ‖X̃_j‖ₛ²/N, where L is [Datafit.Steepest]. This is at least the largest
+// curvature of the loss in β. A ridge makes no coefficient zero, but from this strength on it
+// shrinks the unpenalised fit to half or less in every direction.
 func (z *Null) RidgeMax() float64 {
 	view := z.Fit.View()
 	var sum float64
@@ -197,5 +197,5 @@ func (z *Null) RidgeMax() float64 {
 	return z.Fit.Steepest(z.State) * sum / view.Total()
 }
 
-// AlphaMax is [Null.AlphaMax] of the null model of a datafit, at one pass over X.
+// AlphaMax returns [Null.AlphaMax] of the null model of a datafit. It makes one pass over X.
 func AlphaMax(f Datafit) float64 { return NewNull(f).AlphaMax() }

@@ -2,21 +2,21 @@ package model
 
 import "math"
 
-// Dual gathers, column by column, what the duality gap and the KKT residual
-// of a point need from its correlations zⱼ = X_jᵀ(s⊙r)/N. Columns that a
+// Dual accumulates, column by column, the sums for the duality gap and the KKT
+// residual of a point, from its correlations zⱼ = X_jᵀ(s⊙r)/N. Columns that a
 // bound proves to have |zⱼ − α₂βⱼ| < αⱼ and βⱼ = 0 may be left out: they
 // change nothing. [NewDual] makes one.
 //
 // An unpenalised column must have zⱼ = 0 for the dual point to be feasible: its
-// coefficient must be the best for the others', as an intercept is. What rounding
-// leaves of zⱼ counts as what one step along the column would gain.
+// coefficient must be optimal given the other coefficients, as an intercept is. A
+// zⱼ that is not 0 by rounding adds the gain of one step along the column to the gap.
 //
 // The sums are arranged so that near the optimum every term vanishes by
-// itself: a gap of 1e-15·P₀ is still known to a few digits.
+// itself: even a gap of 1e-15·P₀ is accurate to a few digits.
 type Dual struct {
 	Penalty  Penalty
 	Total    float64 // N
-	Steepest float64 // of the datafit, for the KKT residual; 0 means 1
+	Steepest float64 // [Datafit.Steepest], for the KKT residual; 0 means 1
 	Loss     float64 // f(β)
 
 	worst       float64 // max |aⱼ|/αⱼ, aⱼ = zⱼ − α₂βⱼ
@@ -26,10 +26,10 @@ type Dual struct {
 	product     float64 // Σ aⱼβⱼ
 	slack       float64 // Σ αⱼ|βⱼ| − aⱼβⱼ
 	unscaled    float64 // the gap at the unscaled dual point, α₂ > 0
-	beyond      []beyond
+	beyond      []beyond // columns with a finite bound whose dual constraint is violated
 }
 
-// NewDual returns what is to gather the dual point of a state.
+// NewDual returns an empty Dual for the dual point of a state.
 func NewDual(f Datafit, g Penalty, s *State) Dual {
 	return Dual{Penalty: g, Total: f.View().Total(), Steepest: f.Steepest(s), Loss: s.Loss}
 }
@@ -39,7 +39,7 @@ func (d *Dual) Add(j int, z, b, norm float64) {
 	alpha := d.Penalty.Alpha(j)
 	pull := d.Penalty.Pull(j, z)
 	switch {
-	case b == 0 && pull <= alpha: // inside its constraint: all that can matter is the scale
+	case b == 0 && pull <= alpha: // inside its constraint: it can affect only the scale
 		if pull > d.worst*alpha {
 			d.worst = pull / alpha
 		}
@@ -56,8 +56,8 @@ func (d *Dual) Add(j int, z, b, norm float64) {
 	}
 }
 
-// addFree is [Dual.Add] for a column that is not at 0, or is about to leave it under a ridge, or is unpenalised; over is by how
-// much z exceeds α.
+// addFree is [Dual.Add] for a column that is not at 0, or that is at 0 but exceeds its threshold under a ridge, or that is
+// unpenalised. over is |z| − α.
 func (d *Dual) addFree(j int, z, b, norm, alpha, over float64) {
 	ridge := d.Penalty.ridge
 	a := z - float64(ridge*b)
@@ -65,7 +65,7 @@ func (d *Dual) addFree(j int, z, b, norm, alpha, over float64) {
 	case alpha > 0:
 		d.worst = max(d.worst, d.Penalty.Pull(j, a)/alpha) // max keeps NaN
 	case a != 0 && ridge > 0:
-		d.worst = math.Inf(1) // no scale serves a ridge alone
+		d.worst = math.Inf(1) // under a ridge alone no scaling makes it feasible
 	}
 	lipschitz := d.lipschitz(norm)
 	if lipschitz > 0 {
@@ -86,7 +86,7 @@ func (d *Dual) addFree(j int, z, b, norm, alpha, over float64) {
 	}
 }
 
-// addSums adds a coefficient other than 0 to the sums.
+// addSums adds a nonzero coefficient to the sums.
 func (d *Dual) addSums(z, a, b, alpha, over float64) {
 	ridge, size := d.Penalty.ridge, math.Abs(b)
 	lack := alpha - float64(math.Copysign(1, b)*a) // 0 at the optimum
@@ -104,14 +104,14 @@ func (d *Dual) addSums(z, a, b, alpha, over float64) {
 	}
 }
 
-// AddRidge is [Dual.Add] of a column under a ridge alone.
+// AddRidge is [Dual.Add] for a column under a ridge alone.
 func (d *Dual) AddRidge(z, b, norm float64) {
 	ridge := d.Penalty.ridge
 	a := z - float64(ridge*b)
 	if a != 0 {
-		d.worst = math.Inf(1) // no scale serves a ridge alone
+		d.worst = math.Inf(1) // under a ridge alone no scaling makes it feasible
 	}
-	if lipschitz := d.lipschitz(norm); lipschitz > 0 { // the prox is a product
+	if lipschitz := d.lipschitz(norm); lipschitz > 0 { // the prox of a ridge is a multiplication
 		d.kkt = max(d.kkt, math.Abs(a)*(lipschitz/(lipschitz+ridge)))
 	}
 	d.l2 = math.FMA(ridge*b, b, d.l2)
@@ -129,11 +129,11 @@ func (d *Dual) lipschitz(norm float64) float64 {
 	return lipschitz
 }
 
-// Inside returns the share of αⱼ below which the correlation of a column with βⱼ = 0
-// changes nothing, but for rounding.
+// Inside returns a fraction of αⱼ: a column with βⱼ = 0 whose correlation is below that fraction
+// of αⱼ changes nothing but rounding.
 func (d *Dual) Inside() float64 {
 	if d.Penalty.each == nil && d.Penalty.ridge == 0 && d.Penalty.box == nil {
-		return d.worst // what violates less changes neither the scale nor the largest ρⱼ
+		return d.worst // a smaller violation changes neither the scale nor the largest ρⱼ
 	}
 	return min(1, d.worst)
 }
@@ -150,16 +150,16 @@ func (d *Dual) Scale() float64 {
 	return c
 }
 
-// Widen makes the residual, of which no objective lower by more than left can take another part off along unpenalised columns,
-// orthogonal to these: with that part each |aⱼ| moves by √(2Lⱼ·left) at most. Of a penalised column longest is the
-// largest ‖X̃_j‖ₛ/αⱼ.
+// Widen allows for unpenalised columns to which the residual is not exactly orthogonal. left bounds how much the objective can
+// still fall along these columns; making the residual orthogonal to them moves each |aⱼ| by √(2Lⱼ·left) at most. longest is the
+// largest ‖X̃_j‖ₛ/αⱼ of the penalised columns.
 func (d *Dual) Widen(left, longest float64) {
 	if left > 0 {
 		d.worst = max(1, d.worst) + math.Sqrt(float64(2*left)*d.lipschitz(longest))
 	}
 }
 
-// Reach returns the largest c ≤ 1 at which no |c·aⱼ| exceeds αⱼ, bounds or not: at β = 0, the strength's share of αmax.
+// Reach returns the largest c ≤ 1 at which no |c·aⱼ| exceeds αⱼ, also for columns with bounds. At β = 0 this is α/αmax.
 func (d *Dual) Reach() float64 {
 	c := d.Scale()
 	for _, o := range d.beyond {
@@ -168,8 +168,9 @@ func (d *Dual) Reach() float64 {
 	return c
 }
 
-// Gap returns the duality gap: the penalty's share, and what the loss lacks of Fenchel's
-// equality at the scaled dual point or at the unscaled one, as the datafit knows it.
+// Gap returns the duality gap: the contribution of the penalty, plus the Fenchel–Young gap of the
+// loss, which the datafit gives at the scaled and at the unscaled dual point. With a ridge the smaller
+// of the two gaps counts.
 func (d *Dual) Gap(scaled, unscaled float64) float64 {
 	c, ridge := d.Scale(), d.Penalty.ridge
 	rest := 1 - c

@@ -11,22 +11,22 @@ import (
 //
 //	g(β) = Σ_B [Σ α₁ₖ|b| + α·w_B‖b‖₂ + ½α₂‖b‖²],
 //
-// a group Lasso with what it is mixed with: an ℓ1 term that makes a sparse group Lasso of
-// it, with a strength for each score k perhaps, and a ridge. Which strengths a λ is the
-// logarithm of is a matter of the constructor. It implements [ConvexBlocks].
+// a group Lasso, optionally with a ridge and with an ℓ1 term, which makes it a sparse group Lasso
+// and may have one strength for each score k. The constructor determines which strength each λ is
+// the logarithm of. It implements [ConvexBlocks].
 type Grouped struct {
 	scores  int
-	l1      []float64 // by score; nil: none
+	l1      []float64 // α₁ by score; nil: no ℓ1 term
 	group   float64   // α
 	weights []float64 // w_B; nil: all 1
 	ridge   float64   // α₂
 
-	lambdas         int
-	l1Of            []int // the λ of each strength, -1: none
-	groupOf, ridgOf int
+	lambdas         int   // number of hyperparameters
+	l1Of            []int // the index of the λ of each ℓ1 strength, -1: none
+	groupOf, ridgOf int   // the same for α and α₂
 }
 
-// RootSizes returns the usual weights of groups, the roots of their sizes.
+// RootSizes returns the usual weights of groups, the square roots of their sizes.
 func RootSizes(part *Partition) []float64 {
 	w := make([]float64, part.Count())
 	for b := range w {
@@ -127,9 +127,9 @@ func ScoresGroup(q int, logLambda float64) (Grouped, error) {
 	return g, err
 }
 
-// Pair returns the penalty of a column for two scores as one of the difference w of its coefficients, which is the least over all
-// that have it, and the share of −w that is the first one's there: a half, or where the scores have strengths of their own,
-// all or nothing. ok is false where there is no such penalty.
+// Pair returns the penalty for two scores as a penalty on the difference w of the two coefficients of a column: the minimum over
+// all pairs of coefficients with that difference. At the minimum the first coefficient is −first·w: first is a half or, if the
+// scores have different strengths, 1 or 0. ok is false if there is no such penalty.
 func (g Grouped) Pair() (of Penalty, first float64, ok bool) {
 	if g.scores != 2 || g.weights != nil {
 		return Penalty{}, 0, false
@@ -164,7 +164,7 @@ func (g Grouped) Ridge() float64 { return g.ridge }
 // Concavity implements [Blocks].
 func (g Grouped) Concavity() float64 { return 0 }
 
-// each returns α₁ of entry k of a block.
+// each returns the ℓ1 strength α₁ of entry k of a block.
 func (g Grouped) each(k int) float64 {
 	if g.l1 == nil {
 		return 0
@@ -172,7 +172,7 @@ func (g Grouped) each(k int) float64 {
 	return g.l1[k%len(g.l1)]
 }
 
-// whole returns αw_B.
+// whole returns αw_B, the strength of the group norm of a block.
 func (g Grouped) whole(block int) float64 {
 	if g.weights == nil {
 		return g.group
@@ -255,8 +255,8 @@ func (g Grouped) Curvature(block int, b, h []float64) {
 	}
 }
 
-// Sensitivity implements [Blocks]: −α₁ sign(b), −αw·b/‖b‖ and −α₂b, each where the λ is its
-// own.
+// Sensitivity implements [Blocks]: the sum of −α₁ sign(b), −αw·b/‖b‖ and −α₂b over the strengths
+// that λᵢ is the logarithm of.
 func (g Grouped) Sensitivity(block, i int, b, out []float64) {
 	clear(out)
 	size := norm(b)
@@ -276,12 +276,13 @@ func (g Grouped) Sensitivity(block, i int, b, out []float64) {
 	}
 }
 
-// Kinked implements [Blocks]: where there is an ℓ1 term.
+// Kinked implements [Blocks]: it is true for entries with an ℓ1 term.
 func (g Grouped) Kinked(_, k int) bool { return g.each(k) > 0 }
 
-// Clearance implements [Blocks]. With an ℓ1 term for an even number of classes, coefficients
-// of a column may be shifted alike at no cost, half of them up and half down, and one that ends
-// at 0 is at the end of its range whatever λ is: that is no kink.
+// Clearance implements [Blocks]. With an ℓ1 term and an even number of classes, adding a constant to
+// all coefficients of a column changes neither the predictions nor the penalty while half of the
+// coefficients grow and half shrink. A coefficient that is 0 at the end of that range has no
+// clearance at any λ, which is not a kink.
 func (g Grouped) Clearance(block int, b, z []float64) float64 {
 	if norm(b) == 0 && g.whole(block) > 0 {
 		return 1 - 1/g.Reach(block, z)
@@ -300,8 +301,8 @@ func (g Grouped) Clearance(block int, b, z []float64) float64 {
 	return least
 }
 
-// shifted is the clearance below which an entry of a softmax with an even number of classes is
-// taken to be where a shift ends.
+// shifted is the clearance below which [Grouped.Clearance] takes an entry, with an even number of
+// classes, to be at the end of the range of a shift.
 const shifted = 1e-9
 
 // Reach implements [ConvexBlocks]: the largest c with ‖ST(c·a, α₁)‖ ≤ αw_B.
@@ -326,8 +327,8 @@ func (g Grouped) Reach(block int, a []float64) float64 {
 	return sharedReach(a, size, g.each(0), whole)
 }
 
-// sharedReach returns the root c of ‖ST(c·a, α₁)‖ = w: between two of the sorted |a| it is
-// that of a quadratic.
+// sharedReach returns the root c of ‖ST(c·a, α₁)‖ = w. The equation is quadratic in c between the
+// values of c at which two successive entries of the sorted |a| exceed the threshold.
 func sharedReach(a []float64, size, alpha, whole float64) float64 {
 	sorted := make([]float64, len(a))
 	for k, v := range a {

@@ -6,27 +6,27 @@ import (
 	"github.com/seed-45b9a24c/pare/loss"
 )
 
-// Vectors over many rows do not stay in a cache, and to write one costs as much as to read two. So what an intercept is tried
-// by are sums over blocks of rows of which nothing is kept, and the last pass over the rows, which keeps what they have, adds up
-// what is asked of it next.
+// With many rows, vectors do not fit into a cache, and writing a vector costs as much as reading two. Trial intercepts are
+// therefore judged by sums over blocks of rows, without storing row vectors. The last pass over the rows, which stores them,
+// also computes the sums that are needed next.
 
 const (
-	manyRows   = 1 << 16
-	blocksEach = 4 // blocks of a part at least: three of them lend their place
+	manyRows   = 1 << 16 // the number of rows from which this pays
+	blocksEach = 4       // the minimum number of blocks per part: a part uses the scratch space of three blocks as workspace
 )
 
-// manyRows reports that there are so many.
+// manyRows reports whether there are at least manyRows rows.
 func (f *Rowwise) manyRows() bool { return len(f.y) >= manyRows }
 
-// probes reports that steps of the intercept are by sums over blocks of rows: not those of a loss that wants to see all of
-// them.
+// probes reports whether steps of the intercept are computed from sums over blocks of rows. This excludes losses with
+// steps of their own, unless these are steps by sums.
 func (f *Rowwise) probes() bool {
 	_, all := f.loss.(loss.Stepper)
 	_, summed := f.loss.(loss.Summed)
 	return f.manyRows() && (summed || !all)
 }
 
-// probe returns the step from the intercept at hand, and changes nothing.
+// probe returns the step from the current intercept, and does not change the state's row vectors.
 func (f *Rowwise) probe(s *State) float64 {
 	sums := f.byBlocks(s, (*probing)(s))
 	if l, ok := f.loss.(loss.Summed); ok {
@@ -38,13 +38,14 @@ func (f *Rowwise) probe(s *State) float64 {
 	return interceptStep(sums[0], sums[2])
 }
 
-// respondByBlocks sets predictions, residuals, the loss, and the sums of either sign.
+// respondByBlocks sets predictions, residuals, the loss, and the sums of the residuals by sign.
 func (f *Rowwise) respondByBlocks(s *State) {
 	sums := f.byBlocks(s, (*responding)(s))
 	s.signs, s.Loss = [2]float64{sums[0], sums[1]}, sums[2]/f.view.Total()
 }
 
-// byBlocks has the team of the view do a loop over blocks of rows, which sets the sums of each, and adds those of all up.
+// byBlocks runs a loop over blocks of rows on the team of the view, which computes three sums for each block, and returns
+// the totals.
 func (f *Rowwise) byBlocks(s *State, task team.Task) (sums [3]float64) {
 	blocks := (len(f.y) + kernels.Block - 1) / kernels.Block
 	if len(s.sums) < blocks {
@@ -62,7 +63,7 @@ func (f *Rowwise) byBlocks(s *State, task team.Task) (sums [3]float64) {
 	return sums
 }
 
-// blocks calls do for the blocks of a part, with room for three vectors.
+// blocks calls do for the blocks of part k, with workspace for three vectors.
 func (t *rowLoop) blocks(k, of int, do func(from, to int, room *[3][]float64) [3]float64) {
 	n, pace := len(t.f.y), t.f.view.Kernels().Pace()
 	blocks := (n + kernels.Block - 1) / kernels.Block
@@ -78,7 +79,7 @@ func (t *rowLoop) blocks(k, of int, do func(from, to int, room *[3][]float64) [3
 	}
 }
 
-// probing sums what the next step of the intercept is by.
+// probing computes the sums for the next step of the intercept.
 type probing State
 
 // Part implements [team.Task].
@@ -106,14 +107,15 @@ func (p *probing) Part(k, of int) {
 	})
 }
 
-// predict sets m to the predictions with an intercept.
+// predict sets m to the predictions with the given intercept.
 func predict(linear []float64, intercept float64, m []float64) {
 	for i, v := range linear {
 		m[i] = v + intercept
 	}
 }
 
-// responding sets what the rows have, and sums the positive entries of Weighted, the negative ones, and the loss.
+// responding sets the row vectors of the state, and computes three sums: of the positive entries of Weighted, of its
+// negative entries, and of the loss.
 type responding State
 
 // Part implements [team.Task].

@@ -7,13 +7,13 @@ import "math"
 //
 //	gⱼ(b) = α|b| − b²/2γ for |b| ≤ γα, and γα²/2 beyond,
 //
-// which shrinks large coefficients less than a Lasso and those beyond γα not at all. It is
-// not convex: γ is in units of 1/Lⱼ, Lⱼ the curvature of the loss in a coefficient, and
-// must exceed them. Standardised columns have Lⱼ = 1 under the squared loss.
+// which shrinks large coefficients less than a Lasso, and coefficients beyond γα not at all. It is
+// not convex: γ must exceed 1/Lⱼ for every coefficient, where Lⱼ is the curvature of the loss in
+// that coefficient. Standardised columns have Lⱼ = 1 under the squared loss.
 type MCP struct{ alpha, gamma float64 }
 
 // NewMCP returns the penalty of α = e^logAlpha and γ = e^logGamma. The error is an
-// [outcome.Error] of kind BadParameter: a λ is not finite, or its exponential is no number.
+// [outcome.Error] of kind BadParameter if a λ is not finite, or its exponential overflows or underflows.
 func NewMCP(logAlpha, logGamma float64) (MCP, error) {
 	alpha, err := strength(logAlpha, 0)
 	if err != nil {
@@ -37,7 +37,7 @@ func (g MCP) Value(_ int, b float64) float64 {
 	return 0
 }
 
-// bend is where in z a prox of some step leaves the coefficient alone.
+// bend returns γα, beyond which the prox is the identity and the penalty constant.
 func (g MCP) bend() float64 { return g.gamma * g.alpha }
 
 // Prox implements [Separable]: ST(z, step·α)/(1 − step/γ) for |z| ≤ γα, z beyond.
@@ -53,9 +53,9 @@ func (g MCP) Prox(_ int, z, step float64) (value, slope float64) {
 	}
 }
 
-// Sensitivity is ∂prox/∂λᵢ, for differentiation by the prox alone: in ln α
-// −step·α·sign(z)/(1 − step/γ), in ln γ
-// −x(step/γ)/(1 − step/γ), x the prox, for |z| between step·α and γα; 0 elsewhere.
+// Sensitivity returns ∂prox/∂λᵢ, for differentiation of the prox: for |z| between step·α and γα it is
+// −step·α·sign(z)/(1 − step/γ) for ln α, and −x(step/γ)/(1 − step/γ), x the prox, for ln γ; 0
+// elsewhere.
 func (g MCP) Sensitivity(j, i int, z, step float64) float64 {
 	x, slope := g.Prox(j, z, step)
 	if slope == 0 || math.Abs(z) > g.bend() {
@@ -75,7 +75,7 @@ func (g MCP) Slope(_ int, b float64) float64 {
 	return math.Copysign(max(0, g.alpha-math.Abs(b)/g.gamma), b)
 }
 
-// Shift implements [Separable]: −α sign(b) in ln α and −b/γ in ln γ for |b| < γα, 0 beyond.
+// Shift implements [Separable]: for |b| < γα, −α sign(b) for ln α and −b/γ for ln γ; 0 beyond.
 func (g MCP) Shift(_, i int, b float64) float64 {
 	switch {
 	case b == 0 || math.Abs(b) >= g.bend():

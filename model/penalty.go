@@ -9,20 +9,21 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// Penalty is g(β) = Σ αⱼ|βⱼ| + (α₂/2)‖β‖², separable over the columns, and with
-// [Penalty.NonNegative] the constraint β ≥ 0 besides, with [Penalty.Within] bounds on
-// columns. The error of a constructor is an
-// [outcome.Error] of kind BadParameter, with the column: a λ is not a finite number, or
-// its e^λ is none. The zero value penalises nothing and is not a valid problem.
+// Penalty is g(β) = Σ αⱼ|βⱼ| + (α₂/2)‖β‖², separable over the columns, optionally with the
+// constraint β ≥ 0 ([Penalty.NonNegative]) or with bounds on columns ([Penalty.Within]). The
+// error of a constructor is an [outcome.Error] of kind BadParameter, with the column, if a λ
+// is not finite, or its e^λ overflows or underflows. The zero value penalises nothing and is
+// not a valid problem.
 //
-// Methods that ask have a pointer, since they are called for each column in passes over X.
+// Methods that do not change the penalty have pointer receivers, since passes over X call them
+// for each column.
 type Penalty struct {
-	alpha    float64   // αⱼ where each is nil
+	alpha    float64   // αⱼ of all columns if each is nil
 	each     []float64 // αⱼ, one per column
-	free     bool      // some of them are 0
+	free     bool      // some entries of each are 0
 	ridge    float64   // α₂
 	lambda   int       // number of hyperparameters r
-	own      bool      // one for each column
+	own      bool      // each column has a λ of its own
 	positive bool      // β ≥ 0
 	box      *Box      // nil: no bounds, or β ≥ 0 alone
 }
@@ -33,8 +34,8 @@ func Lasso(logAlpha float64) (Penalty, error) {
 	return Penalty{alpha: alpha, lambda: 1}, err
 }
 
-// ElasticNet returns α₁‖β‖₁ + (α₂/2)‖β‖² with α = e^logAlpha. −Inf makes one of the two
-// strengths 0: a ridge or a Lasso with the λ's of an elastic net.
+// ElasticNet returns α₁‖β‖₁ + (α₂/2)‖β‖² with α = e^logAlpha. One of the two may be −Inf, a
+// strength of 0: the penalty is then a ridge or a Lasso with the λ's of an elastic net.
 func ElasticNet(logAlpha1, logAlpha2 float64) (Penalty, error) {
 	if math.IsInf(logAlpha1, -1) && math.IsInf(logAlpha2, -1) {
 		return Penalty{}, outcome.At(outcome.BadParameter, "log-lambda", "one of the two strengths must be more than nothing")
@@ -67,7 +68,7 @@ func WeightedLasso(logAlpha []float64) (Penalty, error) {
 	return WeightedLassoBy(kernels.Available()[0], logAlpha)
 }
 
-// WeightedLassoBy is [WeightedLasso], many strengths at a time by a kernel.
+// WeightedLassoBy is [WeightedLasso] with exponentials computed by the kernels k.
 func WeightedLassoBy(k *kernels.Set, logAlpha []float64) (Penalty, error) {
 	each := make([]float64, len(logAlpha))
 	k.Exp(each, logAlpha)
@@ -86,8 +87,8 @@ func WeightedLassoBy(k *kernels.Set, logAlpha []float64) (Penalty, error) {
 }
 
 // Weighted returns the penalty with the ℓ1 strength of column j multiplied by weights[j], a
-// finite number of 0 or more; its λ's stay the same. A column of weight 0 is unpenalised, which
-// goes with no ridge. Where there is no ℓ1 strength there is nothing to weigh.
+// finite number of 0 or more; its λ's stay the same. A column of weight 0 is unpenalised, which is
+// allowed only without a ridge. A penalty without an ℓ1 strength is returned unchanged.
 func (g Penalty) Weighted(weights []float64) Penalty {
 	if g.Quadratic() {
 		return g
@@ -102,8 +103,9 @@ func (g Penalty) Weighted(weights []float64) Penalty {
 	return g
 }
 
-// NonNegative returns the penalty with the constraint β ≥ 0. It refuses a penalty
-// without a strength on every |βⱼ|: no scaling makes a dual point feasible there.
+// NonNegative returns the penalty with the constraint β ≥ 0. It refuses a penalty that
+// does not have an ℓ1 strength on every column: without one, no scaling makes a dual point
+// feasible.
 func (g Penalty) NonNegative() (Penalty, error) {
 	if g.Quadratic() || g.Unpenalised() {
 		return Penalty{}, outcome.At(outcome.BadParameter, "positive", "β ≥ 0 needs an ℓ1 strength on every column")
@@ -112,10 +114,11 @@ func (g Penalty) NonNegative() (Penalty, error) {
 	return g, nil
 }
 
-// leastStrength is the least normal number.
+// leastStrength is the smallest normal number.
 const leastStrength = math.SmallestNonzeroFloat64 * (1 << 52)
 
-// strength returns e^λ, refusing what cannot be a strength.
+// strength returns e^λ. It refuses a λ that is not finite, and one whose exponential overflows or
+// underflows.
 func strength(lambda float64, j int) (float64, error) {
 	bad := func(what string) error {
 		return &outcome.Error{Kind: outcome.BadParameter, Flag: "log-lambda", HasColumn: j > 0, Column: j, Message: what}
@@ -133,14 +136,14 @@ func strength(lambda float64, j int) (float64, error) {
 	return alpha, nil
 }
 
-// Hyperparameters returns r, the number of λ's behind the penalty.
+// Hyperparameters returns r, the number of λ's of the penalty.
 func (g *Penalty) Hyperparameters() int { return g.lambda }
 
-// PerColumn reports that every column has a λ of its own.
+// PerColumn reports whether every column has a λ of its own.
 func (g *Penalty) PerColumn() bool { return g.own }
 
 // OfRidge reports whether hyperparameter i is that of the ridge: the only one of a ridge
-// alone, the second of an elastic net.
+// alone, or the second of an elastic net.
 func (g *Penalty) OfRidge(i int) bool { return i == 1 || g.lambda == 1 && g.Quadratic() }
 
 // Alpha returns αⱼ.
@@ -151,9 +154,9 @@ func (g *Penalty) Alpha(j int) float64 {
 	return g.alpha
 }
 
-// Scaled returns the penalty with the ℓ1 strengths multiplied by one factor and the
-// ridge by another, both positive: what the penalty is in other units. Where X is
-// multiplied by u and y by v, the same problem has them multiplied by u·v and u².
+// Scaled returns the penalty with the ℓ1 strengths multiplied by l1 and the ridge by ridge, both
+// positive, to change units: if X is multiplied by u and y by v, the same problem has the factors
+// l1 = u·v and ridge = u².
 func (g Penalty) Scaled(l1, ridge float64) Penalty {
 	g.alpha *= l1
 	g.ridge *= ridge
@@ -167,29 +170,30 @@ func (g Penalty) Scaled(l1, ridge float64) Penalty {
 	return g
 }
 
-// Positive reports the constraint β ≥ 0.
+// Positive reports whether there is the constraint β ≥ 0.
 func (g *Penalty) Positive() bool { return g.positive }
 
-// Smooth reports that gⱼ is differentiable at 0 too: column j is unpenalised, or all
-// are under a ridge alone. It is then in every generalised support.
+// Smooth reports whether gⱼ is differentiable at 0 too: column j is unpenalised, or the
+// penalty is a ridge alone. The column is then in every generalised support.
 func (g *Penalty) Smooth(j int) bool { return g.Alpha(j) == 0 }
 
-// Quadratic reports that the penalty is a ridge alone.
+// Quadratic reports whether the penalty is a ridge alone.
 func (g *Penalty) Quadratic() bool { return g.each == nil && g.alpha == 0 }
 
-// Unpenalised reports that there are unpenalised columns.
+// Unpenalised reports whether there are unpenalised columns.
 func (g *Penalty) Unpenalised() bool { return g.free }
 
-// Indifferent reports whether the penalty does not tell equal columns apart, so that
-// they are one to a solver, and whether opposite ones neither: with one strength, and
-// without a ridge, which makes their coefficients unique anyway.
+// Indifferent reports whether the penalty depends only on the sum of the coefficients of equal
+// columns, so that a solver may treat them as one column, and whether the same holds for columns
+// of opposite sign. That takes a single strength, no bounds and no ridge; a ridge makes the
+// coefficients unique.
 func (g *Penalty) Indifferent() (equal, opposite bool) {
 	equal = g.each == nil && g.ridge == 0 && g.box == nil
 	return equal, equal && !g.positive
 }
 
-// Pull returns how far a correlation pulls a zero coefficient of column j off zero: it stays
-// there up to a pull of αⱼ. That is |z|, and 0 in a sense in which there is a constraint.
+// Pull returns the size of the force z on a zero coefficient of column j, which stays at zero up to
+// a pull of αⱼ. That is |z|, or 0 if a constraint blocks the direction of z.
 func (g *Penalty) Pull(j int, z float64) float64 {
 	switch {
 	case g.positive:
@@ -204,8 +208,8 @@ func (g *Penalty) Pull(j int, z float64) float64 {
 // Ridge returns α₂.
 func (g *Penalty) Ridge() float64 { return g.ridge }
 
-// Columns returns the number of columns the penalty is made for, or -1 where
-// it fits any.
+// Columns returns the number of columns that the penalty is made for, or -1 if it
+// fits any number.
 func (g *Penalty) Columns() int {
 	switch {
 	case g.each != nil:
@@ -218,7 +222,7 @@ func (g *Penalty) Columns() int {
 }
 
 // SoftThreshold returns the proximal operator of t|·| at z: sign(z)(|z| − t)₊.
-// The conversions keep products passed for z and t from being fused into the sum.
+// The conversions keep products passed as z and t from being fused into the sum.
 func SoftThreshold(z, t float64) float64 {
 	switch {
 	case z > t:
@@ -231,7 +235,7 @@ func SoftThreshold(z, t float64) float64 {
 }
 
 // Prox returns prox_{γg_j}(z) = ST(z, γαⱼ)/(1 + γα₂) (table 3, with the step
-// γ that its caption leaves out); under constraints the nearest point that satisfies them.
+// γ that its caption leaves out); under constraints, the nearest point to it that satisfies them.
 func (g *Penalty) Prox(j int, z, step float64) float64 {
 	if g.positive && !(z > 0) {
 		return 0
@@ -251,10 +255,9 @@ func (g *Penalty) Value(cols []int32, b []float64) float64 {
 
 // Sensitivity sets out[k] = B_{k,i}, the right-hand side of the implicit
 // system A J = B for hyperparameter i, on the support cols with coefficients b:
-// −αⱼ sign(βⱼ) for an ℓ1 strength, −α₂βⱼ for the ridge (appendix A); those off
-// the constraint β ≥ 0 are the same.
-// For a weighted penalty, where every column has its own λ, use
-// [Penalty.Alpha] instead.
+// −αⱼ sign(βⱼ) for an ℓ1 strength, −α₂βⱼ for the ridge (appendix A). The constraint
+// β ≥ 0 does not change these. For a weighted penalty, where every column has its own
+// λ, use [Penalty.Alpha] instead.
 func (g *Penalty) Sensitivity(i int, cols []int32, b, out []float64) {
 	for k, j := range cols {
 		if !g.OfRidge(i) {

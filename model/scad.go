@@ -11,13 +11,14 @@ import (
 //
 //	gⱼ′(b) = α for 0 < b ≤ α, (aα − b)/(a − 1) up to aα, 0 beyond,
 //
-// a Lasso for small coefficients and nothing for large ones. As of [MCP], the curvature of
-// the loss in a coefficient must exceed 1/(a − 1): standardised columns have 1 under the
-// squared loss.
+// which is a Lasso for small coefficients and constant for large ones. As for [MCP], the curvature
+// of the loss in every coefficient must exceed 1/(a − 1); standardised columns have curvature 1
+// under the squared loss.
 type SCAD struct{ alpha, a float64 }
 
 // NewSCAD returns the penalty of α = e^logAlpha and a = e^logA. The error is an
-// [outcome.Error] of kind BadParameter: a λ is not finite, or a is not above 2.
+// [outcome.Error] of kind BadParameter if a λ is not finite, its exponential overflows or
+// underflows, or a is not above 2.
 func NewSCAD(logAlpha, logA float64) (SCAD, error) {
 	alpha, err := strength(logAlpha, 0)
 	if err != nil {
@@ -67,7 +68,7 @@ func (g SCAD) Prox(_ int, z, step float64) (value, slope float64) {
 	}
 }
 
-// Sensitivity is ∂prox/∂λᵢ, for differentiation by the prox alone.
+// Sensitivity returns ∂prox/∂λᵢ, for differentiation of the prox.
 func (g SCAD) Sensitivity(j, i int, z, step float64) float64 {
 	x, slope := g.Prox(j, z, step)
 	size := math.Abs(z)
@@ -95,8 +96,8 @@ func (g SCAD) Slope(_ int, b float64) float64 {
 	}
 }
 
-// Shift implements [Separable]: −α sign(b), then −aα sign(b)/(a − 1), then 0; in ln a
-// −a(|b| − α)sign(b)/(a − 1)² in the middle.
+// Shift implements [Separable]. On the three ranges of |b|, up to α, up to aα and beyond, it is, for
+// ln α, −α sign(b), −aα sign(b)/(a − 1) and 0; for ln a, 0, −a(|b| − α)sign(b)/(a − 1)² and 0.
 func (g SCAD) Shift(_, i int, b float64) float64 {
 	size := math.Abs(b)
 	switch {

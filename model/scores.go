@@ -6,55 +6,57 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// Scores is a smooth loss f(B, b) = (1/N)Σ sᵢℓ(yᵢ, mᵢ) of q scores mᵢ = Bᵀxᵢ + b for each
-// row. Matrices of scores have the q entries of a row side by side. The intercepts b exist
-// where the view is centred and are eliminated, as those of a [Datafit] are. A Scores never
-// changes and serves any number of goroutines.
+// Scores is a smooth loss f(B, b) = (1/N)Σ sᵢℓ(yᵢ, mᵢ) of q scores mᵢ = Bᵀxᵢ + b for each row.
+// Matrices of scores are stored row by row, q entries per row. If the view is centred there are
+// intercepts b, which are eliminated as in a [Datafit]. A Scores is immutable and safe for any
+// number of goroutines.
 type Scores interface {
 	View() *sparse.View
 	// Count returns q.
 	Count() int
 	// Null returns P₀, the objective of the null model.
 	Null() float64
-	// NewPoint returns a place for [Scores.Fit].
+	// NewPoint returns a point for [Scores.Fit].
 	NewPoint() *ScorePoint
-	// Fit moves a point to the coefficients b of the columns cols, q for each. It looks for the intercepts from those of the
-	// point.
+	// Fit moves a point to the coefficients b of the columns cols, q for each column. The
+	// iterations for the intercepts start from those of the point.
 	Fit(cols []int32, b []float64, at *ScorePoint)
-	// Metric sets m to the curvature of the rows at a point.
+	// Metric sets m to the curvature of the loss at a point, row by row.
 	Metric(at *ScorePoint, m *Metric)
-	// Majorant sets m to that of a parabola which touches the loss at a point and lies nowhere below it, or, with nil for
-	// the point, to one that is nowhere below the curvature at any. ok is false where there is none.
+	// Majorant sets m to the curvature of a parabola that touches the loss at a point and is nowhere
+	// below the loss. If at is nil, it sets m to an upper bound of the curvature at all points. ok is
+	// false if there is no such majorant.
 	Majorant(at *ScorePoint, m *Metric) (ok bool)
-	// Divergence returns what the loss at a point lacks of Fenchel's equality at its dual
-	// point times c, 0 ≤ c ≤ 1.
+	// Divergence returns the Fenchel–Young gap of the loss between a point and c times its dual
+	// point, 0 ≤ c ≤ 1.
 	Divergence(at *ScorePoint, c float64) float64
-	// Quadratic reports that the curvature does not vary.
+	// Quadratic reports whether the curvature is constant.
 	Quadratic() bool
 	// Concordance returns an M with |D³f[u,v,v]| ≤ M·range(u)·D²f[v,v], if there is one.
 	Concordance() (m float64, ok bool)
 }
 
-// ScorePoint is a point of an inner problem as the rows see it, n × q numbers row by row.
+// ScorePoint has the row vectors of a point of an inner problem: n × q numbers, row by row.
 type ScorePoint struct {
-	Prediction []float64 // scores, on held-out rows too
-	Weighted   []float64 // s⊙(−ℓ′); its columns sum to 0 where there are intercepts
-	Intercept  []float64 // of the centred columns
+	Prediction []float64 // scores, of held-out rows too
+	Weighted   []float64 // s⊙(−ℓ′); its columns sum to 0 if there are intercepts
+	Intercept  []float64 // the intercepts for centred columns
 	Loss       float64   // f
 
-	state *State    // of a single score
-	share []float64 // probabilities of the classes
+	state *State    // the state of the datafit, for a single score
+	share []float64 // probabilities of the classes, for a softmax
 }
 
-// Metric is the curvature of a loss at a point: for a row w of one score, and
-// w(diag p − ppᵀ) of several.
+// Metric is the curvature of a loss at a point, row by row: w for one score, and w(diag p − ppᵀ) for
+// several.
 type Metric struct {
 	Count  int       // q
-	Weight []float64 // n
-	Share  []float64 // n × q; nil for one score
+	Weight []float64 // w, n entries
+	Share  []float64 // p, n × q; nil for one score
 }
 
-// OneScore is a datafit of this package as one of scores. The error, for another, is an [outcome.Error] of kind Usage.
+// OneScore returns a datafit of this package as a [Scores] with q = 1. For any other datafit the error
+// is an [outcome.Error] of kind Usage.
 func OneScore(fit Datafit) (Scores, error) {
 	d, ok := fit.(diverging)
 	if !ok {
@@ -65,7 +67,7 @@ func OneScore(fit Datafit) (Scores, error) {
 
 type oneScore struct{ diverging }
 
-// diverging is a datafit that knows its divergence at a multiple of its dual point.
+// diverging is a datafit with the method [Scores.Divergence] for its states.
 type diverging interface {
 	Datafit
 	divergence(s *State, c float64) float64
@@ -113,7 +115,7 @@ func (f oneScore) Majorant(at *ScorePoint, m *Metric) bool {
 	return ok
 }
 
-// reset makes room for the weights of rows.
+// reset allocates the weights of the rows and sets the other fields.
 func (m *Metric) reset(f Scores, share []float64) {
 	n, _ := f.View().Dims()
 	m.Count, m.Share = f.Count(), share
@@ -138,13 +140,13 @@ func (f oneScore) Concordance() (float64, bool) {
 	return 0, true
 }
 
-// CurvatureRange is [Rowwise.CurvatureRange].
+// CurvatureRange is [Rowwise.CurvatureRange]; it returns false for other datafits.
 func (f oneScore) CurvatureRange(at *ScorePoint, reach float64, first int, lowest, highest []float64) bool {
 	fit, ok := f.diverging.(*Rowwise)
 	return ok && fit.CurvatureRange(at.state, reach, first, lowest, highest)
 }
 
-// NullScores returns X_jᵀ(s⊙ρ)/N of the null model by column and score, and the point.
+// NullScores returns the point of the null model, and its correlations X_jᵀ(s⊙ρ)/N by column and score.
 func NullScores(f Scores) (at *ScorePoint, z []float64) {
 	_, p := f.View().Dims()
 	at, z = f.NewPoint(), make([]float64, p*f.Count())
@@ -153,8 +155,8 @@ func NullScores(f Scores) (at *ScorePoint, z []float64) {
 	return at, z
 }
 
-// Correlate sets z[j·q + k] = X_jᵀu_k/N at some columns, nil for all, for u of n × q numbers row by row,
-// where z has p × q and the columns of u sum to 0 if the view is centred: constant columns have none then.
+// Correlate sets z[j·q + k] = X_jᵀu_k/N for the columns listed, nil for all. u has n × q numbers row by row,
+// and z has p × q. If the view is centred, the columns of u must sum to 0; constant columns then get 0.
 func Correlate(view *sparse.View, columns []int32, u, z []float64) {
 	correlate(view, columns, u, z)
 	if !view.Centred() {
@@ -166,7 +168,7 @@ func Correlate(view *sparse.View, columns []int32, u, z []float64) {
 	_, p := view.Dims()
 	q := len(z) / max(p, 1)
 	for _, j := range columns {
-		if view.Norm(int(j)) == 0 { // what is there is rounding
+		if view.Norm(int(j)) == 0 { // the computed correlation is rounding
 			clear(z[int(j)*q:][:q])
 		}
 	}
@@ -207,8 +209,8 @@ func correlate(view *sparse.View, columns []int32, u, z []float64) {
 	}
 }
 
-// correlateLanes is correlate of sparse columns for so many scores from the first on, at most
-// as many as pass together.
+// correlateLanes is correlate for sparse columns and width scores from the first on, which one pass over
+// the entries takes together; width is at most [kernels.Lanes].
 func correlateLanes(view *sparse.View, columns []int32, u, z []float64, first, width int) {
 	n, p := view.Dims()
 	q, total := len(z)/max(p, 1), view.Total()

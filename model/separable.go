@@ -2,8 +2,8 @@ package model
 
 import "math"
 
-// Separable is a penalty Σ gⱼ(βⱼ) at one λ with kinks at 0, convex or not, known a coefficient
-// at a time. [Elementwise] makes it one on blocks, for the solvers and derivatives of those.
+// Separable is a penalty Σ gⱼ(βⱼ) at one λ on single coefficients, with kinks at 0, convex or not.
+// [Elementwise] turns it into a penalty on blocks, for the solvers and derivatives of [Blocks].
 type Separable interface {
 	// Hyperparameters returns r.
 	Hyperparameters() int
@@ -12,7 +12,7 @@ type Separable interface {
 	// Prox returns prox_{γgⱼ}(z), the minimiser of (b − z)²/2γ + gⱼ(b) for the step γ, and its
 	// derivative in z, which is 0 exactly where the coefficient stays at 0.
 	Prox(j int, z, step float64) (value, slope float64)
-	// Strength returns α, the slope at 0 in every column: a coefficient stays there while |z| ≤ α.
+	// Strength returns α, the slope at 0 in every column: a coefficient stays at 0 while |z| ≤ α.
 	Strength() float64
 	// Slope returns gⱼ′(b) where b ≠ 0.
 	Slope(j int, b float64) float64
@@ -21,12 +21,12 @@ type Separable interface {
 	// Curvature returns gⱼ″(b) where it exists, negative where gⱼ is concave, and 0 at a
 	// kink.
 	Curvature(j int, b float64) float64
-	// LargestStep returns a bound that steps must stay below for the prox to have one
-	// value; +Inf for a convex penalty.
+	// LargestStep returns a bound that steps must stay below for the prox to be single-valued;
+	// +Inf for a convex penalty.
 	LargestStep() float64
 }
 
-// Elementwise is a separable penalty as one on the blocks of [Singletons]: block j is column j.
+// Elementwise is a separable penalty as a penalty on the blocks of [Singletons]: block j is column j.
 type Elementwise struct{ Of Separable }
 
 // Hyperparameters implements [Blocks].
@@ -52,10 +52,10 @@ func (g Elementwise) Lack(j int, b, z, out []float64) {
 	}
 }
 
-// Judge sets lack to |[Elementwise.Lack]| of some columns, by their coefficients b and correlations z, and
-// returns the largest of them and the least [Elementwise.Clearance].
+// Judge sets lack[j] = |[Elementwise.Lack]| for some columns j, from the coefficients b and the
+// correlations z. It returns the largest of them and the least [Elementwise.Clearance].
 func (g Elementwise) Judge(columns []int32, b, z, lack []float64) (worst, clearance float64) {
-	largest, strength := 0.0, g.Of.Strength() // of columns at 0
+	largest, strength := 0.0, g.Of.Strength() // largest is over the columns at 0
 	for _, column := range columns {
 		j := int(column)
 		if b[j] != 0 {

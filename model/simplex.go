@@ -6,7 +6,7 @@ func projectOntoSimplex(w []float64) {
 	top := largest(w)
 	tau := thresholdBelow(w, top)
 	for j, v := range w {
-		w[j] = max(0, v-top-tau) // v − top is exact where it counts, top + τ is not
+		w[j] = max(0, v-top-tau) // v − top is exact for entries near the largest, top + τ is not
 	}
 }
 
@@ -21,18 +21,18 @@ func largest(v []float64) float64 {
 	return top
 }
 
-// SimplexThreshold returns the τ for which Σ(vⱼ − τ)₊ = 1: the projection of v, which is not
-// empty, onto the simplex.
+// SimplexThreshold returns the τ for which Σ(vⱼ − τ)₊ = 1: (v − τ)₊ is the projection of v onto
+// the simplex. v must not be empty.
 func SimplexThreshold(v []float64) (tau float64) {
 	top := largest(v)
 	return top + thresholdBelow(v, top)
 }
 
-// thresholdBelow returns the threshold less the largest entry. Entries that cannot exceed it are left out until none
-// is (Michelot, Journal of Optimization Theory and Applications 50, 1986), at first those that are less than
-// the largest by 1.
+// thresholdBelow returns the threshold minus the largest entry top. It removes entries that cannot exceed the threshold
+// until there are none (Michelot, Journal of Optimization Theory and Applications 50, 1986), first all entries that are
+// below the largest by 1 or more.
 func thresholdBelow(v []float64, top float64) (tau float64) {
-	var near []float64 // how far from the largest, which is exact where they are large and alike
+	var near []float64 // differences from the largest entry, which are exact for large, similar entries
 	for _, x := range v {
 		if d := x - top; d > -1 {
 			near = append(near, d)
@@ -58,8 +58,8 @@ func thresholdBelow(v []float64, top float64) (tau float64) {
 	}
 }
 
-// SimplexLack returns by how much ½‖w‖² − v'w is more than the least it is on the simplex, at a w on it:
-// what a w that is not v's projection adds to a duality gap.
+// SimplexLack returns the excess of ½‖w‖² − v'w over its minimum on the simplex, for a w on the simplex. It is
+// the contribution to the duality gap of a w that is not the projection of v.
 func SimplexLack(v, w []float64) (lack float64) {
 	top := largest(v)
 	tau := thresholdBelow(v, top)
@@ -71,7 +71,8 @@ func SimplexLack(v, w []float64) (lack float64) {
 	return lack
 }
 
-// alongFace sets w to its part in the directions in which the entries where at > 0 keep their sum.
+// alongFace projects w onto the directions along the face of at: it subtracts the mean from the entries
+// where at > 0, and sets the other entries to 0.
 func alongFace(at, w []float64) {
 	var first, sum, count float64
 	for j, v := range at {
@@ -85,7 +86,7 @@ func alongFace(at, w []float64) {
 	}
 	for j, v := range at {
 		if v > 0 {
-			w[j] = w[j] - first - sum/count // the first difference is exact where entries are alike
+			w[j] = w[j] - first - sum/count // the first difference is exact for similar entries
 		} else {
 			w[j] = 0
 		}

@@ -287,7 +287,7 @@ const (
 	softSteps = 100
 	softTol   = 1e-15 // relative to N, for Σ sᵢ(Pᵢ − Yᵢ): converged
 	softLeast = 1e-12 // likewise: converged if a step does not reduce it, which is rounding
-	softNear  = 1e-6  // likewise: good enough after softSteps steps, as a start for later ones
+	softNear  = 1e-6  // likewise: accepted when all steps are used up
 )
 
 // settle moves the intercepts to their minimiser by Newton steps, damped by the self-concordance of

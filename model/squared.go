@@ -10,13 +10,13 @@ import (
 )
 
 // Squared is the datafit f(β, b) = (1/2N)‖y − Xβ − b1‖ₛ² of a target on a view.
-// The intercept b exists where the view is centred; it is eliminated: given
-// β, the best b makes the weighted residuals sum to zero. A Squared is
-// immutable and safe for any number of goroutines.
+// If the view is centred there is an intercept b, which is eliminated: given β,
+// the best b makes the weighted residuals sum to zero. A Squared is immutable
+// and safe for any number of goroutines.
 type Squared struct {
 	view  *sparse.View
 	y     []float64
-	rest  []float64 // y less the offset; y itself without one
+	rest  []float64 // y minus the offset; y itself without an offset
 	first int       // a row of positive weight
 	null  float64   // P₀
 }
@@ -44,7 +44,7 @@ func newSquared(view *sparse.View, y, offset []float64) (*Squared, error) {
 		k.Copy(f.rest, y)
 		k.Axpy(-1, offset, f.rest)
 	}
-	r := f.rest // of the null model
+	r := f.rest // the residual of the null model
 	var square float64
 	if s := view.Weights(); s != nil || view.Centred() {
 		f.first = max(0, slices.IndexFunc(s, func(s float64) bool { return s > 0 }))
@@ -65,8 +65,8 @@ func newSquared(view *sparse.View, y, offset []float64) (*Squared, error) {
 	return f, nil
 }
 
-// outOfRange is the error of a null model whose loss is too large or too small: that of the target, or of a
-// row whose weight leaves nothing to the others.
+// outOfRange returns the error for a null model whose loss is too large or too small. It blames the target, or a
+// row whose weight is so large that the other rows do not count.
 func outOfRange(view *sparse.View, kind outcome.Kind, what string) error {
 	if w := view.Weights(); w != nil {
 		if most := slices.Max(w); most > (1-0x1p-50)*view.Total() {
@@ -98,7 +98,7 @@ func (f *Squared) residual(cols []int32, b, r []float64) (intercept float64) {
 	k := f.view.Kernels()
 	k.Copy(r, f.rest)
 	origin := 0.0
-	if f.view.Centred() { // columns are taken from what varies in y alone
+	if f.view.Centred() { // subtract a constant first, so that the columns are subtracted only from the variation of y
 		origin = f.rest[f.first]
 		k.Subtract(origin, r)
 	}
@@ -108,8 +108,8 @@ func (f *Squared) residual(cols []int32, b, r []float64) (intercept float64) {
 	if !f.view.Centred() {
 		return 0
 	}
-	// The mean is taken of what is left above one entry, so that residuals that are
-	// all the same become exactly zero.
+	// The mean is taken of the residuals minus one of them, so that residuals that are
+	// all equal become exactly zero.
 	base := r[f.first]
 	k.Subtract(base, r)
 	mean := f.view.MeanOf(r)

@@ -15,9 +15,9 @@ import (
 //
 //	min over β of ½‖w‖² − Σβᵢ, w = Σβᵢyᵢxᵢ, subject to 0 ≤ βᵢ ≤ Cᵢ = C·sᵢ,
 //
-// the dual of ½‖w‖² + ΣCᵢ(1 − yᵢxᵢw)₊. C = e^λ is the strength. Its variables
-// are the samples, so its matrix has them as columns. A row of weight 0 is
-// absent. An SVM is immutable and safe for any number of goroutines.
+// the dual of ½‖w‖² + ΣCᵢ(1 − yᵢxᵢw)₊. C = e^λ is the strength. The variables
+// belong to the samples, so the matrix has samples as columns. A row of weight 0
+// is absent. An SVM is immutable and safe for any number of goroutines.
 type SVM struct {
 	samples sparse.Matrix
 	squares []float64 // Qᵢᵢ
@@ -32,9 +32,9 @@ type SVM struct {
 // [sparse.Transpose]. y is kept and must not change; the weights are copied.
 //
 // The error is an [outcome.Error]: Shape for wrong lengths or no row of
-// positive weight, NonFinite or BadParameter with the row of a label or weight
-// that is not one, SingleClass where the rows of positive weight have the same
-// label, NonFinite where a squared norm overflows.
+// positive weight, NonFinite or BadParameter with the row of an invalid label or
+// weight, SingleClass if all rows of positive weight have the same label, NonFinite
+// if a squared norm overflows or underflows.
 func NewSVM(k *kernels.Set, samples sparse.Matrix, y, weights []float64) (*SVM, error) {
 	_, n := samples.Dims()
 	if len(y) != n {
@@ -100,7 +100,8 @@ func (f *SVM) Weight(i int) float64 {
 // Square returns Lᵢ = Qᵢᵢ = ‖xᵢ‖².
 func (f *SVM) Square(i int) float64 { return f.squares[i] }
 
-// Strength returns C = e^λ, refusing a λ that cannot be one.
+// Strength returns C = e^λ. It refuses a λ that is not finite, and one for which C or ΣCᵢ overflows or
+// C underflows.
 func (f *SVM) Strength(logC float64) (float64, error) {
 	c, err := strength(logC, 0)
 	if err == nil && math.IsInf(c*f.total, 1) {
@@ -113,8 +114,8 @@ func (f *SVM) Strength(logC float64) (float64, error) {
 // relative gap. (The dual objective at β = 0 is 0.)
 func (f *SVM) Null(c float64) float64 { return c * f.total }
 
-// SetPrimal sets w = Σβᵢyᵢxᵢ for the dual variables b of the samples rows,
-// which is O(p) and the entries of those samples.
+// SetPrimal sets w = Σβᵢyᵢxᵢ for the dual variables b of the samples rows. Its
+// cost is O(p) plus the number of entries of those samples.
 func (f *SVM) SetPrimal(rows []int32, b, w []float64) {
 	clear(w)
 	for k, i := range rows {
@@ -122,7 +123,7 @@ func (f *SVM) SetPrimal(rows []int32, b, w []float64) {
 	}
 }
 
-// Add does w ← w + b·yᵢxᵢ.
+// Add adds b·yᵢxᵢ to w.
 func (f *SVM) Add(i int, b float64, w []float64) {
 	rows, values := f.samples.Column(i)
 	if rows == nil {
@@ -141,8 +142,8 @@ func (f *SVM) Margin(i int, w []float64) float64 {
 	return f.y[i] * f.k.DotIndexed(values, rows, w)
 }
 
-// Straight returns the largest C up to which βᵢ = Cᵢ for every row, so that w = CΣsᵢyᵢxᵢ: there the
-// first margin is 1. It is +Inf where no margin is positive.
+// Straight returns the largest C for which βᵢ = Cᵢ in every row, so that w = CΣsᵢyᵢxᵢ: at this C the
+// largest margin is 1. It is +Inf if no margin is positive.
 func (f *SVM) Straight() float64 {
 	n, p := f.Dims()
 	w := make([]float64, p)
@@ -164,12 +165,12 @@ func (f *SVM) Straight() float64 {
 	return 1 / most
 }
 
-// BoxDual gathers, sample by sample, what the duality gap and the KKT residual
-// of the SVM need from the margins mᵢ = yᵢxᵢw at w = Σβᵢyᵢxᵢ. Every sample of
+// BoxDual accumulates, sample by sample, the sums for the duality gap and the KKT
+// residual of the SVM, from the margins mᵢ = yᵢxᵢw at w = Σβᵢyᵢxᵢ. Every sample of
 // positive weight must be added, in any fixed order.
 //
 // The gap ‖w‖² + ΣCᵢ(1−mᵢ)₊ − Σβᵢ is summed as Σ(Cᵢ−βᵢ)(1−mᵢ)₊ + βᵢ(mᵢ−1)₊,
-// of which every term vanishes by itself at the optimum.
+// in which every term vanishes by itself at the optimum.
 type BoxDual struct {
 	gap, hinge, sum, kkt float64
 }
@@ -189,8 +190,8 @@ func (d *BoxDual) Add(m, b, bound, square float64) {
 	}
 }
 
-// Gap returns an upper bound of the suboptimality of β, and of that of w. It
-// also bounds ‖w − ŵ‖².
+// Gap returns an upper bound of the suboptimality of both β and w. It also
+// bounds ‖w − ŵ‖².
 func (d *BoxDual) Gap() float64 { return d.gap }
 
 // Primal returns ½‖w‖² + ΣCᵢ(1−mᵢ)₊, given ‖w‖².
@@ -201,7 +202,7 @@ func (d *BoxDual) Dual(squaredNorm float64) float64 { return float64(0.5*squared
 
 // KKT returns max ρᵢ, ρᵢ = Lᵢ|βᵢ − clip(βᵢ − (mᵢ−1)/Lᵢ, 0, Cᵢ)|, the fixed-point
 // residual of the optimality conditions. ρᵢ ≤ √(2Lᵢ·gap) always holds. A sample
-// xᵢ = 0 has none.
+// xᵢ = 0 contributes no residual.
 func (d *BoxDual) KKT() float64 { return d.kkt }
 
 // Clip returns the proximal operator of the box at z: the nearest point of

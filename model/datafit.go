@@ -36,7 +36,7 @@ type Datafit interface {
 // Curved is a Datafit whose curvature depends on the predictions.
 type Curved interface {
 	Datafit
-	// Curvature sets d[i] = sᵢℓ″(yᵢ, mᵢ) on all rows, also where it is far below rounding of 1.
+	// Curvature sets d[i] = sᵢℓ″(yᵢ, mᵢ) on all rows, to full relative accuracy, however small it is.
 	Curvature(s *State, d []float64)
 	// Third sets d[i] = sᵢℓ‴(yᵢ, mᵢ) on all rows.
 	Third(s *State, d []float64)

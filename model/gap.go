@@ -19,13 +19,13 @@ type Dual struct {
 	Steepest float64 // [Datafit.Steepest], for the KKT residual; 0 means 1
 	Loss     float64 // f(β)
 
-	worst       float64 // max |aⱼ|/αⱼ, aⱼ = zⱼ − α₂βⱼ
-	kkt         float64 // max ρⱼ
-	l1, l2      float64 // Σ αⱼ|βⱼ|, Σ α₂βⱼ²
-	unpenalised float64 // Σ zⱼ²N/2‖X̃_j‖² of unpenalised columns
-	product     float64 // Σ aⱼβⱼ
-	slack       float64 // Σ αⱼ|βⱼ| − aⱼβⱼ
-	unscaled    float64 // the gap at the unscaled dual point, α₂ > 0
+	worst       float64  // max |aⱼ|/αⱼ, aⱼ = zⱼ − α₂βⱼ
+	kkt         float64  // max ρⱼ
+	l1, l2      float64  // Σ αⱼ|βⱼ|, Σ α₂βⱼ²
+	unpenalised float64  // Σ zⱼ²N/2‖X̃_j‖² of unpenalised columns
+	product     float64  // Σ aⱼβⱼ
+	slack       float64  // Σ αⱼ|βⱼ| − aⱼβⱼ
+	unscaled    float64  // the gap at the unscaled dual point, α₂ > 0
 	beyond      []beyond // columns with a finite bound whose dual constraint is violated
 }
 

@@ -7,14 +7,14 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// axis is an objective of two coordinates along one of them, where the other is fixed.
+// axis is an objective of two coordinates along one of them, with the other fixed.
 type axis struct {
 	Objective
 	free  int
 	fixed float64
 }
 
-// alone is the axis of one strength where the other is nothing.
+// alone returns the axis of one strength with the other strength 0.
 func alone(f Objective, free int) axis { return axis{f, free, noStrength} }
 
 func (a axis) at(x []float64) []float64 {
@@ -39,14 +39,14 @@ func (a axis) Eval(ctx context.Context, request search.Request) (search.Evaluati
 	return e, err
 }
 
-// KeepSolutions passes on what is asked of the objective.
+// KeepSolutions passes the call on to the objective.
 func (a axis) KeepSolutions() {
 	if k, ok := a.Objective.(keepsSolutions); ok {
 		k.KeepSolutions()
 	}
 }
 
-// LogLambdaMax is ln αmax of the ℓ1 strength.
+// LogLambdaMax returns ln αmax of the ℓ1 strength, −Inf if the objective has none.
 func (a axis) LogLambdaMax() float64 {
 	if t, ok := a.Objective.(withMaximum); ok {
 		return t.LogLambdaMax()
@@ -54,7 +54,7 @@ func (a axis) LogLambdaMax() float64 {
 	return math.Inf(-1)
 }
 
-// lift names an evaluation by both coordinates.
+// lift returns an evaluation on the axis with both coordinates.
 func (a axis) lift(e search.Evaluation) search.Evaluation {
 	if e.LogLambda == nil {
 		return e
@@ -68,19 +68,19 @@ func (a axis) lift(e search.Evaluation) search.Evaluation {
 	return e
 }
 
-// lower is the inverse of lift.
+// lower is the inverse of lift; it reports false for an evaluation that is not on the axis.
 func (a axis) lower(e search.Evaluation) (search.Evaluation, bool) {
 	if len(e.LogLambda) != 2 || e.LogLambda[1-a.free] != a.fixed || e.LogLambda[a.free] == noStrength {
 		return e, false
 	}
 	e.LogLambda = e.LogLambda[a.free : a.free+1]
-	if len(e.Gradient) == 2 { // otherwise it is along this axis
+	if len(e.Gradient) == 2 { // otherwise it already is the slope along this axis
 		e.Gradient = e.Gradient[a.free : a.free+1]
 	}
 	return e, true
 }
 
-// through returns an earlier scan along the same coordinate as if it had been on this axis.
+// through returns an earlier scan along the same coordinate, with its points moved onto this axis.
 func (a axis) through(r *search.Result) *search.Result {
 	if r == nil {
 		return nil

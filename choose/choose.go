@@ -12,19 +12,19 @@ import (
 )
 
 const (
-	budget       = 50   // evaluations, where none is stated
-	precise      = 1e-6 // gain of a search to the last digits, as a share of the value, or the tolerance of the solutions, if that is less
-	budgetJumps  = 120  // where the penalty is not convex or the criterion jumps
-	budgetSteps  = 160  // of two λ's where the criterion jumps
-	budgetTube   = 100  // for regression by support vectors
+	budget       = 50   // evaluations, if none are given
+	precise      = 1e-6 // relative gain at which a search to the last digits stops, or the tolerance of the solutions if that is less
+	budgetJumps  = 120  // budget where the penalty is not convex or the criterion jumps
+	budgetSteps  = 160  // budget for two λ where the criterion jumps
+	budgetTube   = 100  // budget for regression by support vectors
 	roughly      = 1e-3 // relative gain at which the search along a line stops, when a search in all directions follows
-	classesReach = 3    // how far λ's of classes may go from the common share of αmax
-	manyStop     = 1e-4 // gain with many λ's that is not worth overfitting for
+	classesReach = 3    // how far the λ of a class may be from the common share of αmax
+	manyStop     = 1e-4 // relative gain at which a search over many λ stops, so as not to overfit
 )
 
-// Minimise chooses λ. Where there are several, but for the elastic net's two, it begins on
-// the line on which all are the same share of αmax; common is the best point there, if the
-// search went on from it. Partial results come with an error.
+// Minimise chooses λ. With several λ it may begin on the line on which all are the same share
+// of αmax; common is then the best point there, if the search went on from it. An error comes
+// with the partial result.
 func Minimise(ctx context.Context, p Problem, o Options) (result, common *search.Result, err error) {
 	if err := o.Check(); err != nil {
 		return nil, nil, err
@@ -65,7 +65,7 @@ func Minimise(ctx context.Context, p Problem, o Options) (result, common *search
 	}
 	common = result
 	if p.Common {
-		s.options.Schedule = search.Exact // solutions are good already, and steps short
+		s.options.Schedule = search.Exact // solutions are already good, and steps are short
 	}
 	if p.Jumps && o.Search == Auto && !p.Common {
 		result, err = p.compass(ctx, s, common, p.below(p.box(top), common.Best.LogLambda))
@@ -88,7 +88,7 @@ func Minimise(ctx context.Context, p Problem, o Options) (result, common *search
 	return noWorse(result, from), common, err
 }
 
-// budget returns how many evaluations Auto has where none are stated, 0 for as many as other searches.
+// budget returns the number of evaluations of Auto if none are given; 0 means as many as other searches.
 func (p *Problem) budget(tube bool) int {
 	switch {
 	case tube:
@@ -102,10 +102,10 @@ func (p *Problem) budget(tube bool) int {
 	}
 }
 
-// compass goes on from the best common share in each λ without slopes, and evaluates those of its choice.
+// compass searches from the best common share along each λ, without slopes, and then evaluates its choice with slopes.
 func (p *Problem) compass(ctx context.Context, s *stages, common *search.Result, box search.Box) (*search.Result, error) {
 	start := common.Best
-	start.Gradient, start.Curvature = nil, nil // which are those along the line
+	start.Gradient, start.Curvature = nil, nil // they are derivatives along the line
 	result, err := s.run(asIs, func(options search.Options) (*search.Result, error) {
 		options.Schedule = search.Exact
 		return search.Compass(ctx, p, start, box, options)
@@ -124,7 +124,7 @@ func (p *Problem) compass(ctx context.Context, s *stages, common *search.Result,
 	return chosen, nil
 }
 
-// starts returns where a search starts whose origins stand for αmax.
+// starts returns the point at which a search starts, the share Start of αmax; origins are ln αmax.
 func (p *Problem) starts(origins []float64) []float64 {
 	start := slices.Clone(origins)
 	for i := range start {
@@ -133,8 +133,8 @@ func (p *Problem) starts(origins []float64) []float64 {
 	return start
 }
 
-// below lets a box reach as far below a point as it does below αmax: a share of αmax may have been
-// found that is as small as its bounds.
+// below extends a box so that it reaches as far below a point as below αmax, since the point may be
+// at the lower bounds already.
 func (p *Problem) below(box search.Box, at []float64) search.Box {
 	for i, l := range at {
 		box.Lower[i] = min(box.Lower[i], l-p.within(i).Below)
@@ -142,7 +142,7 @@ func (p *Problem) below(box search.Box, at []float64) search.Box {
 	return box
 }
 
-// around is the box of all λ's within reach of a point.
+// around returns the box of all λ within reach of a point.
 func around(x []float64, reach float64) search.Box {
 	var box search.Box
 	for _, l := range x {
@@ -151,8 +151,8 @@ func around(x []float64, reach float64) search.Box {
 	return box
 }
 
-// minimise runs the method asked for, in the box of the model; methods that draw or
-// list their points, where a grid has them.
+// minimise runs the method asked for: in the box of the model or, for methods that list
+// or draw their points, in the range of a grid.
 func (p *Problem) minimise(ctx context.Context, f search.Objective, origins, start []float64, o Options, options search.Options) (*search.Result, error) {
 	switch o.Search {
 	case Grid:
@@ -163,7 +163,7 @@ func (p *Problem) minimise(ctx context.Context, f search.Objective, origins, sta
 		if problem, ok := p.Objective.(alongPath); ok && len(origins) == len(p.Top) {
 			known := &ahead{problem: problem, path: points}
 			if most := options.Evaluations; most > 0 && most < len(points) {
-				known.path = points[:most] // folds that ran on would begin what follows elsewhere
+				known.path = points[:most] // folds that went on would change the warm starts of what follows
 			}
 			defer known.end()
 			f = known
@@ -187,7 +187,7 @@ func (p *Problem) minimise(ctx context.Context, f search.Objective, origins, sta
 	}
 }
 
-// drawn is the box that points are drawn from.
+// drawn returns the box from which points are drawn.
 func (p *Problem) drawn(origins []float64, o Options) (box search.Box, err error) {
 	span, err := o.span()
 	if err != nil {

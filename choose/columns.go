@@ -10,28 +10,29 @@ import (
 )
 
 const (
-	budgetColumns = 15  // evaluations with one λ for each column, where none is stated
-	columnsReach  = 2   // how far λ's of columns may go from the one for all
-	columnsProx   = 0.1 // pull back to it: times the criterion per column of its support
+	budgetColumns = 15  // evaluations with one λ for each column, if none are given
+	columnsReach  = 2   // how far the λ of a column may be from the common one
+	columnsProx   = 0.1 // weight of the proximal term: times the criterion per column of the support
 	columnsRisk   = 3   // the same for a criterion of all rows, times columns per row up to 1
 )
 
 // Columns is the choice of one λ per column.
 type Columns struct {
 	One   Problem // one λ for all columns
-	Count int     // of columns
-	// Each states the problem of one λ for each column. Columns that are equal on training
-	// rows share theirs: group[j] is the coordinate of column j.
+	Count int     // number of columns
+	// Each returns the problem of one λ for each column. Columns that are equal on the training
+	// rows share their λ: group[j] is the coordinate of column j.
 	Each func() (each search.Objective, group []int32, err error)
-	// Rows, and the constant of a criterion on all of them; 0 rows for one on held-out rows.
+	// Rows is the number of rows, and Constant the constant term, of a criterion on all rows;
+	// Rows is 0 for a criterion on held-out rows.
 	Rows     int
 	Constant float64
 }
 
-// Minimise tunes one λ per column. It starts at the best common λ, ties columns that are
-// identical on the training rows, stays within e² of the start with a pull towards it, and
-// stops early on the test rows, if any. common is the best point with one λ for all; the result is no worse,
-// but where test rows have judged.
+// Minimise chooses one λ per column. It starts at the best common λ, ties columns that are
+// identical on the training rows, stays within e² of the start with a proximal term towards
+// it, and stops early by the loss on the test rows, if any. common is the best point with one
+// λ for all; the result is no worse, unless it is judged by test rows.
 func (c Columns) Minimise(ctx context.Context, o Options) (result, common *search.Result, err error) {
 	if err := o.Check(); err != nil {
 		return nil, nil, err
@@ -81,7 +82,7 @@ func (c Columns) Minimise(ctx context.Context, o Options) (result, common *searc
 		judged = l.Judge != nil
 		return search.LBFGS(ctx, o.stepped(each), start, box, l)
 	})
-	if result != nil && !judged { // near the tolerance of the solutions the same λ may have another value
+	if result != nil && !judged { // within the tolerance of the solutions the same λ may have another value
 		result = noWorse(result, common)
 		result.Best.Gradient = slopeAt(result)
 	}
@@ -93,7 +94,7 @@ func (c Columns) Minimise(ctx context.Context, o Options) (result, common *searc
 	return result, common, err
 }
 
-// pulled are the options of a search that is pulled back to one λ for all columns, and judged on test rows, if any.
+// pulled returns the options of a search with a proximal term towards one λ for all columns, judged by test rows, if any.
 func (c Columns) pulled(one search.Evaluation, size int, options search.Options) search.LBFGSOptions {
 	l := search.LBFGSOptions{Options: options, Keep: true, Prox: columnsProx * one.Value}
 	if c.Rows > 0 {
@@ -117,8 +118,8 @@ func slopeAt(r *search.Result) []float64 {
 	return r.Evaluations[at].Gradient
 }
 
-// cut returns what one λ for all columns has given where ctx has ended before the next stage, and the
-// error otherwise.
+// cut returns the result with one λ for all columns if ctx has ended before the next stage, and else the
+// error.
 func cut(ctx context.Context, common *search.Result, err error) (*search.Result, *search.Result, error) {
 	if ctx.Err() == nil {
 		return nil, nil, err

@@ -7,8 +7,8 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// earlier returns the evaluations of the earlier choice in the coordinates of f, the point
-// chosen first; none where that is none of f's.
+// earlier returns the evaluations of the earlier choice in the coordinates of f, with the
+// chosen point first; none if that point is not one of f.
 func (o Options) earlier(f search.Objective) []search.Evaluation {
 	if o.From == nil {
 		return nil
@@ -32,7 +32,7 @@ func (o Options) earlier(f search.Objective) []search.Evaluation {
 	return seen
 }
 
-// one names an evaluation by the λ that all coordinates have.
+// one returns an evaluation with the one λ that all its coordinates have, and false if they differ.
 func one(e search.Evaluation) (search.Evaluation, bool) {
 	if len(e.LogLambda) == 0 || slices.Min(e.LogLambda) != slices.Max(e.LogLambda) {
 		return e, false
@@ -41,16 +41,16 @@ func one(e search.Evaluation) (search.Evaluation, bool) {
 	return e, true
 }
 
-// lower is the inverse of lift.
+// lower is the inverse of lift; it reports false for an evaluation that is not on the line.
 func (r line) lower(e search.Evaluation) (search.Evaluation, bool) {
 	shift, ok := along(e.LogLambda, r.from)
 	e.LogLambda = []float64{shift}
 	return e, ok
 }
 
-// pairAgain chooses both λ's of an elastic net from an earlier choice: on the axis where
-// that was a Lasso or a ridge, else by the trust region. done is false where nothing came
-// of it.
+// pairAgain chooses both λ of an elastic net from an earlier choice: by a scan along an axis
+// if that choice was a Lasso or a ridge, else by the trust region. done is false if that leads
+// to no choice.
 func (p *Problem) pairAgain(ctx context.Context, s *stages, top []float64, o Options) (result *search.Result, done bool, err error) {
 	from := o.From.Best.LogLambda
 	if len(from) != 2 {

@@ -9,8 +9,8 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// line is an objective on the line from a point on which all coordinates move
-// alike.
+// line is an objective on the line through a point along which all coordinates
+// change by the same amount.
 type line struct {
 	search.Objective
 	from []float64
@@ -50,7 +50,7 @@ func (r line) at(shift []float64) []float64 {
 	return x
 }
 
-// lift names the point of an evaluation on the line by all its coordinates.
+// lift returns an evaluation on the line with all coordinates of its λ.
 func (r line) lift(e search.Evaluation) search.Evaluation {
 	if e.LogLambda != nil {
 		e.LogLambda = r.at(e.LogLambda)
@@ -58,10 +58,10 @@ func (r line) lift(e search.Evaluation) search.Evaluation {
 	return e
 }
 
-// grouped are columns that share their λ's: group[j] is that of column j.
+// grouped are columns that share λ: group[j] is the coordinate of column j.
 type grouped struct{ group []int32 }
 
-// lift names an evaluation by the λ's of all columns, which share the slopes.
+// lift returns an evaluation with a λ for every column; the columns of a coordinate share its slope equally.
 func (t grouped) lift(e search.Evaluation) search.Evaluation {
 	if e.LogLambda == nil {
 		return e
@@ -83,8 +83,8 @@ func (t grouped) lift(e search.Evaluation) search.Evaluation {
 	return e
 }
 
-// ahead is a problem that is asked along a path known beforehand, without gradients, so
-// that its folds need not wait for one another.
+// ahead is an objective that is evaluated along a path known beforehand, without gradients,
+// so that the folds need not wait for one another.
 type ahead struct {
 	problem alongPath
 	path    [][]float64
@@ -92,7 +92,7 @@ type ahead struct {
 	stop    func()
 }
 
-// Eval implements [search.Objective]. A log may answer the beginning of the path.
+// Eval implements [search.Objective]. The beginning of the path may have come from a log.
 func (a *ahead) Eval(ctx context.Context, r search.Request) (search.Evaluation, error) {
 	if a.next == nil {
 		from := slices.IndexFunc(a.path, func(at []float64) bool { return slices.Equal(at, r.LogLambda) })
@@ -102,7 +102,7 @@ func (a *ahead) Eval(ctx context.Context, r search.Request) (search.Evaluation, 
 	return report.Evaluation, err
 }
 
-// end stops what is still ahead.
+// end stops the evaluation of the rest of the path.
 func (a *ahead) end() {
 	if a.stop != nil {
 		a.stop()

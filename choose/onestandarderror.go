@@ -10,25 +10,29 @@ import (
 )
 
 const (
-	oneSEGap     = 1e-3 // of inner problems: the standard error is far above what that changes
+	oneSEGap     = 1e-3 // gap of inner problems: its effect is far below the standard error
 	oneSEFinest  = 1e-12
-	oneSEClose   = 0.05 // standard errors from the limit that are near enough
-	oneSEBelow   = 0.03 // and below it, where a point is looked for: one above it would be of no use
+	oneSEClose   = 0.05 // standard errors from the limit that are close enough
+	oneSEBelow   = 0.03 // standard errors below the limit at which a point is placed: one above it would be of no use
 	oneSESteps   = 12   // evaluations, at most
-	oneSETighter = 3    // times that a gap is a tenth where it leaves a fold where it began
-	oneSEHalve   = 3    // evaluations after which the interval is halved: a curve that bends may creep up on its limit
-	oneSELeast   = 0.01 // of λ, between neighbours
-	oneSEStep    = 0.05 // of λ, below the crossing: about that of a grid of 100 points over two decades
-	oneSEFar     = 0.25 // and standard errors below the limit, up to which the model knows the crossing
+	oneSETighter = 3    // how often the gap is divided by ten if a fold keeps the solution that it starts from
+	oneSEHalve   = 3    // evaluations after which the interval is halved: the model may approach a bent curve slowly
+	oneSELeast   = 0.01 // least distance of neighbours in λ
+	oneSEStep    = 0.05 // distance below the crossing in λ that is close enough: about a grid's of 100 points over two decades
+	oneSEFar     = 0.25 // standard errors below the limit up to which it is, since the model predicts the crossing well
 )
 
-// OneStandardError returns the most penalised choice that cross-validation cannot tell
-// from the best: going up from the best λ, all coordinates together, where the criterion
-// first exceeds its best value by its standard error over the folds there, to a twentieth
-// of that or, where it is within a quarter below, of λ; the null model where it nowhere does. seen are the evaluations of the search, of which those on the way make a model
-// that names the point, which is evaluated. It returns nil where ctx ends and where no standard error is known.
+// OneStandardError returns the most penalised choice that cross-validation cannot distinguish
+// from the best. All coordinates of λ go up together from the best λ, to where the criterion
+// first exceeds its best value by the standard error over the folds at the best λ. The choice is
+// within a twentieth of a standard error of that limit, or within a twentieth in λ of the
+// crossing if it is less than a quarter of a standard error below the limit. It is the null
+// model if the criterion exceeds the limit nowhere. seen are the evaluations of the search; those
+// on the way make a model that predicts the point to evaluate. The result is nil if ctx ends, or
+// if no standard error is known.
 //
-// A log of the search does not hold these evaluations: one that was cut short goes on after its own.
+// The log of the search does not hold these evaluations, so that a search that was cut short goes
+// on after its own.
 func OneStandardError(ctx context.Context, p Problem, best search.Evaluation, seen []search.Evaluation) (*search.Evaluation, error) {
 	if !(best.StandardError > 0) || len(best.FoldValues) < 2 {
 		return nil, nil
@@ -51,7 +55,7 @@ func OneStandardError(ctx context.Context, p Problem, best search.Evaluation, se
 	line := line{p.Objective, best.LogLambda}
 	gap := oneSEGap
 	if best.TrainLoss > 0 {
-		gap = max(oneSEFinest, gap*min(1, best.TrainLoss)) // a start within the gap would be the answer
+		gap = max(oneSEFinest, gap*min(1, best.TrainLoss)) // else the start might meet the gap and stay the solution
 	}
 	for taken := range oneSESteps {
 		shift, chosen := r.crossing(taken >= oneSEHalve)
@@ -82,8 +86,8 @@ func copied(e *search.Evaluation) *search.Evaluation {
 	return &own
 }
 
-// along returns by how much all coordinates of x are above those of from, and whether
-// they are alike.
+// along returns by how much the coordinates of x are above those of from; ok is false
+// unless all are by the same amount.
 func along(x, from []float64) (shift float64, ok bool) {
 	if len(x) != len(from) {
 		return 0, false
@@ -100,10 +104,10 @@ func along(x, from []float64) (shift float64, ok bool) {
 // rule is the model of the criterion above its best point.
 type rule struct {
 	limit, unit float64
-	points      []mark // by shift
+	points      []mark // in order of shift
 }
 
-// mark is an evaluation by how far it is above the best λ.
+// mark is an evaluation; depth is its shift above the best λ, and slope the derivative by that shift.
 type mark struct {
 	*search.Evaluation
 	depth, slope float64
@@ -120,13 +124,13 @@ func markOf(e *search.Evaluation, shift float64) mark {
 	return m
 }
 
-// sort orders the points; of those at one shift the first stays.
+// sort orders the points and keeps only the first of those at the same shift.
 func (r *rule) sort() {
 	slices.SortStableFunc(r.points, func(a, b mark) int { return cmp.Compare(a.depth, b.depth) })
 	r.points = slices.CompactFunc(r.points, func(a, b mark) bool { return a.depth == b.depth })
 }
 
-// add takes a point in, in the place of the null model where that is there.
+// add adds a point; it replaces the null model at the same shift.
 func (r *rule) add(e *search.Evaluation, shift float64) {
 	r.points = slices.DeleteFunc(r.points, func(m mark) bool { return m.depth == shift && m.LogLambda == nil })
 	r.points = append(r.points, markOf(e, shift))
@@ -142,7 +146,7 @@ func (r *rule) last() *search.Evaluation {
 	return r.points[k].Evaluation
 }
 
-// stays reports whether a fold has the value of another point: its solution there is within the gap.
+// stays reports whether a fold has the same value as at another point, whose solution then is within the gap at e, too.
 func (r *rule) stays(e *search.Evaluation) bool {
 	for _, m := range r.points {
 		for k, v := range m.FoldValues {
@@ -165,8 +169,9 @@ func (r *rule) nearest(shift float64) (from []float64) {
 	return from
 }
 
-// crossing returns where the model, or the middle of the interval if that is to be halved, first exceeds the limit, or the evaluation that is the
-// choice: one close to the limit, or the last before it where its neighbour is next to it.
+// crossing returns the shift to evaluate next: a little before the model first exceeds the limit or, with halve, the
+// middle of that interval. If the choice has been evaluated, crossing returns it instead: a point close to the limit,
+// or the last point below it if the crossing, or the next point, is close to that.
 func (r *rule) crossing(halve bool) (shift float64, chosen *search.Evaluation) {
 	for k := 1; k < len(r.points); k++ {
 		a, b := r.points[k-1], r.points[k]
@@ -188,14 +193,14 @@ func (r *rule) crossing(halve bool) (shift float64, chosen *search.Evaluation) {
 		}
 		return r.between(a, b, r.limit-float64(oneSEBelow*r.unit)), nil
 	}
-	if end := r.points[len(r.points)-1]; end.LogLambda == nil { // the null model is within the limit, too
+	if end := r.points[len(r.points)-1]; end.LogLambda == nil { // the null model is below the limit, too
 		return end.depth, nil
 	}
 	return 0, r.last()
 }
 
-// between returns where the cubic or parabola through two points meets a limit, by
-// bisection; it is below at a and above at b.
+// between returns where the cubic or parabola through two points crosses a limit, by
+// bisection; a must be below the limit and b above.
 func (r *rule) between(a, b mark, limit float64) float64 {
 	h := b.depth - a.depth
 	curve := search.Interpolate(h, a.Value, b.Value, a.slope, b.slope)

@@ -14,10 +14,10 @@ type Search string
 
 // The outer methods.
 const (
-	// Auto scans before it descends, see [search.Scan], where there is one λ. C and ε are scanned
-	// for by turns. Another two are searched for from the best of each alone by a trust region, or where
-	// the criterion jumps from one share of αmax for both by steps without slopes; for more it begins
-	// with one share of αmax for all, and goes on by a trust region, or by L-BFGS for one of each column.
+	// Auto chooses one λ by [search.Scan], and C and ε by scans in turn. Any other two λ are searched
+	// by a trust region from the best value of each alone or, if the criterion jumps, by steps without
+	// slopes from the best common share of αmax. With more λ, Auto begins with one share of αmax for all,
+	// and goes on by a trust region, or by L-BFGS with one λ for each column.
 	Auto         Search = "auto"
 	GradientStep Search = "gradient"   // the paper's gradient descent, repaired
 	LineSearch   Search = "linesearch" // gradient descent, each step shortened until the value falls
@@ -41,30 +41,31 @@ func (s Search) Points() bool { return slices.Contains([]Search{Grid, Random, Ha
 type Options struct {
 	Search   Search // "" means Auto
 	PerClass bool   // one λ for each class, from the best share of αmax for all
-	// Precision continues the choice of Auto to the last digits of Tol. Without it one λ
-	// is chosen to a hundredth of the criterion's standard error, a fiftieth where evaluations take long, and a thousandth of its value.
+	// Precision continues the choice of Auto to the last digits that Tol allows. Without it one λ is
+	// chosen to a hundredth of the criterion's standard error, or a fiftieth where evaluations take
+	// long, and to a thousandth of its value.
 	Precision bool
-	// Evaluations is the budget; 0 means 50, 120 where the penalty is not convex or the criterion jumps,
-	// 160 if it has two λ, 100 for C and ε, or the size of the grid, or 15 for one λ of each column after
-	// those for all.
+	// Evaluations is the budget. 0 means 50; 120 if the penalty is not convex or the criterion jumps, or
+	// 160 if there are two λ then; 100 for C and ε; the size of a grid; and with one λ for each column 15,
+	// after those with a common λ.
 	Evaluations int
-	// Points and MinRatio describe the grid: α from αmax down to MinRatio·αmax, where
-	// Random, Halton and TPE draw, too. 0 means 100 and 0.001.
+	// Points and MinRatio describe the grid: α from αmax down to MinRatio·αmax, the range
+	// from which Random, Halton and TPE draw, too. 0 means 100 and 0.001.
 	Points   int
 	MinRatio float64
 	Schedule search.Schedule // of the tolerances; "" means search.Auto
 	Tol      float64         // relative gap asked of inner problems in the end; 0: the objective's own
-	Seed     uint64          // of what is drawn
+	Seed     uint64          // of the random points
 	Progress func(search.Evaluation)
 	Log      *search.Log
 	// From is an earlier choice of nearly the same problem, by Auto, to go on from.
 	From *search.Result
-	// Fresh is the share of new rows, where the earlier ones have stayed in their folds; 0 means
-	// that they have not.
+	// Fresh is the share of new rows if the earlier rows have stayed in their folds; 0 means that
+	// they have not.
 	Fresh float64
 }
 
-// Check returns the error of options that do not go together.
+// Check returns an error if an option is invalid or options do not go together.
 func (o Options) Check() error {
 	o.Search = cmp.Or(o.Search, Auto)
 	switch points := o.Search.Points(); {

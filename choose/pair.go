@@ -12,22 +12,23 @@ import (
 
 const (
 	pairGap      = 1e-4 // relative gap of the points compared, and of the descent
-	pairStop     = 0.01 // standard errors that are not worth a step of the descent
+	pairStop     = 0.01 // gain in standard errors below which the descent ends
 	pairPlain    = 1e-5 // the same as a share of the value, where there is no standard error
-	pairDoubt    = 0.3  // standard errors above the best up to which a mixture is not the last
-	pairLead     = 0.1  // and where the descent begins
-	pairReach    = 9    // how far below the best of a strength alone it is looked for
-	pairAbove    = 4    // and how far above
-	vanishDepth  = 6    // below the Lasso's best, where an ℓ1 strength begins to vanish
-	pairDescents = 4    // of precision, each from the kink at which the last has ended
+	pairDoubt    = 0.3  // standard errors above the best up to which a mixture is followed by another
+	pairLead     = 0.1  // the same, up to which the descent begins at the mixture
+	pairReach    = 9    // how far below its best value alone a strength may go
+	pairAbove    = 4    // how far above the strongest ridge of mixtures the ridge may go
+	vanishDepth  = 6    // how far below the Lasso's best the ℓ1 strength begins to vanish
+	pairDescents = 4    // descents with Precision, at most, each from the kink at which the last one ended
 	pairRefined  = 25   // evaluations of the descent, at most
 )
 
+// noStrength is the λ of a strength of 0.
 var noStrength = math.Inf(-1)
 
-// pair chooses both λ's of an elastic net: the best of its Lasso, of its ridge and of
-// mixtures of both, and from there by a trust region. It ends no worse than the Lasso, the
-// ridge and the null model.
+// pair chooses both λ of an elastic net. It starts a trust region from the best of the Lasso,
+// the ridge and mixtures of both. The result is no worse than the Lasso, the ridge and the
+// null model.
 func (p *Problem) pair(ctx context.Context, s *stages, top []float64, o Options) (*search.Result, error) {
 	if o.From != nil {
 		if result, done, err := p.pairAgain(ctx, s, top, o); done {
@@ -76,8 +77,8 @@ func (p *Problem) pair(ctx context.Context, s *stages, top []float64, o Options)
 	return preferring(single, result, o), err
 }
 
-// strongestRidge returns the largest strength seen at which the ridge is hardly worse than at its best: where rows are
-// fewer than columns that may be decades away, and a ridge as weak as the best does nothing beside a Lasso.
+// strongestRidge returns the largest strength seen at which the ridge is hardly worse than at its best. With fewer rows
+// than columns it may be decades above the best strength, and a ridge as weak as the best has no effect beside a Lasso.
 func strongestRidge(ridge *search.Result) float64 {
 	best := ridge.Best
 	strongest := best.LogLambda[1]
@@ -101,7 +102,7 @@ func preferring(single search.Evaluation, r *search.Result, o Options) *search.R
 	return r
 }
 
-// worth is the gain from a point below which a Lasso or a ridge is preferred.
+// worth returns the gain over a Lasso or a ridge below which that is preferred to a mixture.
 func (o Options) worth(at search.Evaluation) float64 {
 	if o.Precision || !(at.StandardError > 0) {
 		return pairPlain * math.Abs(at.Value)
@@ -109,7 +110,8 @@ func (o Options) worth(at search.Evaluation) float64 {
 	return pairStop * at.StandardError
 }
 
-// pairTol returns the relative gap of points that are compared with the best, tol or more where a share of its standard error is.
+// pairTol returns the relative gap of points that are compared with the best: tol or pairGap, whichever is larger, but
+// no more than the standard error of the best allows.
 func (p *Problem) pairTol(tol float64, best search.Evaluation) float64 {
 	tol = max(tol, pairGap)
 	if null := p.Null().Value; best.StandardError > 0 && null > 0 {
@@ -118,10 +120,10 @@ func (p *Problem) pairTol(tol float64, best search.Evaluation) float64 {
 	return tol
 }
 
-// mixtures compares the best of the Lasso and the ridge with mixtures of both, shares a and
-// 1 − a of their strengths, from its own side on for as long as they gain, or are hardly above the
-// best. A descent in both λ's begins at from: at the best mixture if it is hardly above the best
-// point, since a Lasso or a ridge is a minimum in one of the two already.
+// mixtures compares the best of the Lasso and the ridge with mixtures of both, which have shares a and
+// 1 − a of their strengths. It begins with the mixture closest to the best, and goes on as long as
+// mixtures gain or are hardly above the best. A descent in both λ begins at from: the best mixture if
+// that is hardly above the best point, since a Lasso or a ridge is already a minimum in one of the two λ.
 func (p *Problem) mixtures(ctx context.Context, s *stages, best *search.Result, l, r float64) (result *search.Result, from search.Evaluation, err error) {
 	if c, ok := p.Objective.(hasCurvature); ok {
 		c.AskCurvature()
@@ -145,7 +147,7 @@ func (p *Problem) mixtures(ctx context.Context, s *stages, best *search.Result, 
 		}
 		mixed, err := s.run(asIs, func(options search.Options) (*search.Result, error) {
 			options.Tol, options.Schedule = p.pairTol(options.Tol, best.Best), search.Exact
-			return search.Point(ctx, startingAt{stepping{p}, first, []float64{l, noStrength}}, at, options) // the Lasso's solutions are sparse
+			return search.Point(ctx, startingAt{stepping{p}, first, []float64{l, noStrength}}, at, options) // starts from the Lasso, whose solutions are sparse
 		})
 		if mixed == nil || err != nil {
 			return best, lead(), err
@@ -162,8 +164,8 @@ func (p *Problem) mixtures(ctx context.Context, s *stages, best *search.Result, 
 	return best, lead(), nil
 }
 
-// startingAt is an objective whose evaluation at one point begins at the solutions of another,
-// where those are kept.
+// startingAt is an objective whose evaluation at one point starts from the solutions of another
+// point, if these are kept.
 type startingAt struct {
 	search.Objective
 	at, from []float64
@@ -177,7 +179,8 @@ func (b startingAt) Eval(ctx context.Context, r search.Request) (search.Evaluati
 	return b.Objective.Eval(ctx, r)
 }
 
-// boxAround is the box of a descent in both λ's, given the best of each strength alone and the strongest ridge that mixtures take.
+// boxAround returns the box of a descent in both λ, given the best value of each strength alone and the strongest ridge
+// of mixtures.
 func boxAround(l, r, strongest float64, top []float64) search.Box {
 	return search.Box{
 		Lower: []float64{l - pairReach, r - pairReach},
@@ -185,7 +188,7 @@ func boxAround(l, r, strongest float64, top []float64) search.Box {
 	}
 }
 
-// descendBoth goes on from a point in both λ's.
+// descendBoth searches from a point in both λ, by a trust region.
 func (p *Problem) descendBoth(ctx context.Context, s *stages, best *search.Result, from search.Evaluation, l float64, box search.Box, o Options) (*search.Result, error) {
 	start := slices.Clone(from.LogLambda)
 	for i := range start {
@@ -228,8 +231,8 @@ func (p *Problem) descendBoth(ctx context.Context, s *stages, best *search.Resul
 	return result, err
 }
 
-// descendAgain runs a trust region, and again from a kink where it ends at one for as long
-// as that gains: a valley may go on where the curvature of its floor is learnt anew.
+// descendAgain runs a trust region, and runs it again from the kink at which it ends, as long
+// as that gains: a valley may lead on once the curvature of its floor is learnt anew.
 func descendAgain(ctx context.Context, f search.Objective, start []float64, box search.Box, options search.Options) (*search.Result, error) {
 	var all *search.Result
 	for range pairDescents {
@@ -242,7 +245,7 @@ func descendAgain(ctx context.Context, f search.Objective, start []float64, box 
 		gained := all == nil || r.Best.Value < all.Best.Value
 		if all != nil {
 			if worth := float64(options.Stop * math.Abs(all.Best.Value)); r.Status == outcome.Budget && !(r.Best.Value < all.Best.Value-worth) {
-				r.Status = all.Status // the kink stays an end
+				r.Status = all.Status // the search still ended at the kink
 			}
 			r.Evaluations = append(all.Evaluations, r.Evaluations...)
 			if !gained {

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// mostPoints is what a grid may have: all of them are held.
+// mostPoints is the largest size of a grid, whose points are all held in memory.
 const mostPoints = 1_000_000
 
 // grid returns the points of a grid search: for two λ's, the product of two
@@ -38,7 +38,7 @@ func (o Options) grid(top []float64) ([][]float64, error) {
 	return points, nil
 }
 
-// span returns the length of a grid, ln of its least share of αmax.
+// span returns ln of a grid's least share of αmax.
 func (o Options) span() (float64, error) {
 	ratio := cmp.Or(o.MinRatio, 0.001)
 	if !(ratio > 0 && ratio <= 1) {

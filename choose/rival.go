@@ -9,12 +9,12 @@ import (
 )
 
 const (
-	rivalWithin = 0.3 // standard errors above the best that a rival is at most
-	rivalApart  = 0.5 // from the best, in the logarithm of C or of ε
+	rivalWithin = 0.3 // standard errors above the best up to which a point is a rival
+	rivalApart  = 0.5 // its least distance from the best, in ln C or ln ε
 )
 
-// fromRival scans by turns from another point. The result is no worse than before, and it has converged if it
-// had, even where evaluations have run out.
+// fromRival scans by turns from another point. The result is no worse than best, and has the status of best if the
+// evaluations run out.
 func (p *Problem) fromRival(ctx context.Context, s *stages, best *search.Result, rival search.Evaluation, o Options, across int) (*search.Result, error) {
 	before, status := best.Best, best.Status
 	best.Best = rival
@@ -28,9 +28,9 @@ func (p *Problem) fromRival(ctx context.Context, s *stages, best *search.Result,
 	return result, err
 }
 
-// rivalTo is the least dip of a line other than the best point, or where there is none the best point apart from it, through
-// which there has been a line along one coordinate only, and the other one: where a row more or less bends the
-// criterion, lines step over dips.
+// rivalTo returns the lowest dip of a line seen that is apart from the best point or, if there is none, the lowest
+// other point apart from it. A line must have gone through it along one coordinate only, and across is the other
+// coordinate. Every row that enters or leaves the tube bends the criterion, and lines may step over dips.
 func rivalTo(best search.Evaluation, done []search.Evaluation) (rival search.Evaluation, across int, ok bool) {
 	limit, dip := best.Value+float64(rivalWithin*best.StandardError), false
 	for _, e := range done {
@@ -49,7 +49,7 @@ func rivalTo(best search.Evaluation, done []search.Evaluation) (rival search.Eva
 	return rival, across, ok
 }
 
-// beside reports whether two points are hardly apart.
+// beside reports whether two points are less than rivalApart from each other in both coordinates.
 func beside(a, b search.Evaluation) bool {
 	for k, l := range a.LogLambda {
 		if math.Abs(l-b.LogLambda[k]) >= rivalApart {
@@ -59,7 +59,7 @@ func beside(a, b search.Evaluation) bool {
 	return true
 }
 
-// dips reports whether the nearest evaluations on a line along a coordinate, on both sides, are higher.
+// dips reports whether, on the line through e along a coordinate, the nearest evaluations on both sides are higher.
 func dips(e search.Evaluation, along int, done []search.Evaluation) bool {
 	nearest := [2]float64{math.Inf(-1), math.Inf(1)}
 	var value [2]float64
@@ -77,7 +77,7 @@ func dips(e search.Evaluation, along int, done []search.Evaluation) bool {
 	return value[0] > e.Value && value[1] > e.Value // 0 where there is none
 }
 
-// lies reports whether an evaluation is on a line along a coordinate.
+// lies reports whether an evaluation is on a line along a coordinate, with at least two others.
 func lies(e search.Evaluation, along int, done []search.Evaluation) bool {
 	others := 0
 	for _, f := range done {

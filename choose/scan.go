@@ -9,34 +9,34 @@ import (
 )
 
 const (
-	freeWork   = 15e6 // nanoseconds of work that a scan may always spend
-	cheapPoint = 30e6 // of a point of two λ up to which it is cheap
-	freePasses = 5    // passes over X of all folds, likewise
-	foldsAbove = 0.5  // how far above αmax of all rows those of folds are taken to be, at least, where there are several λ
-	ridgeAbove = 3    // how far above its αmax a ridge is looked for
-	ridgeStep  = 3
-	ridgeDepth = 24   // a billionth of αmax
-	dualBefore = 7    // how far before the first C an SVM is looked for
-	dualFloor  = 20   // from there on
-	dualFree   = 32   // times the work that is free: the way up is long, and doubts come after it
-	turnsFree  = 16   // of each of several lines along C
-	tubeFree   = 8    // likewise, along ε
-	tubeAbove  = 3    // how far above its unit ε is looked for: twice the standard deviation of the target
-	tubeFirst  = 0.5  // from there to the first point
-	tubeFloor  = 7    // and how far below that, at least
-	tubeFades  = 0.7  // where it is the standard deviation of the target
-	tubeRough  = 1    // and how rough the criterion is above that
-	dualKink   = 1e-3 // before the first row is free: there slopes jump
-	dualRough  = 0.2  // of C alone
-	unitsRough = 1.4  // of C and ε at once
-	costRough  = 0.25 // where ε stays: of what C does far less than of what ε does
-	rough      = 0.25 // of the others that are not smooth
-	lossRough  = 0.35 // where the loss is not quadratic
-	jumpStep   = 0.2  // under a penalty that is not convex
-	jumpReach  = 1.5  // of its slopes, as that of the others
+	freeWork   = 15e6 // work, in nanoseconds, that a scan may always spend
+	cheapPoint = 30e6 // work up to which an evaluation at two λ is cheap
+	freePasses = 5    // number of passes over X for all folds that a scan may always spend in addition
+	foldsAbove = 0.5  // the least distance of ln αmax of the folds above that of all rows, as assumed for several λ
+	ridgeAbove = 3    // how far above its αmax the path of a ridge begins
+	ridgeStep  = 3    // its step
+	ridgeDepth = 24   // its depth: a billionth of αmax
+	dualBefore = 7    // how far before the first C the path of an SVM begins
+	dualFloor  = 20   // depth of its floor
+	dualFree   = 32   // factor on the free work for C: the path is long, and points placed by doubt follow it
+	turnsFree  = 16   // factor for each of several lines along C
+	tubeFree   = 8    // factor for a line along ε
+	tubeAbove  = 3    // how far above its unit the path of ε begins: at twice the standard deviation of the target
+	tubeFirst  = 0.5  // depth of its first point
+	tubeFloor  = 7    // depth of its floor
+	tubeFades  = 0.7  // depth at which ε is the standard deviation of the target
+	tubeRough  = 1    // roughness of the criterion before that depth
+	dualKink   = 1e-3 // distance of the first point before the C at which the first row is free, where slopes jump
+	dualRough  = 0.2  // roughness along C, without ε
+	unitsRough = 1.4  // roughness along C and ε together
+	costRough  = 0.25 // roughness along C where ε is fixed: the effect of C is far less rough than that of ε
+	rough      = 0.25 // roughness of all other criteria that are not smooth
+	lossRough  = 0.35 // the same where the loss is not quadratic
+	jumpStep   = 0.2  // step where the criterion jumps
+	jumpReach  = 1.5  // reach of slopes there, as long as the step of other paths
 )
 
-// scan chooses one λ, or the share of αmax for all.
+// scan chooses one λ, or one share of αmax for all λ.
 func (p *Problem) scan(ctx context.Context, f search.Objective, o Options, options search.Options) (*search.Result, error) {
 	l := search.ScanOptions{
 		Options: options, Precision: o.Precision, Earlier: o.earlier(f), Fresh: o.Fresh, Null: p.Null(), Free: freeWork + float64(freePasses*p.Pass), Rough: rough,
@@ -78,7 +78,7 @@ func (p *Problem) scan(ctx context.Context, f search.Objective, o Options, optio
 	return search.Scan(ctx, f, l)
 }
 
-// origin is λ where a scan begins: at αmax, or where the first fold has its own above that.
+// origin returns the λ at which a scan begins: ln αmax of all rows or, if that is larger, of the folds.
 func (p *Problem) origin() float64 {
 	switch t, ok := p.Objective.(withMaximum); {
 	case len(p.Top) > 1:
@@ -93,7 +93,7 @@ func (p *Problem) origin() float64 {
 	}
 }
 
-// alongCost has a scan go up along C.
+// alongCost sets the options of a scan up along C.
 func (p *Problem) alongCost(l *search.ScanOptions) {
 	l.Origin = kernels.Log(p.Start) - dualBefore
 	if s, ok := p.Objective.(withStraight); ok {

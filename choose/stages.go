@@ -5,15 +5,15 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// stages are searches in a row, on one budget and one log.
+// stages are successive searches that share one budget and one log.
 type stages struct {
 	options search.Options
 	done    []search.Evaluation
 }
 
-// run runs the next search, which finds its share of budget and log in the options;
-// lift says what its evaluations are in all coordinates. The result is that of all
-// searches so far, but for the status; nil where the arguments are refused.
+// run runs the next search, whose options have what is left of the budget and the log.
+// lift converts its evaluations to all coordinates. The result is that of this search,
+// with the evaluations of all searches so far; nil if the arguments are refused.
 func (s *stages) run(lift func(search.Evaluation) search.Evaluation, method func(search.Options) (*search.Result, error)) (*search.Result, error) {
 	o := s.options
 	o.Evaluations -= len(s.done)
@@ -33,14 +33,15 @@ func (s *stages) run(lift func(search.Evaluation) search.Evaluation, method func
 	return result, err
 }
 
-// further reports whether a search is to be followed by another.
+// further reports whether another search may follow one with this result.
 func (s *stages) further(r *search.Result, err error) bool {
 	return err == nil && r.Status.OK() && r.Status != outcome.Flat && s.options.Evaluations > len(s.done)
 }
 
 func asIs(e search.Evaluation) search.Evaluation { return e }
 
-// noWorse puts the best point of an earlier search in place of a worse one.
+// noWorse replaces the best point of a result by that of an earlier one if it is worse, and
+// returns the result with Seen of the earlier one if it has none.
 func noWorse(result, earlier *search.Result) *search.Result {
 	if result != nil && (result.Best.LogLambda == nil || !(result.Best.Value <= earlier.Best.Value)) {
 		result.Best = earlier.Best

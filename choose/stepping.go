@@ -6,8 +6,8 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// stepping is an objective whose slopes are to step by: what they are off by is not computed,
-// which may cost more than they do.
+// stepping is an objective whose gradients are good enough for steps: their error bounds, which may
+// cost more than the gradients, are not computed.
 type stepping struct{ search.Objective }
 
 // Eval implements [search.Objective].
@@ -16,8 +16,8 @@ func (s stepping) Eval(ctx context.Context, r search.Request) (search.Evaluation
 	return s.Objective.Eval(ctx, r)
 }
 
-// stepped returns an objective for a descent that ends in standard errors, and f itself for one that
-// goes on to the last digits.
+// stepped returns f as the objective of a descent: as [stepping] if the descent is as exact as the standard
+// error asks for, or f itself if it goes on to the last digits or is not by Auto.
 func (o Options) stepped(f search.Objective) search.Objective {
 	if o.Precision || o.Search != Auto {
 		return f

@@ -9,17 +9,17 @@ import (
 )
 
 const (
-	tubeScans  = 8    // along C and along ε, by turns, at most
-	tubeStop   = 0.01 // standard errors that are not worth another
-	tubeRivals = 2    // other points that are followed
-	// alongBefore is how much less far below the best C a scan along it begins than one from nothing.
+	tubeScans  = 8    // scans along C and ε in turn, at most
+	tubeStop   = 0.01 // gain in standard errors below which no other scan follows
+	tubeRivals = 2    // other points that are followed, at most
+	// alongBefore makes a scan along C begin dualBefore − alongBefore below the best C.
 	alongBefore = 3
 )
 
-// tube chooses the strengths of a regression by support vectors: on the line on which both are the same
-// multiple of their units, then along C and along ε by turns for as long as that gains. The criterion is
-// rough, which scans are made for; while work is cheap the best points that they have seen elsewhere are followed likewise.
-// With precision a trust region follows.
+// tube chooses C and ε of a regression by support vectors: on the line on which both are the same multiple
+// of their units, then along C and along ε in turn as long as that gains. It uses scans, since the criterion
+// is rough. While work is cheap, it then follows the best other points that the scans have seen in the same
+// way. With Precision, a trust region follows.
 func (p *Problem) tube(ctx context.Context, s *stages, top []float64, o Options) (best *search.Result, err error) {
 	known := &recalling{Objective: p.Objective}
 	whole := *p
@@ -53,11 +53,11 @@ func (p *Problem) tube(ctx context.Context, s *stages, top []float64, o Options)
 	return noWorse(result, best), err
 }
 
-// byTurns scans along C and along ε, or with across 1 the other way about, from the best point for as long as that
-// gains. While work is cheap every scan goes all the way; others go on from the last along the same, or from the
-// best point.
+// byTurns scans along C and along ε in turn, or beginning with ε if across is 1, from the best point as long as that
+// gains. While evaluations are cheap, every scan follows a whole path; otherwise it resumes the last scan along the
+// same coordinate or, if there is none, starts at the best point.
 func (p *Problem) byTurns(ctx context.Context, s *stages, best *search.Result, o Options, across int) (*search.Result, error) {
-	var scans [2]*search.Result // the last along each
+	var scans [2]*search.Result // the last scan along each coordinate
 	for k := 0; k < tubeScans && s.further(best, nil); k++ {
 		free := (k + across) % 2
 		on := axis{p.Objective, free, best.Best.LogLambda[1-free]}
@@ -84,7 +84,7 @@ func (p *Problem) byTurns(ctx context.Context, s *stages, best *search.Result, o
 	return best, nil
 }
 
-// along scans C or ε through a point that has been evaluated.
+// along scans along C or ε, through a point that has been evaluated.
 func (p *Problem) along(ctx context.Context, s *stages, on axis, at search.Evaluation, o Options) (*search.Result, error) {
 	one := *p
 	if here, ok := on.lower(without(at)); ok && o.From == nil {
@@ -97,7 +97,7 @@ func (p *Problem) along(ctx context.Context, s *stages, on axis, at search.Evalu
 	lift := func(e search.Evaluation) search.Evaluation {
 		slope := e.Gradient
 		e = on.lift(e)
-		e.Gradient = slope // the other one is not known
+		e.Gradient = slope // the slope along the other coordinate is not known
 		return e
 	}
 	return s.run(lift, func(options search.Options) (*search.Result, error) {
@@ -105,13 +105,13 @@ func (p *Problem) along(ctx context.Context, s *stages, on axis, at search.Evalu
 	})
 }
 
-// without returns an evaluation without the slope, which is along another line.
+// without returns an evaluation without its gradient, which is along another line.
 func without(e search.Evaluation) search.Evaluation {
 	e.Gradient = nil
 	return e
 }
 
-// recalling is an objective that answers again what it has answered.
+// recalling is an objective that keeps its evaluations, and returns them again for requests that they satisfy.
 type recalling struct {
 	Objective
 	answers []search.Evaluation

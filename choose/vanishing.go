@@ -8,13 +8,13 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// vanishing is an objective whose first strength may vanish. From a floor on down its
-// coordinate t is the strength α itself, in units of the floor's,
+// vanishing is an objective whose first strength may vanish. Below a floor its
+// coordinate t is the strength α itself, in units of the floor's strength,
 //
 //	λ = floor + ln(1 + t − floor), t < floor,
 //
-// since slopes in λ die away there as α does: what is left to gain is a step of 1 away.
-// Above the floor t is λ.
+// since slopes in λ vanish there in proportion to α. In t a strength of 0 is only a step
+// of 1 below the floor. Above the floor t is λ.
 type vanishing struct {
 	search.Objective
 	floor float64
@@ -31,7 +31,7 @@ func (v vanishing) Eval(ctx context.Context, request search.Request) (search.Eva
 	return v.at(t, e), err
 }
 
-// at is an evaluation at t.
+// at returns an evaluation in the coordinates t.
 func (v vanishing) at(t []float64, e search.Evaluation) search.Evaluation {
 	share := v.share(t)
 	e.LogLambda = t
@@ -49,7 +49,7 @@ func (v vanishing) at(t []float64, e search.Evaluation) search.Evaluation {
 	return e
 }
 
-// share returns what the strength at t is of the floor's, 1 above it.
+// share returns the strength at t divided by the floor's, 1 above the floor.
 func (v vanishing) share(t []float64) float64 { return min(1, 1+(t[0]-v.floor)) }
 
 // lambda returns λ at t.
@@ -70,7 +70,7 @@ func (v vanishing) coordinates(lambda []float64) []float64 {
 	return t
 }
 
-// lift names an evaluation by λ.
+// lift returns an evaluation in the coordinates λ.
 func (v vanishing) lift(e search.Evaluation) search.Evaluation {
 	if e.LogLambda == nil {
 		return e

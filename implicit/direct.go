@@ -30,7 +30,7 @@ type direct struct {
 	x, y           []float64 // scratch on all columns
 	least          float64   // 1/τ
 	sure           float64   // 1 − ετ
-	leverage       float64   // see [Solver.leverage]; 0 until it is asked for
+	leverage       float64   // see [Solver.leverage]; 0 until it is computed
 
 	representatives []int32   // r columns
 	place           []int32   // for each column, the position of the column that it copies among representatives; nil: no copies

@@ -46,7 +46,7 @@ func (s *Solver) forward(ctx context.Context, g model.Penalty, i int, at Point, 
 		// B = −α₂β has the error −α₂A⁻¹ρ.
 		off += float64(min(1/mu, ridge/(float64(b.least*mu)*slices.Min(s.diag))) * h * b.rho)
 		if b.rho > 0 {
-			off += float64(b.reach*b.rho*b.rho) / mu // and the slope moves along: α₂ρᵀA⁻¹K·A⁻²ρ
+			off += float64(b.reach*b.rho*b.rho) / mu // the slope moves, too: α₂ρᵀA⁻¹K·A⁻²ρ
 		}
 	}
 	s.out.ErrorBound = max(s.out.ErrorBound, off+s.slopeRounding(at, outer, s.x, b.prediction))
@@ -79,12 +79,12 @@ func (s *Solver) adjoint(ctx context.Context, g model.Penalty, at Point, outer O
 		g.Sensitivity(i, at.Support, at.Coef, s.h)
 		s.out.Gradient = append(s.out.Gradient, s.k.Dot(s.h, s.x))
 		bound := float64(s.norm(s.h)*off)/mu + rounding
-		if i == 1 { // B = −α₂β is off by −α₂A⁻¹ρ
+		if i == 1 { // B = −α₂β has the error −α₂A⁻¹ρ
 			for k, d := range s.diag {
 				s.q[k] = math.Sqrt(g.Ridge()/d) * s.x[k]
 			}
 			bound += math.Sqrt(g.Ridge()) * s.k.Nrm2(s.q) * b.rho / math.Sqrt(b.least*mu)
-			bound += float64(drift*b.rho) / mu // and the slope moves along: α₂ρᵀA⁻¹K·A⁻²ρ
+			bound += float64(drift*b.rho) / mu // the slope moves, too: α₂ρᵀA⁻¹K·A⁻²ρ
 		}
 		s.out.ErrorBound = max(s.out.ErrorBound, bound)
 	}

@@ -30,8 +30,9 @@ type Separable interface {
 }
 
 // Generic returns the hypergradient at β for any smooth datafit and separable penalty: algorithm 5 of
-// Bertrand et al. in its general form. step is a γ ≤ 1/L for which β is a fixed point of β ↦ prox_{γg}(β −
-// γ∇f(β)); KKT is the distance of β from a fixed point, in units of the gradient. outer is ∇C(β), p entries.
+// Bertrand et al. in its general form. step is a γ ≤ 1/L for which β is a fixed point of
+// β ↦ prox_{γg}(β − γ∇f(β)); KKT is the distance of β from a fixed point, in units of the gradient. outer is
+// ∇C(β), p entries.
 //
 // With π = ∂_z prox on the support S, A = I − diag(π)(I − γ∇²f_SS) is not symmetric where π varies. The
 // system solved, diag(1/π)·A·J_S = diag(1/π)·B, is symmetric, and positive definite where the solution is

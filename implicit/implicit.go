@@ -134,7 +134,7 @@ type Hypergradient struct {
 	// the predictions. Criteria that couple several problems need both. They are computed for one
 	// hyperparameter of a loss that is not quadratic.
 	MotionNorm, ErrorNorm float64
-	Iterations            int // iterations of conjugate gradients
+	Iterations            int // of conjugate gradients
 	// Work is the cost of the linear systems by the cost model of package support, in nanoseconds on one core
 	// of a 2020s server: counted, not measured. [Generic] does not count it.
 	Work float64
@@ -220,8 +220,8 @@ func NewSharing(fit model.Datafit, cache *support.Gram) *Solver {
 	return s
 }
 
-// Solve returns the hypergradient at a point. The error is an [outcome.Error]
-// about the arguments; what the numbers are worth is in the result's status.
+// Solve returns the hypergradient at a point. The error is an [outcome.Error] about the arguments; the
+// result's status says whether the numbers can be trusted.
 func (s *Solver) Solve(ctx context.Context, g model.Penalty, at Point, outer Outer, opts Options) (*Hypergradient, error) {
 	s.store.ClearWork()
 	s.ended = ctx.Err

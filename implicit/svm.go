@@ -40,15 +40,15 @@ type SVMHypergradient struct {
 //
 // (the minus sign is missing in appendix A of the paper). So ∂w/∂λ is the component of ΣCᵢyᵢxᵢ, the sum over
 // S_λ, that is orthogonal to the samples of S: dependent samples make β ambiguous, but neither w nor its
-// derivative. It is also that component of w, which needs the margins only:
+// derivative. The component of w orthogonal to the samples of S is the same, and it needs the margins alone:
 //
 //	Q_SS·z = m_S,  ∂w/∂λ = w − Σ zᵢyᵢxᵢ, the sum over S
 //
 // which always has a solution. It is found by the factor of Q_SS where S is small, else by conjugate
 // gradients on a copy of the samples of S.
 //
-// Every call starts cold. An SVM holds O(n + p) numbers and, of sparse data, the entries
-// of the samples of S twice; it is not safe for concurrent use.
+// Every call solves its system from 0. An SVM holds O(n + p) numbers and, of sparse data, the entries of the
+// samples of S twice; it is not safe for concurrent use.
 type SVM struct {
 	fit *model.SVM
 	k   *kernels.Set
@@ -61,7 +61,7 @@ type SVM struct {
 	w, u        []float64      // p
 	rhs, x, rho []float64      // on S
 	free        free
-	gap, length float64 // ‖w‖
+	gap, length float64 // the duality gap, and ‖w‖
 	out         SVMHypergradient
 }
 

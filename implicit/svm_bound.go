@@ -7,9 +7,9 @@ import (
 	"github.com/seed-45b9a24c/pare/support"
 )
 
-// The error bound of an SVM's gradient. If the free samples S and those at their bound are right, ŵ −
-// w = X_Sᵀ(yQ_SS⁻¹ρ), ρ = 1 − m_S, so that ‖ŵ − w‖² = ρᵀQ_SS⁻¹ρ; the duality gap bounds it, too, whatever S
-// is. ∂w/∂λ depends on the two sets alone, and a linear solve with the residual r leaves an error of length
+// The error bound of an SVM's gradient. If the free samples S and those at their bound are right,
+// ŵ − w = X_Sᵀ(yQ_SS⁻¹ρ), ρ = 1 − m_S, so that ‖ŵ − w‖² = ρᵀQ_SS⁻¹ρ; the duality gap bounds it, too, whatever
+// S is. ∂w/∂λ depends on the two sets alone, and a linear solve with the residual r leaves an error of length
 // √(rᵀQ_SS⁻¹r) in it. Both are bounded by the factor of Q_SS, as in [direct], where S is small, else by a
 // Ritz value over a safety factor.
 type free struct {

@@ -29,7 +29,7 @@ type VectorsPoint struct {
 // of X̃ᵀJ along the face in whose interior w is, and A is made of those components. Many free rows are left
 // to conjugate gradients, except on the simplex.
 //
-// Every call starts from 0. A Vectors is not safe for concurrent use.
+// Every call solves its systems from 0. A Vectors is not safe for concurrent use.
 type Vectors struct {
 	fit     *model.Vectors
 	k       *kernels.Set

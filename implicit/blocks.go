@@ -120,7 +120,7 @@ func (s *Blocks) Solve(ctx context.Context, g model.Blocks, at BlockPoint, slope
 }
 
 // inside reports that the Newton step x, times the safety factor, moves no block of the support to 0, and no
-// entry that has a kink of its own.
+// entry with a kink of its own.
 func (s *Blocks) inside(g model.Blocks, x []float64) bool {
 	for _, block := range s.system.Blocks {
 		var moved, size float64

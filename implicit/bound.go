@@ -8,9 +8,9 @@ import (
 )
 
 // The error bound of a gradient. Let the exact solution be β + δβ, with δβ = A⁻¹ρ to first order and ρ the
-// residual of the optimality conditions on the support. The criterion's slope on the support is there that at
-// β plus K·δβ, K = X̃_Sᵀdiag(C″)X̃_S. With r the residual of the linear solve, the error of the gradient
-// ∇Cᵀ_S·A⁻¹B is
+// residual of the optimality conditions on the support. The criterion's slope on the support at the exact
+// solution is its slope at β plus K·δβ, K = X̃_Sᵀdiag(C″)X̃_S. With r the residual of the linear solve, the
+// error of the gradient ∇Cᵀ_S·A⁻¹B is
 //
 //	hᵀA⁻¹r + JᵀK·A⁻¹ρ,  h = ∇C_S, J = A⁻¹B solved for; or
 //	Bᵀ(A⁻¹r + A⁻¹K·A⁻¹ρ),  v = A⁻¹h solved for

@@ -47,8 +47,8 @@ func (p Point) withBound() (columns []int32, coef []float64) {
 	return append(columns, p.held[at:]...), append(coef, p.heldCoef[at:]...)
 }
 
-// withZeros inserts zeros for the held columns into vectors over the free columns of the point, which v has
-// one after the other.
+// withZeros inserts zeros for the held columns into v, which holds vectors over the free columns of the
+// point, one after the other.
 func (p Point) withZeros(v []float64) []float64 {
 	free := len(p.Support)
 	if len(p.held) == 0 || free == 0 {
@@ -77,8 +77,8 @@ func boundSlack(g model.Penalty, j int32, b, z float64) float64 {
 }
 
 // proveAtBound includes the margin of a coefficient at its bound in the dual margin, and reports whether the
-// coefficient of the exact solution is proved to be there: the correlation of the solution is within reach of
-// this one.
+// coefficient of the exact solution is proved to be at the bound, given that its correlation differs from z
+// by at most reach.
 func (c *Certificate) proveAtBound(slack, z, reach float64) bool {
 	c.DualMargin = min(c.DualMargin, max(0, slack/math.Abs(z)))
 	return slack > reach

@@ -1,5 +1,5 @@
-// Package inner states and solves the inner problem of every kind of model on all rows. Package
-// bilevel has the same problems on parts of the rows; each [Problem] says how it states them.
+// Package inner states and solves the inner problem of every kind of model on all rows. Package bilevel
+// solves the same problems on parts of the rows; each [Problem] tells it how to state them.
 package inner
 
 import (

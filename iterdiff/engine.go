@@ -208,8 +208,8 @@ func relativeTo(change, gradient, parts float64) float64 {
 
 const leastShare = 1e-6
 
-// descend runs epochs until the stopping rule is met, at epoch look at the earliest, or until there are until
-// epochs. The status Converged only means that nothing failed.
+// descend runs epochs until the stopping rule is met, at epoch look at the earliest, but no further than
+// epoch until. The status Converged only means that nothing failed.
 func (e *engine) descend(ctx context.Context, until, look int) outcome.Status {
 	nextLook := look
 	for e.epoch < until {

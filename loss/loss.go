@@ -37,8 +37,8 @@ type Loss interface {
 	Third(k *kernels.Set, y, m, out []float64)
 	// Divergence sets out[i] = ℓ(yᵢ, mᵢ) + ℓ*(yᵢ, −ρ̃ᵢ) + ρ̃ᵢmᵢ ≥ 0, the gap in the Fenchel–Young inequality
 	// for mᵢ and the dual point ρ̃ᵢ = cᵢρᵢ, 0 ≤ cᵢ ≤ 1. (ρ is Slope's at m. Every such point is feasible, as
-	// 0 and −ρ are in the domain of the conjugate ℓ*.) The divergence is 0 at c = 1, and is best written in 1
-	// − c, or small duality gaps lose their digits.
+	// 0 and −ρ are in the domain of the conjugate ℓ*.) The divergence is 0 at c = 1, and is best written in
+	// terms of 1 − c, or small duality gaps lose their digits.
 	Divergence(k *kernels.Set, y, m []float64, at Dual, out []float64)
 	// Smoothness returns a bound L of ℓ″ over all m; ok is false where there is none.
 	Smoothness() (bound float64, ok bool)

@@ -314,8 +314,8 @@ func bend(x float64) float64 {
 	return float64((float64(q8*x4)+q4)*x4) + q0
 }
 
-// entropy returns (1 + x)ln(1 + x) − x for small x. With s = x/(2 + x) the logarithm is 2(s + s³/3 + s⁵/5 +
-// …), and the result is xs(1 + s(1 + s)(1/3 + s²/5 + s⁴/7 + …)), which loses no digits.
+// entropy returns (1 + x)ln(1 + x) − x for small x. With s = x/(2 + x) the logarithm is
+// 2(s + s³/3 + s⁵/5 + …), and the result is xs(1 + s(1 + s)(1/3 + s²/5 + s⁴/7 + …)), which loses no digits.
 func entropy(x float64) float64 {
 	s := x / (2 + x)
 	return float64(x*s) * entropySeries(s)

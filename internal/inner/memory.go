@@ -124,8 +124,8 @@ const (
 	usualMoment    = 4   // per column and pair of scores
 )
 
-// UsualBytes returns the expected memory, in bytes, of own problems on all rows and lanes problems of folds,
-// with Gram matrices of gram columns.
+// UsualBytes returns the expected memory, in bytes, of own + lanes problems, own of them on all rows and
+// lanes on folds, with Gram matrices of gram columns.
 func (s *Statement) UsualBytes(own, lanes, gram int) int64 {
 	rows, columns := s.X.Dims()
 	n, p, values := float64(rows), float64(columns), float64(s.X.NNZ())

@@ -86,7 +86,7 @@ func (m *onVectors) Units() []float64 {
 	return []float64{kernels.Log(spread * c), kernels.Log(0.1 * spread)}
 }
 
-// Start implements [Problem]: several strengths are in their units.
+// Start implements [Problem]: 1 for several strengths, which are relative to Units, else C.
 func (m *onVectors) Start() float64 {
 	if len(m.top) > 1 {
 		return 1

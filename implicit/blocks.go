@@ -45,7 +45,7 @@ type BlockPoint struct {
 
 const (
 	blockEdge   = 1e-10 // a margin up to which an entry counts as about to leave 0
-	blockDoubt  = 10    // an entry may leave 0 where its margin, times the largest correlation, is at most this multiple of the KKT residual
+	blockDoubt  = 10    // the multiple of the KKT residual up to which a margin, times the largest correlation, leaves doubt
 	blockSafety = 10    // safety factor of the error bounds
 	blockTol    = 1e-11 // tolerance of conjugate gradients
 	slopeTol    = 1e-5  // their tolerance for a rough gradient

@@ -100,7 +100,7 @@ func (s *Solver) curvatureChange() float64 {
 	if s.curved == nil {
 		return 0
 	}
-	concordance, _ := s.curved.Concordance() // of the pieces between the jumps, where the curvature jumps; errorTerms has the jumps
+	concordance, _ := s.curved.Concordance() // of the pieces between jumps, where the curvature jumps; errorTerms has the jumps
 	return concordance * s.k.MaxAbs(s.u)
 }
 

@@ -128,7 +128,7 @@ func (s *Solver) confirm(ctx context.Context, g model.Penalty, at Point, outer O
 		case knot, !s.inside(g, at, d, mu):
 			s.out.Status = outcome.NotDifferentiable
 		}
-	case found == deficient, knot, !(moved < clearance), !s.inside(g, at, d, mu): // a change of the support may be within reach
+	case found == deficient, knot, !(moved < clearance), !s.inside(g, at, d, mu): // the solution may have another support
 		s.out.Status = outcome.SupportUncertified
 	}
 }

@@ -33,7 +33,7 @@ type direct struct {
 	leverage       float64   // see [Solver.leverage]; 0 until it is computed
 
 	representatives []int32   // r columns
-	place           []int32   // for each column, the position of the column that it copies among representatives; nil: no copies
+	place           []int32   // for each column, the position among representatives of the column it copies; nil: no copies
 	sign            []float64 // the sign of each copy
 	count           []float64 // K, the numbers of copies
 	z               []float64 // scratch on representatives

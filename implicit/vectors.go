@@ -233,8 +233,8 @@ func (s *Vectors) move(ctx context.Context, at VectorsPoint, i int, epsilon floa
 	s.motion = s.rounding(s.a, s.w, moved)
 }
 
-// spread sets out to the movement of all predictions, given the movement of a in rhs for the free rows and in
-// s.a for the others.
+// spread sets out to the movement of all predictions, given the movement of the dual variables: in rhs for
+// the free rows, in a for the others.
 func (s *Vectors) spread(at VectorsPoint, shift float64, out []float64) {
 	for k, r := range at.Free {
 		s.a[r] = s.system.rhs[k]

@@ -16,8 +16,8 @@ type reverseMode struct {
 	a, u                  []float64 // v = a − Zᵀu
 	uOff                  float64
 	credited              float64 // Σ|vⱼ·∂_λ prox|
-	remainder             float64 // estimate of what epochs before the first would have added, from the epochs on the last support
-	since                 int     // the epoch before the first of these
+	remainder             float64 // estimate, from the epochs on the last support, of what epochs before the first would have added
+	since                 int     // the epoch before the first one on the last support
 	reversed              int64
 	recomputed            int
 }
@@ -223,7 +223,7 @@ func (e *engine) reverseTape(ctx context.Context, last int) bool {
 		if !back(ctx, steps) {
 			return false
 		}
-		if rest := e.turning.remaining(e.credited-credited, e.credited); last > e.since { // earlier epochs do not count: contributions there may end at a coordinate that did not move
+		if rest := e.turning.remaining(e.credited-credited, e.credited); last > e.since { // in earlier epochs, contributions may end at a coordinate that did not move
 			e.remainder = min(e.remainder, rest)
 		}
 		if e.opts.Watch != nil {

@@ -164,7 +164,7 @@ func (l logistic) StepBy(sums [3]float64) float64 {
 	negative := l.total - l.positive
 	expected, rest := l.positive-slope, negative+slope
 	odds := l.logOdds - kernels.Log(expected/rest)
-	if math.Abs(slope) <= slight*min(l.positive, negative) { // where predictions are far from 0, the difference above is all rounding
+	if math.Abs(slope) <= slight*min(l.positive, negative) { // the difference above may be all rounding, where predictions are far from 0
 		odds = slope/l.positive + slope/negative
 	}
 	step := math.Abs(odds * expected / l.total * rest / bend)

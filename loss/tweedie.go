@@ -209,7 +209,7 @@ func grownHalfway(y, up, down, want, dual float64) float64 {
 const (
 	shifts    = 30
 	halfNear  = 1e-9 // tolerance of a bisection step
-	shiftNear = 1e-4 // tolerance of a Newton step, relative to min(1, |d|): the error of d is then about its square, and that of the divergence the square of that
+	shiftNear = 1e-4 // tolerance of a Newton step, relative to min(1, |d|): the error of d is about its square, that of the divergence the square of that
 )
 
 // shift returns e^{ad} − 1 at the root d of U(e^{ad} − 1) − W(e^{−qd} − 1) = want, which lies

@@ -48,8 +48,8 @@ func Slice[T any](tb testing.TB, n int, edge Edge) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(&region[first])), n)
 }
 
-// Faults reports whether f accesses a forbidden page. A fault inside assembly becomes a panic here, and the
-// rest of f is skipped.
+// Faults reports whether f accesses memory that it must not. A fault inside assembly becomes a panic here,
+// and the rest of f is skipped.
 func Faults(f func()) (fault bool) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {

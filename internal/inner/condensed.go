@@ -27,7 +27,7 @@ func condensedPays(x sparse.Matrix) float64 {
 	if _, dense := x.(*sparse.Dense); dense {
 		return 2
 	}
-	return 1.4 // a pass over a sparse entry costs six times as much, but most of the cost of condensed rows is in their factors
+	return 1.4 // a pass over a sparse entry costs six times as much, but factors are most of the cost of condensed rows
 }
 
 // Condenses reports whether the mean squared error on the given number of folds is better computed on

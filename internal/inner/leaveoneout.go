@@ -83,7 +83,7 @@ func (s *separable) leaveOneOut(ctx context.Context, logLambda []float64, opts c
 	}
 	weights, total := s.of.training(), s.fit.View().Total()
 	from, moved := fit, false
-	if s.columns > 0 && weights == nil { // with few rows each has a large effect on its own score: use the strength of a fit without one row
+	if s.columns > 0 && weights == nil { // with few rows each affects its own score strongly: use the strength of a fit without one row
 		lower := []float64{logLambda[0] + kernels.Log(1-1/total)}
 		if from, err = s.removable(ctx, lower, opts); err != nil {
 			return nil, err

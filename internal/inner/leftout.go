@@ -30,7 +30,7 @@ const (
 	leftOutStep = 1e-4  // step of the differences in λ
 	leftOutTol  = 1e-10 // tolerance of the fits that the differences are of
 	leftOutNull = 1e-6  // distance above ln αmax at which the null model is evaluated
-	farAbove    = 25    // the same above the ln αmax of a ridge, where the fit is the null model to rounding
+	farAbove    = 25    // the same above the ln αmax of a ridge, whose fit there is the null model
 )
 
 // ByLeftOut implements [LeavesOut].

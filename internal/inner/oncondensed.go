@@ -30,8 +30,8 @@ type summable interface {
 	// startNear makes the next solve start at coefficients of X, which it may overwrite.
 	startNear(columns []int32, coef []float64)
 	// loosened returns the cost of errors of the correlations, off by at most off, to the dual point of a
-	// solution: the relative amount by which the dual point has to be scaled, or with a ridge the increase of
-	// the gap.
+	// solution: the relative amount by which the dual point has to be scaled, or with a ridge the change of
+	// its objective.
 	loosened(s *Solution, logLambda, off []float64) (share, objective float64, err error)
 }
 
@@ -51,8 +51,8 @@ func onSums(of *Statement) (summable, error) {
 const (
 	condensedValues = 1 << 20 // entries from which on X is larger than caches near the processor
 	condensedFor    = 64      // least number of rows per column
-	condensedFit    = 40      // largest number of columns for one fit: with more it may be better to leave some out,
-	condensedPath   = 256     // but not for many fits
+	condensedFit    = 40      // largest number of columns for one fit: with more it may be better to leave columns out
+	condensedPath   = 256     // largest number of columns for many fits
 	pathPasses      = 100     // passes over sparse X that many fits take at least
 	usualTol        = 1e-6    // the default tolerance of package cd
 )
@@ -74,7 +74,8 @@ func (s *Statement) tall(most int) bool {
 	return s.condensable() && p <= most && n >= condensedFor*p && s.X.NNZ() >= condensedValues && s.sumsPay() && len(s.Y) == n && sparse.CheckWeights(s.Kernels, s.Weights, n) == nil
 }
 
-// sumsPay reports whether all products of columns cost less than the passes over X that many fits take: on dense data they do.
+// sumsPay reports whether all products of columns cost less than the passes over X that many fits take, as
+// they do on dense data.
 func (s *Statement) sumsPay() bool {
 	_, dense := s.X.(*sparse.Dense)
 	return dense || bilevel.SumsCost(s.X) <= float64(pathPasses*PassCost(s.X)*float64(s.X.NNZ()))

@@ -12,9 +12,8 @@ import (
 	"github.com/seed-45b9a24c/pare/support"
 )
 
-// Certificate is what is proved of the exact solution from a point near it. The
-// hypergradient at the point is that of the solution, to its error bound, if the
-// support is certified.
+// Certificate holds what is proved of the exact solution from a point near it. The hypergradient at the point
+// is that of the solution, to its error bound, if the support is certified.
 type Certificate struct {
 	// Gap is the duality gap of the point, recomputed from X, at the unpenalised coefficients that are
 	// optimal given the others; +Inf where these are not found.

@@ -83,7 +83,7 @@ func (s *Solver) move(out *Removal, f factored, g model.Penalty, at Point) {
 	s.predict(f.columns, at.Support, all, out.Motion)
 }
 
-// fromFactor sets squares to xᵢ(L·Lᵀ)⁻¹xᵢᵀ = ‖L⁻¹xᵢᵀ‖² for every row, in blocks of as many rows as L has.
+// fromFactor sets squares to xᵢ(L·Lᵀ)⁻¹xᵢᵀ = ‖L⁻¹xᵢᵀ‖² for every row, in blocks of L's number of rows.
 func (s *Solver) fromFactor(f factored, columns []int32, squares []float64) {
 	l, size := support.Padded(s.k, f.l, len(columns))
 	block, met := make([]float64, size*size), make([]int, len(columns))

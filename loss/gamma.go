@@ -19,7 +19,7 @@ func (Gamma) Name() string { return "gamma" }
 // Link returns [Log].
 func (Gamma) Link() Link { return Log }
 
-// Check refuses what is not positive, not finite or beyond 1e100.
+// Check accepts positive numbers up to 1e100.
 func (Gamma) Check(y float64) error {
 	if y <= 0 {
 		return outcome.Errorf(outcome.BadParameter, "the target is %g, want a number above 0", y)

@@ -13,7 +13,7 @@ func (SmoothedHinge) Name() string { return "smoothed_hinge" }
 // Link returns [Margin].
 func (SmoothedHinge) Link() Link { return Margin }
 
-// Check refuses what is not ±1.
+// Check accepts −1 and 1.
 func (SmoothedHinge) Check(y float64) error { return Logistic{}.Check(y) }
 
 // lack returns 1 − t, and 1 − t clipped to [0, 1], which is −dℓ/dt.

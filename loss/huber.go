@@ -29,7 +29,7 @@ func (Huber) Name() string { return "huber" }
 // Link returns [Identity].
 func (Huber) Link() Link { return Identity }
 
-// Check refuses what is not finite.
+// Check accepts finite numbers.
 func (Huber) Check(y float64) error { return checkFinite(y) }
 
 // Value implements [Loss].

@@ -16,7 +16,7 @@ func (Logistic) Name() string { return "logistic" }
 // Link returns [Logit].
 func (Logistic) Link() Link { return Logit }
 
-// Check refuses what is not ±1.
+// Check accepts −1 and 1.
 func (Logistic) Check(y float64) error {
 	if y == 1 || y == -1 {
 		return nil
@@ -99,7 +99,7 @@ func (Logistic) Majorant(k *kernels.Set, _, m, out []float64) {
 	}
 }
 
-// Bind implements [Binder]. It refuses rows of one class.
+// Bind implements [Binder]. It returns an error where all rows are of one class.
 func (Logistic) Bind(k *kernels.Set, y, weights []float64, _ bool) (Loss, error) {
 	bound := logistic{total: total(k, len(y), weights)}
 	if weights == nil {

@@ -16,16 +16,16 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// Loss is a loss. Implementations never change and serve any number of goroutines.
-// The kernel set k has exponentials whose bits are the same on every CPU; a loss whose
-// results may differ between architectures need not use it.
+// Loss is a loss ℓ(y, m). Implementations are immutable and safe for concurrent use. The kernel set k has
+// exponentials with the same bits on every CPU; a loss whose results may differ between architectures need
+// not use it.
 type Loss interface {
 	// Name is the loss's name in messages, flags and JSON.
 	Name() string
 	// Link says how the prediction m relates to the mean of y.
 	Link() Link
-	// Check returns nil where y can be a target, else an error that says what it must
-	// be. The caller adds the row.
+	// Check returns nil if y can be a target, else an error that says what y must be. The caller adds the
+	// row.
 	Check(y float64) error
 	// Value sets out[i] = ℓ(yᵢ, mᵢ), finite or +Inf.
 	Value(k *kernels.Set, y, m, out []float64)

@@ -22,7 +22,7 @@ func (Poisson) Link() Link { return Log }
 // mostCount leaves room for products of a loss and its derivatives.
 const mostCount = 1e100
 
-// Check refuses what is negative, not finite or beyond 1e100.
+// Check accepts numbers from 0 to 1e100.
 func (Poisson) Check(y float64) error {
 	switch {
 	case !isFinite(y):
@@ -218,8 +218,8 @@ func (Poisson) Smoothness() (float64, bool) { return 0, false }
 // Concordance returns 1.
 func (Poisson) Concordance() (float64, bool) { return 1, true }
 
-// Bind implements [Binder]. It refuses counts that are all 0 where there is an intercept:
-// the best one would be −∞.
+// Bind implements [Binder]. It returns an error where all counts are 0 and there is an intercept, which would
+// have no finite optimum.
 func (Poisson) Bind(k *kernels.Set, y, weights []float64, intercept bool) (Loss, error) {
 	var sum float64
 	pace := k.Pace()

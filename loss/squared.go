@@ -14,7 +14,7 @@ func (Squared) Name() string { return "squared" }
 // Link returns [Identity].
 func (Squared) Link() Link { return Identity }
 
-// Check refuses what is not finite.
+// Check accepts finite numbers.
 func (Squared) Check(y float64) error { return checkFinite(y) }
 
 func checkFinite(y float64) error {

@@ -16,7 +16,7 @@ func (SquaredHinge) Name() string { return "squared_hinge" }
 // Link returns [Margin].
 func (SquaredHinge) Link() Link { return Margin }
 
-// Check refuses what is not ±1.
+// Check accepts −1 and 1.
 func (SquaredHinge) Check(y float64) error { return Logistic{}.Check(y) }
 
 // Value implements [Loss].

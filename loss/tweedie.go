@@ -28,7 +28,7 @@ func (Tweedie) Name() string { return "tweedie" }
 // Link returns [Log].
 func (Tweedie) Link() Link { return Log }
 
-// Check refuses what is negative, not finite or beyond 1e100.
+// Check accepts numbers from 0 to 1e100.
 func (Tweedie) Check(y float64) error {
 	if y < 0 {
 		return outcome.Errorf(outcome.BadParameter, "the target is %g, want 0 or more", y)
@@ -248,8 +248,8 @@ func (t Tweedie) Concordance() (float64, bool) {
 	return max(a, q), true
 }
 
-// Bind implements [Binder]. It refuses a power that is not between 1 and 2, and targets that
-// are all 0 where there is an intercept: the best one would be −∞.
+// Bind implements [Binder]. It returns an error for a power that is not between 1 and 2, and where all
+// targets are 0 and there is an intercept, which would have no finite optimum.
 func (t Tweedie) Bind(k *kernels.Set, y, weights []float64, intercept bool) (Loss, error) {
 	if t.Power != 0 && !(t.Power > 1 && t.Power < 2) {
 		return nil, outcome.At(outcome.BadParameter, "power", "the power must be between 1 (the poisson loss) and 2 (the gamma loss), got %g", t.Power)

@@ -55,7 +55,7 @@ type blocked struct {
 	solver  *cd.Blocks  // nil before the first solve
 	descent *cd.Descent // under a penalty that is not convex; nil before it is needed
 	near    approach    // replaces descent where there are condensed rows
-	top     []float64   // nil before it is asked for
+	top     []float64   // ln αmax; nil before it is computed
 }
 
 // OnBlocks makes the inner problem of a penalty on blocks of coefficients.

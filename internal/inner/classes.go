@@ -69,7 +69,8 @@ func (m *nullModels) Part(k, _ int) {
 	}
 }
 
-// each runs a task for every class, as many at once as there are threads. A task waits for its turn.
+// each runs a task for every class, with at most as many at once as there are threads. A task waits for its
+// turn.
 func (m *oneVersusRest) each(task func(k int) error) error {
 	var group errgroup.Group
 	group.SetLimit(m.of.Threads)

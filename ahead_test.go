@@ -15,7 +15,7 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// dear are data on which a choice is dear enough for the search to expect where it ends.
+// dear draws data on which a choice is expensive enough that the search predicts the λ at which it will end.
 func dear(t *testing.T, seed uint64, model pare.Model) (sparse.Matrix, []float64, pare.Config) {
 	t.Helper()
 	const n, p = 600, 400
@@ -34,8 +34,9 @@ func dear(t *testing.T, seed uint64, model pare.Model) (sparse.Matrix, []float64
 
 var threeFolds = pare.Validation{Folds: 3}
 
-// TestRefitsAheadHaveTheBitsOfThoseAfter: for any number of threads, whether the refit was under way before its λ was chosen, was not, or was
-// one at another λ, and beside the rule of one standard error.
+// TestRefitsAheadHaveTheBitsOfThoseAfter checks that a refit begun before its λ was chosen has the bits of a refit
+// begun after the choice, for any number of threads: whether the early refit was at the chosen λ, at another one, or
+// never began, and also under the one-standard-error rule.
 func TestRefitsAheadHaveTheBitsOfThoseAfter(t *testing.T) {
 	for k, one := range []struct {
 		model   pare.Model
@@ -81,7 +82,8 @@ func TestRefitsAheadHaveTheBitsOfThoseAfter(t *testing.T) {
 	}
 }
 
-// TestRefitsAheadBeginAtYesterdays: of an earlier selection on nearly all of the rows, as they do after the search.
+// TestRefitsAheadBeginAtYesterdays checks that refits begun ahead of the choice start from an earlier selection on
+// nearly all of the rows, as refits after the search do.
 func TestRefitsAheadBeginAtYesterdays(t *testing.T) {
 	set, err := kernels.Active()
 	if err != nil {
@@ -91,7 +93,7 @@ func TestRefitsAheadBeginAtYesterdays(t *testing.T) {
 		if !oracle.Turn(k, 1) {
 			continue
 		}
-		x, y, c := dear(t, 11, model) // the search goes on from there, to a point that it expects to choose
+		x, y, c := dear(t, 11, model) // the search continues from the earlier selection, to a point that it expects to choose
 		c.Threads = 1
 		rows := make([]int32, len(y)-40)
 		for i := range rows {
@@ -120,8 +122,8 @@ func TestRefitsAheadBeginAtYesterdays(t *testing.T) {
 	}
 }
 
-// TestNoRefitIsAhead where no thread is idle, or it is not this call's, where there is no room for one, and where it would have
-// more to do.
+// TestNoRefitIsAhead checks that no refit begins ahead of the choice where no thread is idle, where the idle threads
+// belong to a pool, where memory does not suffice, and where the refit would have to do more than fit.
 func TestNoRefitIsAhead(t *testing.T) {
 	oracle.Once(t)
 	x, y, c := dear(t, 8, pare.Logistic)
@@ -159,7 +161,8 @@ func TestNoRefitIsAhead(t *testing.T) {
 	}
 }
 
-// TestCallsEndWithRefitsAhead: wherever the context ends there is a model as of one thread or none, and no goroutine stays.
+// TestCallsEndWithRefitsAhead checks that, wherever the context ends, the call returns the same kind of result as on
+// one thread, and leaves no goroutine behind.
 func TestCallsEndWithRefitsAhead(t *testing.T) {
 	x, y, c := dear(t, 8, pare.Logistic)
 	o := pare.SelectOptions{Validation: threeFolds, OneSE: true}
@@ -209,7 +212,8 @@ func TestCallsEndWithRefitsAhead(t *testing.T) {
 	oracle.GoroutinesEnd(t, before)
 }
 
-// TestResumedSearchesRefitAlike: a choice that a log answers begins its refit where the search itself would have.
+// TestResumedSearchesRefitAlike checks that a search answered from its log, which begins no refit ahead, ends with the
+// refit of the original search.
 func TestResumedSearchesRefitAlike(t *testing.T) {
 	x, y, c := dear(t, 8, pare.Logistic)
 	c.Threads = 8

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// blockModels are the models with a penalty on blocks of coefficients that have a duality gap.
+// blockModels returns the models that penalise blocks of coefficients and have a duality gap.
 func blockModels() (models []pare.Model) {
 	for _, m := range pare.Models() {
 		if traits := m.Traits(); !traits.Certified && !traits.Samples && traits.Convex {
@@ -25,7 +25,7 @@ func blockModels() (models []pare.Model) {
 	return models
 }
 
-// drawBlocks draws a problem of a model, with groups where it has them.
+// drawBlocks draws a problem for a model, with groups if the model needs them.
 func drawBlocks(t *testing.T, seed uint64, m pare.Model, l loss.Loss) (sparse.Matrix, []float64, pare.Config) {
 	t.Helper()
 	const n, p = 40, 9
@@ -56,7 +56,7 @@ func drawBlocks(t *testing.T, seed uint64, m pare.Model, l loss.Loss) (sparse.Ma
 	}
 	if !traits.Convex {
 		c.Standardize, c.Gamma, c.A = true, 0, 0
-		if l != nil { // of a curvature of ¼
+		if l != nil { // with a curvature of at most ¼
 			if m == pare.MCP {
 				c.Gamma = 8
 			} else {
@@ -72,8 +72,8 @@ func drawBlocks(t *testing.T, seed uint64, m pare.Model, l loss.Loss) (sparse.Ma
 	return matrixOf(t, q.X, p, seed%2 == 0), q.Y, c
 }
 
-// TestBlockGaps: the gap of a solve that ends early is not below how far its objective is from the
-// least, under every penalty on blocks and every loss.
+// TestBlockGaps checks that the gap of a solve that ends early is an upper bound on its suboptimality, under every
+// penalty on blocks and every loss.
 func TestBlockGaps(t *testing.T) {
 	ctx := context.Background()
 	early := 0
@@ -114,8 +114,8 @@ func TestBlockGaps(t *testing.T) {
 	}
 }
 
-// TestSingleColumnGroupsAreTheLasso: the same αmax, objective and coefficients, with one λ and
-// with a ridge.
+// TestSingleColumnGroupsAreTheLasso checks that groups of one column give the Lasso's αmax, objective and coefficients,
+// with one λ and with a ridge.
 func TestSingleColumnGroupsAreTheLasso(t *testing.T) {
 	ctx := context.Background()
 	for grouped, plain := range map[pare.Model]pare.Model{pare.GroupLasso: pare.Lasso, pare.GroupNet: pare.ElasticNet, pare.SparseGroup: pare.Lasso} {
@@ -149,7 +149,7 @@ func TestSingleColumnGroupsAreTheLasso(t *testing.T) {
 	}
 }
 
-// TestOneGroupOfOrthogonalColumns: with columns of square N the solution is the vector of
+// TestOneGroupOfOrthogonalColumns checks the closed form for columns of squared norm n: the solution is the vector of
 // correlations, shrunk as a whole.
 func TestOneGroupOfOrthogonalColumns(t *testing.T) {
 	const n, p = 16, 5
@@ -200,13 +200,14 @@ func bitsOf(v int) (count int) {
 	return count
 }
 
-// TestSoftmaxOfTwoClassesIsLogistic: with the score of the second class less that of the first for
-// the score. ‖(−d, d)/2‖ is |d| in the ℓ1 norm and |d|/√2 in the other, and half the square is d²/4.
+// TestSoftmaxOfTwoClassesIsLogistic checks that the softmax of two classes is logistic regression whose score is that
+// of the second class minus that of the first. For coefficients (−d, d)/2 the penalty is |d| in the ℓ1 norm and |d|/√2
+// in the ℓ2 norm, and half the squared norm is d²/4.
 func TestSoftmaxOfTwoClassesIsLogistic(t *testing.T) {
 	ctx := context.Background()
 	for name, of := range map[string]struct {
 		two, one pare.Model
-		shift    []float64 // of ln α
+		shift    []float64 // added to ln α
 	}{
 		"l1":    {pare.Multinomial, pare.Logistic, []float64{0}},
 		"group": {pare.MultinomialGroup, pare.Logistic, []float64{-math.Ln2 / 2}},
@@ -251,8 +252,9 @@ func TestSoftmaxOfTwoClassesIsLogistic(t *testing.T) {
 	}
 }
 
-// TestSoftmaxOfTwoClassesIsTrustedWhereLogisticIs: a column's coefficients may be shifted alike at no cost, and what rounding
-// leaves of the slope along the shift is no reason to refuse a gradient.
+// TestSoftmaxOfTwoClassesIsTrustedWhereLogisticIs checks that rounding does not make a softmax gradient untrusted.
+// Adding a constant to all coefficients of a column leaves the objective unchanged, and the slope along this shift is
+// nothing but rounding error.
 func TestSoftmaxOfTwoClassesIsTrustedWhereLogisticIs(t *testing.T) {
 	trusted := 0
 	for seed := range uint64(30) {
@@ -291,9 +293,9 @@ func TestSoftmaxOfTwoClassesIsTrustedWhereLogisticIs(t *testing.T) {
 	}
 }
 
-// TestBlockSlopes: hypergradients of every penalty on blocks with every loss, with and without
-// weights, intercept and standardised columns, are what differences say, or the pair is refused
-// by name.
+// TestBlockSlopes checks the hypergradients of every penalty on blocks with every loss, with and without weights,
+// intercept and standardised columns, against finite differences. A pair that has no hypergradient must be refused by
+// name.
 func TestBlockSlopes(t *testing.T) {
 	ctx := context.Background()
 	looked, pairs := 0, 0
@@ -337,7 +339,7 @@ func lossName(l loss.Loss) string {
 	return l.Name()
 }
 
-// smooth reports that the curvature of a loss has a bound, as that of a softmax does.
+// smooth reports whether the curvature of a loss is bounded, as it is for the softmax.
 func smooth(l loss.Loss) bool {
 	if l == nil {
 		return true
@@ -346,8 +348,8 @@ func smooth(l loss.Loss) bool {
 	return ok
 }
 
-// slopesAgree compares a hypergradient with differences, away from kinks, and returns 1 where
-// there was anything to compare.
+// slopesAgree compares a hypergradient with finite differences away from kinks. It returns 1 if it compared anything,
+// and 0 otherwise.
 func slopesAgree(t *testing.T, name string, x sparse.Matrix, y, lambda []float64, v pare.Validation, c pare.Config) (looked int) {
 	t.Helper()
 	at := func(i int, step float64) *pare.Hypergradient {
@@ -361,10 +363,10 @@ func slopesAgree(t *testing.T, name string, x sparse.Matrix, y, lambda []float64
 	}
 	here := at(0, 0)
 	if l := c.Loss; here.Status == outcome.NotConverged && !c.Model.Traits().Convex && l != nil && l.Link() == loss.Margin {
-		return 0 // no row may have any curvature, to hold a penalty that is not convex
+		return 0 // a row without curvature cannot balance a penalty that is not convex
 	}
 	if here.Status == outcome.Budget && c.Method != pare.Implicit {
-		return 0 // steps of 1/L go on and on where there is no ridge
+		return 0 // without a ridge, steps of 1/L take too long
 	}
 	if !here.Status.OK() && here.Status != outcome.Flat && here.Status != outcome.Stationary && here.Status != outcome.NotDifferentiable {
 		t.Errorf("%s: %s", name, here.Status)
@@ -378,7 +380,7 @@ func slopesAgree(t *testing.T, name string, x sparse.Matrix, y, lambda []float64
 		forward, backward := (up-here.Value)/h, (here.Value-down)/h
 		scale := math.Abs(forward) + 1e-2*here.Value
 		if math.Abs(forward-backward) > 1e-3*scale {
-			continue // a knot between them
+			continue // a knot lies between the two points
 		}
 		looked = 1
 		if want := (forward + backward) / 2; math.Abs(got-want) > 1e-5*scale {
@@ -388,7 +390,7 @@ func slopesAgree(t *testing.T, name string, x sparse.Matrix, y, lambda []float64
 	return looked
 }
 
-// TestBlocksRefuse: what penalties on blocks do not have is refused by the name of its flag.
+// TestBlocksRefuse checks that options not available for penalties on blocks are refused by the name of their flag.
 func TestBlocksRefuse(t *testing.T) {
 	for _, m := range append(blockModels(), pare.MCP) {
 		x, y, c := drawBlocks(t, 4, m, nil)
@@ -410,9 +412,9 @@ func TestBlocksRefuse(t *testing.T) {
 	}
 }
 
-// TestBlocksAreChosenWell: the default search ends within a thousandth, or 0.05 standard errors, of
-// the best of 200 strengths: on the embedded data, as numbers and as classes, and others that lie
-// beside.
+// TestBlocksAreChosenWell checks that the default search ends within a thousandth, or 0.05 standard errors, of the best
+// of 200 strengths: on the embedded data, as numbers and as classes, and on data sets stored outside the repository if
+// they are present.
 func TestBlocksAreChosenWell(t *testing.T) {
 	sets := []string{"diabetes", "patients", "breast_cancer", "colon_cancer"}
 	if testing.Short() {
@@ -469,8 +471,8 @@ func chosenWell(t *testing.T, set string, m pare.Model) {
 	}
 }
 
-// TestDeepGroupsTakeFewPasses: with fewer rows than columns and λ far below αmax, a solve goes down
-// by way of stronger penalties, and Newton steps are shortened where they are too long.
+// TestDeepGroupsTakeFewPasses checks that, with fewer rows than columns and λ far below αmax, a solve proceeds through
+// a sequence of stronger penalties and shortens Newton steps that are too long.
 func TestDeepGroupsTakeFewPasses(t *testing.T) {
 	const n, p = 30, 240
 	r := oracle.NewRandom(3)
@@ -492,8 +494,8 @@ func TestDeepGroupsTakeFewPasses(t *testing.T) {
 	}
 }
 
-// TestGroupsOnStraightPartsOfALoss: a group moves where all of its rows are beyond δ, though a model of the loss has no
-// curvature there.
+// TestGroupsOnStraightPartsOfALoss checks that a group moves even if all of its rows are beyond Huber's δ, where the
+// quadratic model of the loss has no curvature.
 func TestGroupsOnStraightPartsOfALoss(t *testing.T) {
 	columns := [][]float64{{3.75, 3.75, 3.75, 3.75, 3.75, 3.75, 3.75, 3.75}, {0, 1.25, -0.5, 0, 0, 0, 0, 1.75}, {5: -1.25, 7: 0}, {5: -2.5, 7: 0}, {3: 1.75, 7: 0}}
 	x, err := sparse.NewDense(8, 5, slices.Concat(columns...))
@@ -507,8 +509,9 @@ func TestGroupsOnStraightPartsOfALoss(t *testing.T) {
 	}
 }
 
-// TestColumnsFarFromZeroWithoutIntercept: dense columns of mean 1,000 and standard deviation 1, nearly all in one direction, of more
-// coefficients than rows. The gaps are worked out from the definitions of the losses and penalties.
+// TestColumnsFarFromZeroWithoutIntercept checks fits on dense columns of mean 1,000 and standard deviation 1, which are
+// nearly parallel, with more coefficients than rows. The test computes the gaps from the definitions of the losses and
+// penalties.
 func TestColumnsFarFromZeroWithoutIntercept(t *testing.T) {
 	const tol, mostSweeps = 1e-6, 10_000
 	for seed := range oracle.Cases(8) {
@@ -547,8 +550,9 @@ func TestColumnsFarFromZeroWithoutIntercept(t *testing.T) {
 	}
 }
 
-// TestSparseGroupsMoveWhatTheirModelKnows: entries of a group that have no reason to leave 0 stay there while its others move, since
-// the Hessian that is written out is between those alone. At the solution z − ∂g(β) is 0, z = Xᵀr/n.
+// TestSparseGroupsMoveWhatTheirModelKnows checks that the entries of a group that belong at 0 stay there while its
+// other entries move: the Hessian that is formed covers only the moving entries. At the solution 0 ∈ z − ∂g(β), with z
+// = Xᵀr/n.
 func TestSparseGroupsMoveWhatTheirModelKnows(t *testing.T) {
 	const n, p, size, mostSweeps = 30, 20, 4, 3000
 	for seed := range oracle.Cases(16) {
@@ -613,9 +617,10 @@ func TestSparseGroupsMoveWhatTheirModelKnows(t *testing.T) {
 	}
 }
 
-// TestGroupsComeBackFromFarOut: under Huber's loss models without curvature lead far out, from where the intercept found none and
-// stayed when the coefficients came back. The dual point is that of the slopes ρ, of which Σρ = 0; cρ, c the largest up to 1 for which
-// no ‖X_gᵀcρ‖/n exceeds its strength, has the value Σ(cρᵢyᵢ − ½(cρᵢ)²)/n.
+// TestGroupsComeBackFromFarOut checks that a solve recovers from steps that are far too long. Under Huber's loss,
+// models without curvature lead to such steps; there the intercept has no curvature either, and must still move when
+// the coefficients return. The dual point is cρ, with ρ the slopes (Σρ = 0) and c the largest factor up to 1 for which
+// no ‖X_gᵀcρ‖/n exceeds its strength; its value is Σ(cρᵢyᵢ − ½(cρᵢ)²)/n.
 func TestGroupsComeBackFromFarOut(t *testing.T) {
 	const delta, tol = 0.5, 1e-9
 	for seed := range oracle.Cases(60) {
@@ -675,9 +680,9 @@ func TestGroupsComeBackFromFarOut(t *testing.T) {
 	}
 }
 
-// softmaxGap returns the duality gap of a softmax of three classes with an ℓ1 penalty and without intercepts, and the loss at 0: with
-// P the probabilities and Y the classes, that between Φ(B) and the mean entropy of (1 − c)Y + cP, c the largest up to 1 for which no
-// entry of cXᵀ(Y − P)/n exceeds α.
+// softmaxGap returns the duality gap of a softmax of three classes with an ℓ1 penalty and no intercepts, and the loss
+// at 0. With P the probabilities and Y the classes, the gap is Φ(B) minus the mean entropy of (1 − c)Y + cP, with c the
+// largest factor up to 1 for which no entry of cXᵀ(Y − P)/n exceeds α.
 func softmaxGap(rows [][]float64, class []float64, _ []int, alpha float64, f *pare.Fitted) (gap, null float64) {
 	const q = 3
 	n, p := len(rows), len(rows[0])
@@ -729,8 +734,9 @@ func softmaxGap(rows [][]float64, class []float64, _ []int, alpha float64, f *pa
 	return gap, math.Log(q)
 }
 
-// groupGap returns the duality gap of the squared loss with a group Lasso whose factors are the roots of the groups' sizes, and the
-// loss at 0: that between Φ(β) and (‖y‖² − ‖y − cr‖²)/2n, r the residual, c the largest up to 1 for which no ‖X_gᵀcr‖/n exceeds its strength.
+// groupGap returns the duality gap of the squared loss with a group Lasso whose factors are the square roots of the
+// group sizes, and the loss at 0. The gap is Φ(β) − (‖y‖² − ‖y − cr‖²)/2n, with r the residual and c the largest factor
+// up to 1 for which no ‖X_gᵀcr‖/n exceeds its strength.
 func groupGap(rows [][]float64, y []float64, groups []int, alpha float64, f *pare.Fitted) (gap, null float64) {
 	n, p := len(rows), len(rows[0])
 	rest, z := make([]float64, n), make([]float64, p)

@@ -18,8 +18,7 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// drawBounded draws a problem whose coefficients without bounds, at a λ, some bounds are in the
-// way of.
+// drawBounded draws a problem with bounds, some of which the unbounded solution at some λ violates.
 func drawBounded(t *testing.T, r *oracle.Random, m pare.Model, free bool, depth ...float64) (factored, []float64) {
 	t.Helper()
 	f := drawFactored(r, m, free)
@@ -66,9 +65,9 @@ func drawBounded(t *testing.T, r *oracle.Random, m pare.Model, free bool, depth 
 	return f, lambda
 }
 
-// TestBoundsOfEveryModel: fits satisfy the optimality conditions under bounds, at the bounds to
-// the last bit, the gap is above what is left to gain, and hypergradients are what differences
-// say.
+// TestBoundsOfEveryModel checks that fits satisfy the optimality conditions under bounds, that coefficients at a bound
+// equal it to the last bit, that the gap is an upper bound on the suboptimality, and that hypergradients agree with
+// finite differences.
 func TestBoundsOfEveryModel(t *testing.T) {
 	ctx := context.Background()
 	held, trusted, turns := 0, 0, 6*oracle.Draws(8)
@@ -128,7 +127,7 @@ func TestBoundsOfEveryModel(t *testing.T) {
 	}
 }
 
-// bounded draws with unpenalised columns now and then, where the model has them.
+// bounded draws a bounded problem, at times with unpenalised columns if the model allows them.
 func bounded(t *testing.T, r *oracle.Random, m pare.Model, turn uint64, depth []float64) (factored, []float64) {
 	t.Helper()
 	if m != pare.WeightedLasso {
@@ -147,8 +146,8 @@ func bounded(t *testing.T, r *oracle.Random, m pare.Model, turn uint64, depth []
 	return f, lambda
 }
 
-// slopesAgree compares a hypergradient with differences, where it is trusted and λ is no knot,
-// and counts those.
+// slopesAgree compares a hypergradient with finite differences if it is trusted and λ is not a knot, and returns the
+// number of comparisons.
 func (f factored) slopesAgree(t *testing.T, name string, lambda []float64) (looked int) {
 	t.Helper()
 	x := matrixOf(t, f.rows, len(f.factors), false)
@@ -185,9 +184,9 @@ func (f factored) slopesAgree(t *testing.T, name string, lambda []float64) (look
 	return looked
 }
 
-// TestBoundsAndFactorsGolden: value, slope and αmax of a Poisson regression with penalty factors,
-// one of them 0, and bounds on the penalised columns, as an independent program has computed
-// them by accelerated proximal gradients and Newton's method.
+// TestBoundsAndFactorsGolden checks value, slope and αmax of a Poisson regression with penalty factors, one of them 0,
+// and bounds on the penalised columns. The expected numbers come from an independent program that uses accelerated
+// proximal gradients and Newton's method.
 func TestBoundsAndFactorsGolden(t *testing.T) {
 	x, y, err := embedded.Diabetes(context.Background(), sparse.ReadOptions{})
 	if err != nil {
@@ -218,7 +217,7 @@ func TestBoundsAndFactorsGolden(t *testing.T) {
 	}
 }
 
-// TestBoundsInAChoice: the choice and its model satisfy the bounds, in every model that has them.
+// TestBoundsInAChoice checks that the choice and its model satisfy the bounds, for every model that has bounds.
 func TestBoundsInAChoice(t *testing.T) {
 	ctx := context.Background()
 	for turn, m := range []pare.Model{pare.Lasso, pare.ElasticNet, pare.Logistic, pare.Poisson, pare.Multiclass, pare.WeightedLasso} {
@@ -249,7 +248,8 @@ func TestBoundsInAChoice(t *testing.T) {
 	}
 }
 
-// TestBoundsTellCopiesApart: with a strength for each column, equal ones share theirs, but not if they have bounds of their own.
+// TestBoundsTellCopiesApart checks that, with one strength for each column, equal columns share a strength unless their
+// bounds differ.
 func TestBoundsTellCopiesApart(t *testing.T) {
 	f := drawFactored(oracle.NewRandom(2), pare.WeightedLasso, false)
 	p := len(f.factors)
@@ -270,7 +270,7 @@ func TestBoundsTellCopiesApart(t *testing.T) {
 	}
 }
 
-// TestPositiveIsALowerBound: β ≥ 0 is the same as a lower bound of 0 on every column.
+// TestPositiveIsALowerBound checks that β ≥ 0 is the same as a lower bound of 0 on every column.
 func TestPositiveIsALowerBound(t *testing.T) {
 	for turn := range uint64(6) {
 		m := []pare.Model{pare.Lasso, pare.ElasticNet, pare.Logistic}[turn%3]
@@ -320,7 +320,7 @@ func TestBoundsRefused(t *testing.T) {
 		{"iterates", pare.Config{Method: pare.BackwardPCD, Upper: []float64{1, 1, 1}}, "method", outcome.Usage},
 	} {
 		x := matrixOf(t, [][]float64{{1, 0, 2}, {0, 1, -1}, {2, 1, 0}, {1, -1, 1}}, 3, true)
-		for range 20 { // it is the same error every time
+		for range 20 { // the error must be the same every time
 			_, err := pare.Gradient(context.Background(), x, []float64{1, -1, 1, -1}, []float64{-3}, pare.Validation{Folds: 2}, c.config)
 			if e, ok := errors.AsType[*outcome.Error](err); !ok || e.Kind != c.kind || e.Flag != c.flag {
 				t.Fatalf("%s: %v, want %s", c.name, err, c.kind)
@@ -329,8 +329,8 @@ func TestBoundsRefused(t *testing.T) {
 	}
 }
 
-// Bounds that are far off are no part of what a solution lacks, however small the target is: fits, and folds on condensed rows, end
-// converged as they do in larger units.
+// TestBoundsFarFromASmallTarget checks that distant bounds do not enter the optimality measure, however small the
+// target is: fits, and folds on condensed rows, converge as they do in larger units.
 func TestBoundsFarFromASmallTarget(t *testing.T) {
 	const n, p = 400, 6
 	for seed := range oracle.Cases(12) {
@@ -346,7 +346,7 @@ func TestBoundsFarFromASmallTarget(t *testing.T) {
 			for j := range p {
 				c.Lower[j], c.Upper[j] = -1, 1
 				if j%3 == 0 {
-					c.Lower[j], c.Upper[j] = -0.1*scale, 0.1*scale // at which some are
+					c.Lower[j], c.Upper[j] = -0.1*scale, 0.1*scale // some coefficients reach these bounds
 				}
 			}
 			top, err := pare.LogLambdaMax(x, y, c)

@@ -21,8 +21,8 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// TestSupportBudget: V3. No result has more columns than allowed; a path ends with the
-// error that names the cap, after the points that kept within it.
+// TestSupportBudget checks that no result has more columns than allowed, and that a path ends with an error that names
+// the cap, after the points within the cap.
 func TestSupportBudget(t *testing.T) {
 	ctx := context.Background()
 	x, y := text(t)
@@ -61,7 +61,7 @@ func TestSupportBudget(t *testing.T) {
 	}
 }
 
-// limited returns the flag that an error of kind Limit names.
+// limited returns the flag named by an error of kind Limit.
 func limited(t *testing.T, err error) string {
 	t.Helper()
 	e, ok := errors.AsType[*outcome.Error](err)
@@ -71,11 +71,11 @@ func limited(t *testing.T, err error) string {
 	return e.Flag
 }
 
-// TestMemoryBudget: V3. What is refused is refused before anything is allocated, and
-// what is not, allocates less in all than the least cap that lets it pass.
+// TestMemoryBudget checks that a problem over the cap is refused before anything is allocated, and that a problem
+// within it allocates less in total than the smallest cap that admits it.
 func TestMemoryBudget(t *testing.T) {
 	oracle.Once(t)
-	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // all that is allocated counts
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // no collection, so that the total counts every allocation
 	ctx := context.Background()
 	allocated := func(f func()) int64 {
 		var before, after runtime.MemStats
@@ -122,7 +122,7 @@ func TestMemoryBudget(t *testing.T) {
 			for ; !passes(hi); hi *= 2 {
 				lo = hi
 			}
-			for hi-lo > hi>>17 { // the least cap that passes, or little more
+			for hi-lo > hi>>17 { // bisect to the smallest cap that admits the problem, to about 1 part in 2¹⁷
 				if mid := lo + (hi-lo)/2; passes(mid) {
 					hi = mid
 				} else {
@@ -141,8 +141,7 @@ func TestMemoryBudget(t *testing.T) {
 	}
 }
 
-// TestMemoryBudgetOfColumns: a choice of a λ for each column, by folds and by SURE, keeps
-// within its cap, too.
+// TestMemoryBudgetOfColumns checks that a choice of one λ per column, by folds and by SURE, also keeps within its cap.
 func TestMemoryBudgetOfColumns(t *testing.T) {
 	oracle.Once(t)
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
@@ -156,7 +155,7 @@ func TestMemoryBudgetOfColumns(t *testing.T) {
 			runtime.ReadMemStats(&after)
 			return int64(after.TotalAlloc - before.TotalAlloc), err
 		}
-		problems := 2 * (1 + 3) // of one λ and of one each, all held at once
+		problems := 2 * (1 + 3) // with one λ and with one λ per column, all held at once
 		if v.Criterion == pare.SURE {
 			problems = 2 * (1 + 2)
 		}
@@ -174,7 +173,7 @@ func TestMemoryBudgetOfColumns(t *testing.T) {
 	}
 }
 
-// watched counts how many folds are judged at a time.
+// watched counts how many folds are evaluated at a time.
 type watched struct {
 	criterion.MeanSquaredError
 	now, most *atomic.Int32
@@ -190,7 +189,7 @@ func (w watched) Eval(rows []int32, y, m, slope, curvature []float64) float64 {
 	return w.MeanSquaredError.Eval(rows, y, m, slope, curvature)
 }
 
-// TestThreadBudget: V3. No more folds than threads at a time.
+// TestThreadBudget checks that at most as many folds are evaluated at a time as there are threads.
 func TestThreadBudget(t *testing.T) {
 	x, y := load(t)
 	for _, threads := range []int{1, 3} {
@@ -204,8 +203,8 @@ func TestThreadBudget(t *testing.T) {
 	}
 }
 
-// TestTimeBudget: V3. After the time is over come the point that was done and the one under way, with
-// its true gap. It begins with the first point.
+// TestTimeBudget checks that, once the time limit has passed, a path still returns the point that was complete and the
+// point in progress, with its true gap. The limit counts from the first point.
 func TestTimeBudget(t *testing.T) {
 	r := oracle.NewRandom(3)
 	q := r.Problem(oracle.Shape{N: 300, P: 600, Correlation: 0.99, Active: 200})
@@ -237,9 +236,7 @@ func TestTimeBudget(t *testing.T) {
 	}
 }
 
-// signs makes two classes of a target.
-// targetsFor returns targets of the kind that a model with one predictor has: numbers,
-// counts, sizes or signs.
+// targetsFor returns targets of the kind that a model with one predictor takes: numbers, counts, sizes or signs.
 func targetsFor(m pare.Model, numbers []float64) []float64 {
 	switch m {
 	case pare.Poisson:
@@ -269,8 +266,8 @@ func signs(y []float64) []float64 {
 	return out
 }
 
-// TestFewerFoldsAtOnce: where not all folds fit into the cap, they take turns and let go of
-// what they hold. The choice has the bits of a search with a log, whose solves begin anew, too.
+// TestFewerFoldsAtOnce checks that, if the cap does not admit all folds at once, folds take turns and release their
+// memory. The choice has the bits of a search with a log, whose solves also start afresh.
 func TestFewerFoldsAtOnce(t *testing.T) {
 	r := oracle.NewRandom(8)
 	for i, m := range []pare.Model{pare.Lasso, pare.Logistic, pare.SVM, pare.ElasticNet, pare.MCP, pare.WeightedLasso} {
@@ -290,7 +287,7 @@ func TestFewerFoldsAtOnce(t *testing.T) {
 			return without(t, s), nil
 		}
 		most := int64(1 << 20)
-		for ; ; most += most / 16 { // until five problems fit, where nine and more are asked for
+		for ; ; most += most / 16 { // until five problems fit; all at once would need at least nine
 			if _, err := pare.Afford(x, y, pare.Config{Model: m, MaxBytes: most}, 5); err == nil {
 				break
 			}
@@ -308,7 +305,7 @@ func TestFewerFoldsAtOnce(t *testing.T) {
 	}
 }
 
-// inUse notes how much memory is in use while folds are judged.
+// inUse records the peak of the memory in use while folds are evaluated.
 type inUse struct {
 	criterion.MeanSquaredError
 	*peak
@@ -329,8 +326,8 @@ func (w inUse) Eval(rows []int32, y, m, slope, curvature []float64) float64 {
 	return w.MeanSquaredError.Eval(rows, y, m, slope, curvature)
 }
 
-// TestFewerFoldsHoldLess: what is in use at any time stays within the cap, which is less than
-// all folds hold together.
+// TestFewerFoldsHoldLess checks that the memory in use never exceeds the cap, which is less than all folds would hold
+// together.
 func TestFewerFoldsHoldLess(t *testing.T) {
 	oracle.Once(t)
 	q := oracle.NewRandom(8).Problem(oracle.Shape{N: 1000, P: 300, Density: 0.3, Active: 60})
@@ -360,8 +357,8 @@ func TestFewerFoldsHoldLess(t *testing.T) {
 	}
 }
 
-// TestRefitsOfFoldsShareTheCap: as many are at work at once as fit into it, however many threads there are, and their Gram
-// matrices are as large as all of them may have.
+// TestRefitsOfFoldsShareTheCap checks that as many refits run at once as the cap admits, however many threads there
+// are, and that each has its share of the memory for Gram matrices.
 func TestRefitsOfFoldsShareTheCap(t *testing.T) {
 	x, y, err := twoClasses()
 	if err != nil {
@@ -391,7 +388,7 @@ func TestRefitsOfFoldsShareTheCap(t *testing.T) {
 	}
 }
 
-// solves is an observer that keeps what is in use after each solve on all rows, or of a fold that is refitted.
+// solves is an observer that records the memory in use after each solve on all rows and after each refit of a fold.
 type solves struct {
 	pare.Observer
 	held []int64
@@ -399,7 +396,7 @@ type solves struct {
 
 func (s *solves) Solve(*pare.Fitted, time.Duration) { s.held = append(s.held, heldBytes()) }
 
-// TestSearchesMakeRoomForRefits of their folds: what a search has held is let go of, not kept beside them.
+// TestSearchesMakeRoomForRefits checks that a search releases its memory before its folds are refitted.
 func TestSearchesMakeRoomForRefits(t *testing.T) {
 	q := oracle.NewRandom(8).Problem(oracle.Shape{N: 1000, P: 300, Density: 0.3, Active: 60})
 	x := matrixOf(t, q.X, 300, false)
@@ -416,8 +413,8 @@ func TestSearchesMakeRoomForRefits(t *testing.T) {
 	}
 }
 
-// TestFewColumnsHoldLess: where not even one fold fits into the cap with copies of its columns, they
-// are bounded, and what is in use stays within the cap.
+// TestFewColumnsHoldLess checks that, if the cap does not admit even one fold with copies of all its columns, the
+// copies are limited in size and the memory in use stays within the cap.
 func TestFewColumnsHoldLess(t *testing.T) {
 	oracle.Once(t)
 	q := oracle.NewRandom(9).Problem(oracle.Shape{N: 3000, P: 400, Density: 0.3, Active: 60})
@@ -451,8 +448,8 @@ func TestFewColumnsHoldLess(t *testing.T) {
 	}
 }
 
-// TestBudgetOfFreeRows: support vector regression of many rows and few columns needs no matrix of all rows, and takes none beyond the
-// cap: it ends at the same loss.
+// TestBudgetOfFreeRows checks that support vector regression on many rows and few columns does not need a matrix of all
+// rows: within a cap too small for such a matrix it reaches the same objective.
 func TestBudgetOfFreeRows(t *testing.T) {
 	const n, p, most = 4100, 4, 8 << 20
 	x, y := drawn(t, n, p, pare.Lasso)

@@ -22,7 +22,7 @@ import (
 
 var cancels = flag.Int("cancels", 20, "cancels of each call of TestCancelIsQuick")
 
-// processorTime is what this process has used.
+// processorTime returns the processor time that this process has used.
 func processorTime() time.Duration {
 	var used syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &used) != nil {
@@ -31,15 +31,14 @@ func processorTime() time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// A cancelled is something that can be cancelled: what it is, and a call of it that checks what
-// it returns once ctx has ended.
+// A cancelled is an operation to be cancelled: its name, and a call that checks its own result after ctx has ended.
 type cancelled struct {
 	name string
 	call func(context.Context) error
 }
 
-// judged is nil if a call that may have been cancelled said so, and returned no model that is
-// less than what it is called.
+// judged returns nil if a call that may have been cancelled reported it correctly: it returned no model that is called
+// converged with a large gap.
 func judged(ctx context.Context, err error, f *pare.Fitted) error {
 	var e *outcome.Error
 	switch {
@@ -51,7 +50,7 @@ func judged(ctx context.Context, err error, f *pare.Fitted) error {
 	return nil
 }
 
-// callsOn are the entry points on a problem, on one thread.
+// callsOn returns the entry points applied to a problem, on one thread.
 func callsOn(t *testing.T, x sparse.Matrix, y []float64, v pare.Validation, models ...pare.Model) (all []cancelled) {
 	t.Helper()
 	for _, model := range models {
@@ -64,7 +63,7 @@ func callsOn(t *testing.T, x sparse.Matrix, y []float64, v pare.Validation, mode
 			point := slices.Clone(top)
 			for j := range point {
 				if math.IsNaN(point[j]) {
-					point[j] = -2 // support vectors have no largest strength
+					point[j] = -2 // support vectors have no αmax
 				}
 				point[j] += math.Log(ratio)
 			}
@@ -101,8 +100,8 @@ func callsOn(t *testing.T, x sparse.Matrix, y []float64, v pare.Validation, mode
 	return all
 }
 
-// latencies cancels a call at random moments of its processor time, and returns what it used
-// after that, ascending.
+// latencies cancels a call at random moments of its processor time, and returns the processor time used after each
+// cancel, in ascending order.
 func latencies(t *testing.T, c cancelled, rounds int, source *random.SplitMix64) (late []time.Duration) {
 	t.Helper()
 	ctx, stop := context.WithTimeout(context.Background(), 10*time.Second)
@@ -130,10 +129,10 @@ func latencies(t *testing.T, c cancelled, rounds int, source *random.SplitMix64)
 	return late
 }
 
-// Solvers look for a cancel at least once in a sweep, a pass or a step, and end at once where they
-// meet one: after a few more looks on the way out. No clock is asked.
+// TestCancelIsLookedFor checks that solvers poll the context at least once in a sweep, a pass or a step, and return
+// soon after it ends: within a few more polls on the way out. The test uses no clock.
 func TestCancelIsLookedFor(t *testing.T) {
-	const most = 8 // more looks than that would be work
+	const most = 8 // more polls than this mean that the solver went on working
 	q := oracle.NewRandom(1).Problem(oracle.Shape{N: 80, P: 150, Density: 0.2, Active: 20})
 	for i := range q.Y {
 		q.Y[i] = math.Copysign(1, q.Y[i])
@@ -173,8 +172,9 @@ func TestCancelIsLookedFor(t *testing.T) {
 	}
 }
 
-// The null model with unpenalised columns, of all rows and of a fold, is a solve that looks as others do: here what the columns differ by
-// is next to rounding, and it takes 14 sweeps, at two looks each.
+// TestCancelOfANullModel checks that the null model with unpenalised columns, of all rows and of a fold, polls the
+// context as other solves do. Here the columns differ by little more than rounding, and the solve takes 14 sweeps with
+// two polls each.
 func TestCancelOfANullModel(t *testing.T) {
 	const e = 0x1p-42
 	x, y := matrixOf(t, [][]float64{{1, 1, 0.3}, {1, 1 + 3*e, 0.5}, {1, 1 - 2*e, 0.2}, {1, 1 - 5*e, 0.25}}, 3, true), []float64{2, 9, 5, 4}
@@ -190,8 +190,9 @@ func TestCancelOfANullModel(t *testing.T) {
 	}
 }
 
-// Passes over many rows or entries are left in the middle: there are looks in proportion to the work.
-// What has been certified by then is returned, and its gap holds; before that, an error.
+// TestCancelWithinPasses checks that passes over many rows or entries can be interrupted: the number of polls is in
+// proportion to the work. A result certified before the cancel is returned, and its gap holds; without one, the call
+// returns an error.
 func TestCancelWithinPasses(t *testing.T) {
 	const n, p = 30_000, 12
 	source := random.SplitMix64(5)
@@ -246,10 +247,10 @@ func TestCancelWithinPasses(t *testing.T) {
 	}
 }
 
-// Calls that fit more than one model, refits, which begin at one, and fits of folds, which are on
-// goroutines of their own, end with their context, wherever they are.
+// TestCancelOtherFits checks the calls that fit more than one model, refits, which start from a fit, and fits of folds,
+// which run on their own goroutines: each ends with its context, wherever it is.
 func TestCancelOtherFits(t *testing.T) {
-	const n, p = 9000, 8 // more rows than a block of a kernel
+	const n, p = 9000, 8 // more rows than one block of a kernel
 	source := random.SplitMix64(6)
 	rows, y := make([][]float64, n), make([]float64, n)
 	for i := range rows {
@@ -310,11 +311,11 @@ func TestCancelOtherFits(t *testing.T) {
 			_, err := pare.NewLanes(ctx, x, y, pare.Job{Config: c, Validation: pare.Validation{Folds: 2}})
 			return err
 		},
-		"balanced classes": func(ctx context.Context) error { // counted before anything is solved
+		"balanced classes": func(ctx context.Context) error { // classes are counted before anything is solved
 			_, err := pare.Fit(ctx, x, classes, []float64{-3}, pare.Config{Model: pare.Logistic, Balanced: true, Threads: 1})
 			return err
 		},
-		"classes in a pool": func(ctx context.Context) error { // counted for the memory that they take
+		"classes in a pool": func(ctx context.Context) error { // classes are counted to estimate memory
 			for _, err := range pare.Path(ctx, x, classes, [][]float64{{-3}}, pare.Config{Model: pare.Multinomial, Pool: shared}) {
 				if err != nil {
 					return err
@@ -351,7 +352,7 @@ func TestCancelOtherFits(t *testing.T) {
 	}
 }
 
-// tall returns a dense column of so many rows and classes that lean on it.
+// tall returns a dense column with the given number of rows, and classes that depend on it.
 func tall(t *testing.T, seed random.SplitMix64, rows int) (*sparse.Dense, []float64) {
 	t.Helper()
 	column, y := make([]float64, rows), make([]float64, rows)
@@ -366,8 +367,9 @@ func tall(t *testing.T, seed random.SplitMix64, rows int) (*sparse.Dense, []floa
 	return x, y
 }
 
-// At any moment of any call, a cancel is answered within 20 ms of processor time, but one in a
-// hundred, and within 100 ms: on imdb, on a dense column of 2²⁶ rows, and for the variables of 2²² samples.
+// TestCancelIsQuick checks the response to a cancel at any moment of any call: at most 20 ms of processor time in 99 of
+// 100 cases, and never more than 100 ms. The data are imdb, a dense column of 2²⁶ rows, and 2²² samples for support
+// vectors.
 func TestCancelIsQuick(t *testing.T) {
 	if !oracle.Long() {
 		t.Skip("-long: it goes by clocks; TestCancelIsLookedFor counts")

@@ -13,8 +13,9 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// words makes text: rare columns, of which half repeat others on the rows that
-// train, one of them negated, and tell themselves apart elsewhere only. Few matter.
+// words draws data that look like text: rare columns, half of which repeat another column on
+// the rows that always train, one of them negated, and differ from it on other rows only. Few
+// columns influence the target.
 func words(t *testing.T, n, p int) (x sparse.Matrix, y []float64, ids []int) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(6, 6))
@@ -60,9 +61,10 @@ func words(t *testing.T, n, p int) (x sparse.Matrix, y []float64, ids []int) {
 	return m, y, ids
 }
 
-// A λ for each column: the criterion only falls, from the best λ for all; the rows that
-// no choice depends on are predicted better than there; columns that training rows do
-// not distinguish share theirs, and nothing diverges on them.
+// TestSelectColumns checks a choice of one λ per column: the criterion only decreases from the
+// best common λ; rows that the choice does not depend on are predicted better than with the
+// common λ; columns that are equal on the training rows share a λ, and nothing diverges on
+// them.
 func TestSelectColumns(t *testing.T) {
 	const p = 120
 	x, y, ids := words(t, 600, p)
@@ -115,8 +117,8 @@ func TestSelectColumns(t *testing.T) {
 	}
 }
 
-// The slopes that the search for columns goes by are those of its values, on merged
-// copies, too.
+// TestSlopesOfColumns checks that the slopes used by the search over columns are the
+// derivatives of its values, also for merged copies.
 func TestSlopesOfColumns(t *testing.T) {
 	x, y, ids := words(t, 120, 24)
 	var seen []search.Evaluation
@@ -132,7 +134,8 @@ func TestSlopesOfColumns(t *testing.T) {
 	if at.Gradient == nil {
 		t.Fatal("no gradient")
 	}
-	// A step of one λ and its copy, evaluated by a search that begins there.
+	// Move one λ together with that of its copy, and evaluate the point by a search that begins
+	// there.
 	checked := 0
 	for j := range 12 {
 		slope := at.Gradient[j] + at.Gradient[j+12]
@@ -140,7 +143,8 @@ func TestSlopesOfColumns(t *testing.T) {
 			continue
 		}
 		value := func(h float64) float64 {
-			// The copies on the training rows share a coefficient: solve on means.
+			// columns that are equal on the training rows share a coefficient: solve on their
+			// means
 			return meansValue(t, x, y, ids, at.LogLambda, j, h)
 		}
 		const h = 1e-5
@@ -155,8 +159,8 @@ func TestSlopesOfColumns(t *testing.T) {
 	}
 }
 
-// meansValue evaluates the hold-out error on the matrix of means of the copies of
-// words, at λ with that of column j moved by h.
+// meansValue evaluates the hold-out error on a matrix in which the copies made by words are
+// replaced by their means, at λ with the λ of column j moved by h.
 func meansValue(t *testing.T, x sparse.Matrix, y []float64, ids []int, logLambda []float64, j int, h float64) float64 {
 	t.Helper()
 	n, p := x.Dims()

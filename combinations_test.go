@@ -17,7 +17,7 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// combination is one of all that can be asked for.
+// combination is one combination of options.
 type combination struct {
 	model              pare.Model
 	criterion          pare.Criterion
@@ -33,8 +33,8 @@ type combination struct {
 
 var ownLosses = []string{"", "mse", "logistic", "smoothed_hinge", "own"}
 
-// drawCombination draws one with the model, criterion and method whose turn it is, and little
-// that does not fit.
+// drawCombination draws a combination with the model, criterion and method of the given turn.
+// Most options that it draws are compatible.
 func drawCombination(r *oracle.Random, turn uint64) (c combination) {
 	pick := func(n int) int { return int(r.Uint64() % uint64(n)) }
 	flag := func() bool { return pick(2) == 1 }
@@ -46,14 +46,14 @@ func drawCombination(r *oracle.Random, turn uint64) (c combination) {
 			loss: ownLosses[pick(len(ownLosses))], search: pare.Searches()[pick(len(pare.Searches()))],
 			bare: flag(), standardize: flag(), positive: flag(), weighted: flag(), ends: flag(), perClass: flag(), oneSE: flag(), tested: flag(),
 		}
-		c.standardize = c.standardize || !c.model.Traits().Convex        // what gamma and a are in units of
-		if traits := c.model.Traits(); !traits.Iterated && pick(4) > 0 { // else little but refusals
+		c.standardize = c.standardize || !c.model.Traits().Convex        // the units of γ and a
+		if traits := c.model.Traits(); !traits.Iterated && pick(4) > 0 { // otherwise nearly all combinations would be refused
 			if c.method = pare.Implicit; c.criterion != pare.HoldOut {
 				c.criterion = pare.CV
 			}
 		}
 		if c.model == pare.Huber && c.judgesClasses() {
-			c.loss = "" // ±1 has no scale
+			c.loss = "" // labels of ±1 have no scale
 		}
 		gradient, choice := c.refusals()
 		if len(choice) == 0 || len(gradient) <= 1 && len(choice) <= 1 && pick(4) == 0 {
@@ -63,7 +63,7 @@ func drawCombination(r *oracle.Random, turn uint64) (c combination) {
 	return c
 }
 
-// refusals are the options that do not go with the rest, in the names of flags.
+// refusals returns the options incompatible with the rest, by the names of their flags.
 func (c combination) refusals() (gradient, choice []string) {
 	held := c.criterion == pare.CV || c.criterion == pare.HoldOut
 	left := c.criterion == pare.ALO || c.criterion == pare.GCV
@@ -72,7 +72,7 @@ func (c combination) refusals() (gradient, choice []string) {
 		broken bool
 		flag   string
 	}{
-		{c.standardize && (c.model == pare.SVM || c.model == pare.SimplexSVR), "standardize"}, // without intercept
+		{c.standardize && (c.model == pare.SVM || c.model == pare.SimplexSVR), "standardize"}, // SVMs cannot be standardised without an intercept
 		{c.positive && !traits.Positive, "positive"},
 		{c.method != pare.Implicit && (c.standardize || !traits.Iterated), "method"},
 		{c.loss != "" && (!held || traits.Classes || c.weighted && c.loss == "own" || c.meansOnly() && c.judgesClasses()), "validation-loss"},
@@ -88,7 +88,7 @@ func (c combination) refusals() (gradient, choice []string) {
 	}
 	choice = slices.Clone(gradient)
 	if c.ends && c.positive && c.model == pare.WeightedLasso {
-		choice = choice[:len(choice)-1] // a choice has no λ's of ±∞
+		choice = choice[:len(choice)-1] // a choice is given no λ of ±∞
 	}
 	points := slices.Contains([]pare.Search{pare.Grid, pare.Random, pare.Halton, pare.TPE}, c.search)
 	for _, rule := range []struct {
@@ -106,12 +106,12 @@ func (c combination) refusals() (gradient, choice []string) {
 	return gradient, choice
 }
 
-// done is how an inner problem ends well.
+// done reports whether a status is one with which an inner problem may end successfully.
 func (c combination) done(s outcome.Status) bool {
 	return s == outcome.Converged || s == outcome.Stationary && !c.model.Traits().Convex
 }
 
-// meansOnly reports a logarithmic link: targets are not negative, and ℓ″ has no bound.
+// meansOnly reports a logarithmic link: targets are not negative, and ℓ″ is unbounded.
 func (c combination) meansOnly() bool {
 	traits, err := pare.Config{Model: c.model}.Traits()
 	return err == nil && traits.Link == loss.Log
@@ -119,7 +119,7 @@ func (c combination) meansOnly() bool {
 
 func (c combination) judgesClasses() bool { return c.loss == "logistic" || c.loss == "smoothed_hinge" }
 
-// data draws a problem that the combination is for.
+// data draws a problem for the combination.
 func (c combination) data(t *testing.T, r *oracle.Random) (sparse.Matrix, []float64) {
 	const n, p = 36, 5
 	q := r.Problem(oracle.Shape{N: n, P: p, Density: r.Pick(0.6, 1), Mean: r.Pick(0, 1), Active: 3})
@@ -127,7 +127,7 @@ func (c combination) data(t *testing.T, r *oracle.Random) (sparse.Matrix, []floa
 	return matrixOf(t, q.X, p, r.Intn(2) == 0), q.Y
 }
 
-// targets makes those of a problem ones that the model is for.
+// targets turns the targets of a problem into ones that the model accepts.
 func (c combination) targets(r *oracle.Random, q *oracle.Problem) []float64 {
 	classes := c.model == pare.Logistic || c.model == pare.SVM || c.model == pare.SquaredHinge || c.judgesClasses()
 	mean := q.Mean(-1)
@@ -176,8 +176,8 @@ func (c combination) validation(n int) pare.Validation {
 	return v
 }
 
-// refused reports whether an error names one of the options that do not fit; it must
-// where there are such.
+// refused reports whether an error names one of the incompatible options. If there are
+// incompatible options, an error must name one of them.
 func refused(t *testing.T, name string, err error, flags []string) bool {
 	t.Helper()
 	if err == nil {
@@ -188,7 +188,7 @@ func refused(t *testing.T, name string, err error, flags []string) bool {
 	}
 	e, ok := errors.AsType[*outcome.Error](err)
 	if ok && e.Kind == outcome.SingleClass {
-		return true // the weights leave a fold without one
+		return true // the weights leave a fold without the class
 	}
 	if !ok || !slices.Contains(flags, e.Flag) || e.Kind != outcome.Usage && e.Kind != outcome.BadParameter {
 		t.Errorf("%s: %v, want one of %v", name, err, flags)
@@ -196,12 +196,13 @@ func refused(t *testing.T, name string, err error, flags []string) bool {
 	return true
 }
 
-// TestEveryCombination: whatever is asked for is done right, value and gradient as
-// differences say, or refused by the name of what does not fit.
+// TestEveryCombination checks that every combination of options either gives a value and a
+// gradient that agree with finite differences, or is refused by the name of an incompatible
+// option.
 func TestEveryCombination(t *testing.T) {
 	ctx := context.Background()
 	slopes, choices := 0, 0
-	triples := 7 * 5 * len(pare.Models()) // of model, criterion and method
+	triples := 7 * 5 * len(pare.Models()) // combinations of model, criterion and method
 	draws := oracle.Cases(100 * len(pare.Models()))
 	if oracle.Few() {
 		draws = max(8, draws/5)
@@ -215,7 +216,7 @@ func TestEveryCombination(t *testing.T) {
 		gradient, choice := c.refusals()
 		lambda := somewhere(t, x, y, pare.Config{Model: c.model, NoIntercept: c.bare, Weights: config.Weights, Standardize: !c.model.Traits().Convex, Positive: c.positive && c.model.Traits().Positive})
 		if slices.ContainsFunc(lambda, func(l float64) bool { return math.IsInf(l, 0) }) {
-			continue // β ≥ 0 leaves no column
+			continue // β ≥ 0 excludes every column
 		}
 		if c.ends && c.model == pare.WeightedLasso {
 			lambda[1], lambda[3] = math.Inf(-1), math.Inf(1)
@@ -249,7 +250,7 @@ func TestEveryCombination(t *testing.T) {
 				forward, backward := (up.Value-here.Value)/h, (here.Value-down.Value)/h
 				scale := math.Abs(forward) + 1e-2*math.Abs(here.Value)
 				if math.Abs(forward-backward) > 1e-3*scale {
-					continue // a knot between them
+					continue // a knot lies between the two points
 				}
 				slopes++
 				near := 1e-5
@@ -269,9 +270,9 @@ func TestEveryCombination(t *testing.T) {
 		config.Tol = 1e-8
 		o := pare.SelectOptions{Validation: v, Search: c.search, PerClass: c.perClass, OneSE: c.oneSE, Evaluations: 9}
 		if !c.search.Points() {
-			o.Schedule = search.Exact // a choice to the tolerance, not to the standard error
+			o.Schedule = search.Exact // choose to the tolerance, not to the standard error
 		} else if oracle.Few() {
-			o.MinRatio = 0.03 // below, classes that the columns part take a thousand times as long
+			o.MinRatio = 0.03 // below that, separable classes take a thousand times as long
 		}
 		s, err := pare.Select(ctx, x, y, o, config)
 		if refused(t, name, err, choice) {

@@ -16,7 +16,7 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// tallChoices yields choices of so few columns that they are made on condensed rows.
+// tallChoices yields choices with so few columns that they are made on condensed rows.
 func tallChoices(t *testing.T, check func(t *testing.T, x sparse.Matrix, y []float64, c pare.Config)) {
 	for name, c := range oracle.Kinds(map[string]pare.Config{
 		"lasso":         {},
@@ -44,8 +44,8 @@ func tallChoices(t *testing.T, check func(t *testing.T, x sparse.Matrix, y []flo
 	}
 }
 
-// TestTallChoicesAreMadeAsOnX: values of a choice are the mean squared errors of models that are fitted to the rows
-// themselves, of a hold-out with their standard error, and so is the model.
+// TestTallChoicesAreMadeAsOnX checks that the values of a choice are the mean squared errors of models fitted to the
+// original rows, for a hold-out with their standard error, and that the final model is the fit to the original rows.
 func TestTallChoicesAreMadeAsOnX(t *testing.T) {
 	tallChoices(t, func(t *testing.T, x sparse.Matrix, y []float64, c pare.Config) {
 		for _, v := range []pare.Validation{{}, {Split: pare.Forward}, {Criterion: pare.HoldOut}} {
@@ -79,7 +79,7 @@ func TestTallChoicesAreMadeAsOnX(t *testing.T) {
 	})
 }
 
-// meanSquaredError is the mean over folds.
+// meanSquaredError returns the mean squared error over the folds.
 func meanSquaredError(held *pare.HeldOut, y, weights []float64) (mean float64) {
 	sum, weight := make([]float64, len(held.Status)), make([]float64, len(held.Status))
 	for i, fold := range held.Fold {
@@ -95,8 +95,8 @@ func meanSquaredError(held *pare.HeldOut, y, weights []float64) (mean float64) {
 	return mean
 }
 
-// TestGeneralisedOnManyRows: generalised cross-validation on rows that are condensed is the mean squared error over the square of 1 − dof/n, of fits on a sparse
-// matrix, which are on X; its standard error is that of twenty batches.
+// TestGeneralisedOnManyRows checks generalised cross-validation on condensed rows: it is the mean squared error over (1
+// − dof/n)² of fits on a sparse matrix, which use X itself, and its standard error is that of twenty batches.
 func TestGeneralisedOnManyRows(t *testing.T) {
 	x, y, weights := manyRows(t)
 	n, _ := x.Dims()
@@ -165,7 +165,8 @@ func TestGeneralisedOnManyRows(t *testing.T) {
 	}
 }
 
-// batchedError is the standard error of the weighted mean of the squared errors of twenty batches: of every row held out, the next.
+// batchedError returns the standard error of the weighted mean squared error, estimated from twenty batches: held-out
+// rows are dealt to the batches in turn.
 func batchedError(held *pare.HeldOut, y, weights []float64) float64 {
 	const batches = 20
 	var sum, weight [batches]float64
@@ -190,8 +191,8 @@ func batchedError(held *pare.HeldOut, y, weights []float64) float64 {
 	return math.Sqrt(square * batches / (batches - 1))
 }
 
-// TestTallChoicesWhereTheFirstRowsAreElsewhere: values are the mean squared errors of models that are fitted to the rows themselves, where
-// columns and target are far from where they began.
+// TestTallChoicesWhereTheFirstRowsAreElsewhere checks that values are the mean squared errors of models fitted to the
+// original rows even if columns and target move far away from their first rows.
 func TestTallChoicesWhereTheFirstRowsAreElsewhere(t *testing.T) {
 	q := oracle.NewRandom(6).Problem(oracle.Shape{N: 9000, P: 3, Active: 3, Noise: 1})
 	c := pare.Config{Tol: 1e-9, Weights: slices.Repeat([]float64{1}, len(q.Y))}
@@ -223,7 +224,8 @@ func TestTallChoicesWhereTheFirstRowsAreElsewhere(t *testing.T) {
 	}
 }
 
-// TestTallChoicesAreTheSameAnywhere: by any number of threads, by lanes elsewhere, and from where a search was cut.
+// TestTallChoicesAreTheSameAnywhere checks that a choice is the same with any number of threads, with remote lanes, and
+// when an interrupted search is resumed.
 func TestTallChoicesAreTheSameAnywhere(t *testing.T) {
 	tallChoices(t, func(t *testing.T, x sparse.Matrix, y []float64, c pare.Config) {
 		if c.Model == pare.MCP {
@@ -240,8 +242,9 @@ func TestTallChoicesAreTheSameAnywhere(t *testing.T) {
 	})
 }
 
-// TestHoldOutsOfFewRows are as on X itself, beside an offset of 0: of one row there is no standard error, of a few it is that of each by
-// itself, and rows without weight, or for testing, have no part in it.
+// TestHoldOutsOfFewRows checks that hold-outs of few rows give the values computed on X itself, which an offset of 0
+// selects: one row has no standard error, a few rows have the standard error of single rows, and rows of weight 0 and
+// test rows have no influence.
 func TestHoldOutsOfFewRows(t *testing.T) {
 	const n = 900
 	q := oracle.NewRandom(43).Problem(oracle.Shape{N: n, P: 5, Weights: true, Noise: 1})
@@ -252,7 +255,7 @@ func TestHoldOutsOfFewRows(t *testing.T) {
 		v := pare.Validation{Criterion: pare.HoldOut, FoldIDs: make([]int, n)}
 		for i := range v.FoldIDs {
 			switch {
-			case i < 4*held: // of four rows one is held out, and two are for testing
+			case i < 4*held: // of every four rows one is held out and two are test rows
 				v.FoldIDs[i] = -2 * (i % 2)
 			default:
 				v.FoldIDs[i] = -1
@@ -282,7 +285,8 @@ func TestHoldOutsOfFewRows(t *testing.T) {
 	}
 }
 
-// manyRows returns 2¹⁷ rows of 8 columns, one far from 0, one of a long tail, one that nearly copies another, one of zeros and ones.
+// manyRows returns 2¹⁷ rows of 8 columns: one far from 0, one with a heavy tail, one nearly equal to another, and one
+// of zeros and ones.
 func manyRows(t *testing.T) (x *sparse.Dense, y, weights []float64) {
 	t.Helper()
 	const n, p = 1 << 17, 8
@@ -308,8 +312,9 @@ func manyRows(t *testing.T) (x *sparse.Dense, y, weights []float64) {
 	return x, y, weights
 }
 
-// TestGapsOnCondensedRowsHold: fits and paths on many rows, which are made on condensed ones, end within their tolerance, and no further from
-// the least objective than they say; by a Fitter of a sparse matrix, of which single fits are on X.
+// TestGapsOnCondensedRowsHold checks that fits and paths on condensed rows converge to their tolerance, and that their
+// suboptimality does not exceed the gap that they report. Sparse matrices are solved by a Fitter, since single fits of
+// them use X itself.
 func TestGapsOnCondensedRowsHold(t *testing.T) {
 	x, y, weights := manyRows(t)
 	alike := sparsely(t, x)
@@ -321,7 +326,7 @@ func TestGapsOnCondensedRowsHold(t *testing.T) {
 		"elastic net":  {Model: pare.ElasticNet, Weights: weights},
 		"ridge":        {Model: pare.Ridge},
 		"loose":        {Tol: 1e-3},
-		"tight":        {Tol: 1e-13}, // beyond what is known of sums
+		"tight":        {Tol: 1e-13}, // beyond the accuracy of the sums
 		"groups":       {Model: pare.GroupLasso, Groups: []int{0, 0, 1, 1, 1, 2, 2, 3}, Weights: weights},
 		"group net":    {Model: pare.GroupNet, Groups: []int{0, 0, 1, 1, 1, 2, 2, 3}, Standardize: true},
 		"sparse group": {Model: pare.SparseGroup, Groups: []int{0, 0, 1, 1, 1, 2, 2, 3}, Standardize: true},
@@ -368,8 +373,9 @@ func TestGapsOnCondensedRowsHold(t *testing.T) {
 	}
 }
 
-// TestPathsOfManyRowsOfFewEntries are made on condensed rows, of sums of the products of entries: they pass over X once, and are
-// as far from those on X, beside an offset of 0, as both say.
+// TestPathsOfManyRowsOfFewEntries checks paths on sparse matrices with many rows, which use condensed rows built from
+// sums of products of entries: they pass over X once, and differ from paths on X itself, which an offset of 0 selects,
+// by no more than both gaps allow.
 func TestPathsOfManyRowsOfFewEntries(t *testing.T) {
 	const n, levels = 1 << 18, 8
 	r := oracle.NewRandom(23)
@@ -433,8 +439,9 @@ func TestPathsOfManyRowsOfFewEntries(t *testing.T) {
 	}
 }
 
-// TestPathsUnderConcavePenaltiesOnManyRows: those of condensed rows lead to points that are stationary on the rows themselves, by the
-// derivatives of the penalties, and that the path on X itself, beside an offset of 0, leads to; a pass over X for each is all it takes, and one for the sums.
+// TestPathsUnderConcavePenaltiesOnManyRows checks that paths on condensed rows lead to points that are stationary on
+// the original rows, by the derivative of the penalty, and equal to the points of the path on X itself, which an offset
+// of 0 selects. Each point costs one pass over X, and the sums one more.
 func TestPathsUnderConcavePenaltiesOnManyRows(t *testing.T) {
 	x, y, weights := manyRows(t)
 	for model, slope := range oracle.Kinds(map[pare.Model]func(beta, alpha float64) float64{
@@ -505,7 +512,8 @@ func sparsely(t *testing.T, x *sparse.Dense) *sparse.CSC {
 	return out
 }
 
-// stationary returns the most that a column's correlation with the residual is off the slope of a penalty on standardised columns.
+// stationary returns the largest distance between a column's correlation with the residual and the slope of a penalty
+// on standardised columns.
 func stationary(x *sparse.Dense, y []float64, f *pare.Fitted, weights []float64, slope func(beta, alpha float64) float64) (most float64) {
 	n, p := x.Dims()
 	residual, beta, total := make([]float64, n), make([]float64, p), 0.0
@@ -541,7 +549,8 @@ func stationary(x *sparse.Dense, y []float64, f *pare.Fitted, weights []float64,
 	return most
 }
 
-// TestFitsOfManyRowsThatSayNothing: a constant target, and no row of positive weight, are as on few rows.
+// TestFitsOfManyRowsThatSayNothing checks that a constant target, and rows that all have weight 0, give on many rows
+// what they give on few.
 func TestFitsOfManyRowsThatSayNothing(t *testing.T) {
 	const n, p = 1 << 17, 8
 	x, err := sparse.NewDense(n, p, slices.Repeat([]float64{1, 2, 4, 8}, n*p/4))
@@ -562,7 +571,7 @@ func TestFitsOfManyRowsThatSayNothing(t *testing.T) {
 	}
 }
 
-// squaredObjective is that of a squared loss, by its definition.
+// squaredObjective returns the objective of the squared loss, computed from its definition.
 func squaredObjective(x *sparse.Dense, y []float64, f *pare.Fitted, c pare.Config) float64 {
 	n, _ := x.Dims()
 	weight := func(i int) float64 {
@@ -635,8 +644,9 @@ func squaredObjective(x *sparse.Dense, y []float64, f *pare.Fitted, c pare.Confi
 	return loss + penalty
 }
 
-// TestGradientsOfDenseRowsAreWithinTheirBounds of those on a sparse matrix, and its bounds, where two columns nearly copy one another, too:
-// those of condensed rows, whose products are rounded, were not.
+// TestGradientsOfDenseRowsAreWithinTheirBounds checks that gradients on a dense matrix differ from those on a sparse
+// one by no more than their error bounds, also if two columns are nearly equal. Gradients on condensed rows, whose
+// products are rounded, would not pass.
 func TestGradientsOfDenseRowsAreWithinTheirBounds(t *testing.T) {
 	const n, p = 71, 5
 	for seed := range uint64(40) {
@@ -680,8 +690,8 @@ func TestGradientsOfDenseRowsAreWithinTheirBounds(t *testing.T) {
 	}
 }
 
-// TestRisksOnCondensedRows are those of gradients, which are on X: the residual sum of squares, and the
-// degrees of freedom by differences.
+// TestRisksOnCondensedRows checks the criteria on condensed rows against gradients, which use X itself: the residual
+// sum of squares, and the degrees of freedom by finite differences.
 func TestRisksOnCondensedRows(t *testing.T) {
 	x, y, _ := manyRows(t)
 	alike := sparsely(t, x)

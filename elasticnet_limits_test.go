@@ -11,10 +11,11 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// The elastic net's criterion has a corner wherever a support changes, and a minimum
-// may be one, with slopes that lead into it from both sides. Where the search ends,
-// some mean of the slopes within 0.03, the border's share aside, is below 1e-4 of
-// the criterion per unit of λ: there is no way down.
+// TestElasticNetEnds checks that a search over an elastic net ends at a stationary point. The
+// criterion has a corner wherever the support changes, and a minimum may be at such a corner,
+// with slopes that point into it from both sides. Where the search ends, some convex
+// combination of the slopes within 0.03, apart from the component at the border, must be below
+// 1e-4 of the criterion per unit of λ, so that no descent direction remains.
 func TestElasticNetEnds(t *testing.T) {
 	for _, name := range []string{"diabetes", "leukemia"} {
 		t.Run(name, func(t *testing.T) {
@@ -46,7 +47,7 @@ func TestElasticNetEnds(t *testing.T) {
 					slopes = append(slopes, g)
 				}
 			}
-			mean := slopes[0] // Frank and Wolfe's shortest
+			mean := slopes[0] // the shortest convex combination, by Frank–Wolfe
 			for range 100_000 {
 				least, to := math.Inf(1), mean
 				for _, g := range slopes {
@@ -71,8 +72,9 @@ func TestElasticNetEnds(t *testing.T) {
 	}
 }
 
-// An elastic net without its ridge is a Lasso, so the search ends no worse than the
-// Lasso's from the same start, to what its own stop leaves.
+// TestElasticNetContainsLasso checks that the search for an elastic net, which without its
+// ridge is a Lasso, ends no worse than the Lasso's search from the same start, up to the
+// stopping tolerance.
 func TestElasticNetContainsLasso(t *testing.T) {
 	x, y := load(t)
 	for _, v := range []pare.Validation{{InOrder: true}, {Split: pare.Blocks}, {}, {Seed: 1}} {
@@ -91,15 +93,16 @@ func TestElasticNetContainsLasso(t *testing.T) {
 	}
 }
 
-// An elastic net without its ℓ1 strength is a ridge, so the search ends no worse than the
-// ridge's where that is the better of the two: where one column with large entries makes
-// αmax so large that what is little beside it still shrinks all others, and where entries
-// of all are large, so that a ridge is.
+// TestElasticNetContainsRidge checks that the search for an elastic net, which without its ℓ1
+// strength is a ridge, ends no worse than the ridge's search where the ridge is the better of
+// the two. In one problem a single column with large entries makes αmax so large that strengths
+// small beside it still shrink all other columns; in the other all columns have large entries,
+// so that the best ridge strength is large.
 func TestElasticNetContainsRidge(t *testing.T) {
 	const p = 60
 	for name, c := range map[string]struct {
 		n            int
-		first, other float64 // the scale of the first column and of the others
+		first, other float64 // the scale of the first column and of the other columns
 	}{
 		"one large column": {100, 60, 1},
 		"large entries":    {200, 1e4, 1e4},

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// exponential is a loss that pare does not have: ℓ = e^−ym of a class y = ±1, that of AdaBoost
+// exponential is a loss that pare does not provide: ℓ = e^−ym for a class y = ±1, the loss of AdaBoost
 // (Friedman, Hastie and Tibshirani, Annals of Statistics 28, 2000, section 4).
 type exponential struct{}
 
@@ -34,7 +34,7 @@ func (exponential) Value(k *kernels.Set, y, m, out []float64) {
 	}
 	k.Exp(out, out)
 	for i := range out {
-		out[i] = min(out[i], math.MaxFloat64) // finite wherever m is
+		out[i] = min(out[i], math.MaxFloat64) // finite if m is
 	}
 }
 
@@ -54,13 +54,13 @@ func (l exponential) Third(k *kernels.Set, y, m, out []float64) {
 	}
 }
 
-// Divergence is u((1 − r)ln(1 − r) + r) of u = e^−ym and the dual point (1 − r)ρ: what a duality gap
-// is made of. The conjugate is ℓ*(−yv) = v ln v − v.
+// Divergence returns u((1 − r)ln(1 − r) + r), with u = e^−ym and the dual point (1 − r)ρ; a duality gap is a
+// sum of such terms. The conjugate is ℓ*(−yv) = v ln v − v.
 func (l exponential) Divergence(k *kernels.Set, y, m []float64, at loss.Dual, out []float64) {
 	l.Value(k, y, m, out)
 	for i := range out {
 		switch r := at.Rest(i); {
-		case r < 1e-3: // where the difference would cancel
+		case r < 1e-3: // the difference would suffer from cancellation
 			out[i] *= r * r * (0.5 + r/6 + r*r/12 + r*r*r/20)
 		case r < 1:
 			out[i] *= (1-r)*kernels.Log(1-r) + r
@@ -68,10 +68,11 @@ func (l exponential) Divergence(k *kernels.Set, y, m []float64, at loss.Dual, ou
 	}
 }
 
-func (exponential) Smoothness() (float64, bool)  { return 0, false } // ℓ″ has no bound
+func (exponential) Smoothness() (float64, bool)  { return 0, false } // ℓ″ is unbounded
 func (exponential) Concordance() (float64, bool) { return 1, true }  // |ℓ‴| ≤ ℓ″
 
-// twoClasses is a design matrix of random numbers, and classes that depend on two of its columns and chance.
+// twoClasses returns a design matrix of random numbers, and classes that depend on two of its columns and
+// noise.
 func twoClasses() (*sparse.Dense, []float64, error) {
 	const n, p = 200, 5
 	values, y := make([]float64, n*p), make([]float64, n)
@@ -86,9 +87,9 @@ func twoClasses() (*sparse.Dense, []float64, error) {
 	return x, y, err
 }
 
-// A loss of your own is fitted and differentiated, and its λ chosen, as those of package loss are;
-// docs/add-a-loss.md goes through it. This file needs nothing that a program of another module
-// could not have.
+// Fit, differentiate and choose λ for a loss of your own, exactly as for the losses of package loss.
+// docs/add-a-loss.md explains it step by step. This file uses only exported names, so the code also works in
+// another module.
 func Example_ownLoss() {
 	ctx := context.Background()
 	x, y, err := twoClasses()

@@ -21,7 +21,7 @@ import (
 	"github.com/seed-45b9a24c/pare/table"
 )
 
-// Choose λ on the embedded diabetes data by 5-fold cross-validation, and refit.
+// Choose λ on the embedded diabetes data by 5-fold cross-validation, and refit the model on all rows.
 func ExampleSelect() {
 	x, y, err := diabetes()
 	if err != nil {
@@ -40,7 +40,7 @@ func ExampleSelect() {
 	// 7 of 10 columns, relative gap below 1e-6: true
 }
 
-// Fit at a tenth of the strength that makes every coefficient zero.
+// Fit a Lasso at a tenth of αmax, the smallest strength at which every coefficient is zero.
 func ExampleFit() {
 	x, y, err := diabetes()
 	if err != nil {
@@ -67,7 +67,7 @@ func ExampleFit() {
 	// column 8: 449
 }
 
-// How the support grows as λ falls.
+// Fit a path: the support grows as λ falls.
 func ExamplePath() {
 	x, y, err := diabetes()
 	if err != nil {
@@ -92,7 +92,7 @@ func ExamplePath() {
 	// λ = -6.14: 10 columns, objective 1437
 }
 
-// The slope of the cross-validation error of an elastic net in both its λ's.
+// Compute the derivatives of the cross-validation error of an elastic net in both of its λ's.
 func ExampleGradient() {
 	x, y, err := diabetes()
 	if err != nil {
@@ -112,8 +112,8 @@ func ExampleGradient() {
 	// converged: value 3098, gradient 40.4 and 32.3
 }
 
-// One predictor for each of three classes of patients, all with the same share
-// of the strength at which their coefficients are zero.
+// Choose λ for three classes of patients, with one predictor per class. All classes have the same ratio α/αmax, where
+// αmax is the strength from which all coefficients of the class are zero.
 func ExampleSelect_multiclass() {
 	x, y, err := diabetes()
 	if err != nil {
@@ -138,7 +138,7 @@ func ExampleSelect_multiclass() {
 	// class 2: α/αmax = 0.13, 5 columns
 }
 
-// The λ from which on every coefficient is zero.
+// Compute λmax, the smallest λ at which every coefficient is zero.
 func ExampleLogLambdaMax() {
 	x, y, err := diabetes()
 	if err != nil {
@@ -153,7 +153,7 @@ func ExampleLogLambdaMax() {
 	// λmax = 0.765, αmax = 2.148
 }
 
-// Keep a fitted model in a file, and predict with it elsewhere, a row at a time.
+// Save a fitted model, and use it elsewhere to predict one row at a time.
 func ExamplePredictor() {
 	x, y, err := diabetes()
 	if err != nil {
@@ -172,7 +172,7 @@ func ExamplePredictor() {
 	if err := errors.Join(err, os.Remove(file)); err != nil {
 		log.Fatal(err)
 	}
-	scores := make([]float64, p.Scores()) // one, but for Multiclass
+	scores := make([]float64, p.Scores()) // one score; for Multiclass one per class
 	if err := p.DecideRow([]int32{2, 8}, []float64{0.05, -0.02}, scores); err != nil {
 		log.Fatal(err)
 	}
@@ -181,7 +181,7 @@ func ExamplePredictor() {
 	// lasso on 10 columns predicts 168
 }
 
-// Rows in the order of time, each stretch judged by what came before it.
+// Choose λ for rows in time order: each block of rows is predicted by a model fitted to the rows before it.
 func ExampleValidation_forward() {
 	x, y, err := diabetes()
 	if err != nil {
@@ -197,7 +197,7 @@ func ExampleValidation_forward() {
 	// converged, 7 columns
 }
 
-// A loss of one's own: the value, and its slope by each prediction.
+// Judge models by a validation loss of your own: its value, and its derivative in each prediction.
 func ExampleValidation_loss() {
 	x, y, err := diabetes()
 	if err != nil {
@@ -225,7 +225,7 @@ func ExampleValidation_loss() {
 	// converged, Huber's loss 1270
 }
 
-// The validation error along a path, without gradients.
+// Compute the validation error along a path, without gradients.
 func ExampleValidate() {
 	x, y, err := diabetes()
 	if err != nil {
@@ -244,8 +244,8 @@ func ExampleValidate() {
 	// λ = -4: mean squared error 3075
 }
 
-// A model keeps how a file became columns, and reads the rows of other files so: columns are found by their names, and
-// words are categories.
+// Save with a model how the columns were made from a file, and use it to read rows of other files: columns are found
+// by name, and words are categories.
 func ExamplePredictor_With() {
 	ctx := context.Background()
 	const file = `color,age,bought
@@ -261,7 +261,7 @@ green,52,no
 		log.Fatal(err)
 	}
 	config := pare.Config{Model: pare.Logistic, Standardize: true}
-	y, classes, err := config.Target(d.Y, d.Labels) // no is −1, yes is 1
+	y, classes, err := config.Target(d.Y, d.Labels) // −1 for "no", 1 for "yes"
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -273,7 +273,7 @@ green,52,no
 	if err != nil {
 		log.Fatal(err)
 	}
-	var saved bytes.Buffer // or a file, by Save and Load
+	var saved bytes.Buffer // or a file, with Save and Load
 	if err := p.Write(&saved); err != nil {
 		log.Fatal(err)
 	}
@@ -300,7 +300,7 @@ green,52,no
 	// row 2: no, of yes the probability is 0.00; unknown words: 1
 }
 
-// Probabilities of the classes of a row.
+// Predict the class probabilities of a row.
 func ExamplePredictor_Probabilities() {
 	x, y, err := diabetes()
 	if err != nil {
@@ -328,7 +328,7 @@ func ExamplePredictor_Probabilities() {
 	// class 1 of [0 1 2], with probabilities [0.23 0.51 0.26]
 }
 
-// A λ for each column, from the best one for all.
+// Choose one λ per column, starting from the best common λ.
 func ExampleSelect_columns() {
 	x, y, err := diabetes()
 	if err != nil {
@@ -344,7 +344,7 @@ func ExampleSelect_columns() {
 	// 10 λ's: mean squared error 3058, with one for all 3069
 }
 
-// A model fitted on columns of norm 1 predicts the data as they were.
+// Fit a model to columns scaled to norm 1, and predict with it on the original data.
 func ExamplePredictor_Unprepared() {
 	x, err := sparse.NewCSC(4, 2, []int64{0, 4, 7}, []int32{0, 1, 2, 3, 1, 2, 3}, []float64{3, 1, 4, 1, 50, 90, 20})
 	if err != nil {
@@ -372,7 +372,7 @@ func ExamplePredictor_Unprepared() {
 	// [3.00 6.00 13.00 3.00] for [3.00 6.00 13.00 3.00]
 }
 
-// Many fits on the same data share one working memory.
+// Reuse one working memory for many fits on the same data.
 func ExampleFitter() {
 	x, y, err := diabetes()
 	if err != nil {
@@ -395,13 +395,13 @@ func ExampleFitter() {
 	// 7 columns, objective 1565
 }
 
-// With more rows than yesterday, go on from what was chosen then.
+// Choose λ again after rows were added, starting from the previous choice.
 func ExampleSelectOptions_from() {
 	x, y, err := diabetes()
 	if err != nil {
 		log.Fatal(err)
 	}
-	const before = 420 // rows
+	const before = 420 // the number of rows of the previous selection
 	old := make([]float64, 0, before*10)
 	for j := range 10 {
 		_, values := x.Column(j)
@@ -431,7 +431,7 @@ func ExampleSelectOptions_from() {
 	// as good to a hundredth of a standard error: true
 }
 
-// Ten selections at once on two threads, admitted four at a time.
+// Run ten selections on two threads; the pool admits four at a time.
 func ExamplePool() {
 	x, y, err := diabetes()
 	if err != nil {
@@ -463,7 +463,7 @@ func ExamplePool() {
 	// 10 of 10 with the same λ, 0 calls left in the pool
 }
 
-// A logger is told of what a call does.
+// Log what a call does.
 func ExampleLogTo() {
 	x, y, err := diabetes()
 	if err != nil {
@@ -485,7 +485,7 @@ func ExampleLogTo() {
 	// level=DEBUG msg=solve model=lasso support=7 status=converged
 }
 
-// A service goes on predicting while it takes a new model over.
+// Replace the model of a service while it predicts.
 func ExampleLive() {
 	x, y, err := diabetes()
 	if err != nil {

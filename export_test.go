@@ -8,8 +8,8 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// Afford is the check of MaxBytes for a number of inner problems at once. It returns how many
-// columns the Gram matrix of each may have.
+// Afford runs the check of MaxBytes for the given number of simultaneous inner problems. It returns how many columns
+// the Gram matrix of each may have.
 func Afford(x sparse.Matrix, y []float64, c Config, problems int) (columns int, err error) {
 	e := engine{config: c, family: c.Model.family()}
 	e.of = e.statement(x, y)
@@ -17,11 +17,11 @@ func Afford(x sparse.Matrix, y []float64, c Config, problems int) (columns int, 
 	return e.gram, err
 }
 
-// LeastGram is the number of columns that a Gram matrix may have in any case.
+// LeastGram is the number of columns that a Gram matrix may always have.
 const LeastGram = inner.LeastGram
 
-// CapsOfRefits returns how many columns the Gram matrices of an inner problem that shares Config.MaxBytes with so many may have,
-// and those of a refit beside it.
+// CapsOfRefits returns how many columns the Gram matrices of an inner problem may have if the given number of problems
+// share Config.MaxBytes, and how many those of a refit beside it may have.
 func CapsOfRefits(ctx context.Context, x sparse.Matrix, y []float64, c Config, problems int) (each, refit int, err error) {
 	e, err := newEngine(ctx, x, y, c)
 	if err != nil {
@@ -37,7 +37,7 @@ func CapsOfRefits(ctx context.Context, x sparse.Matrix, y []float64, c Config, p
 	return e.solver().MaxGram, part.solver().MaxGram, nil
 }
 
-// outHeld is a search whose folds have predicted, and which calls what is to happen then.
+// outHeld is an outer problem whose folds have made their predictions; it calls then when they are asked for.
 type outHeld struct {
 	inner.Outer
 	rows []bilevel.Predicted
@@ -49,8 +49,8 @@ func (o outHeld) HeldOut(context.Context, []float64) ([]bilevel.Predicted, error
 	return o.rows, nil
 }
 
-// MeasuresOfPredicted judges predictions as [Select] does. Once the folds have made them, the turns of the pool are taken: leave gives
-// one back.
+// MeasuresOfPredicted computes the measures of predictions as [Select] does. Once the folds have made the predictions,
+// it takes all turns of the pool, and passes taken a function that gives one of them back.
 func MeasuresOfPredicted(ctx context.Context, x sparse.Matrix, y []float64, c Config, folds []bilevel.Predicted, classes []float64, taken func(leave func())) ([]Measure, error) {
 	e, done, err := admitted(ctx, x, y, c, nil, toFit)
 	if err != nil {
@@ -66,8 +66,8 @@ func MeasuresOfPredicted(ctx context.Context, x sparse.Matrix, y []float64, c Co
 	return t.measures(ctx, Validation{}, &Fitted{Classes: classes})
 }
 
-// SearchedAhead searches as [Select] does, and says whether the refit at the choice is under way then. Where that is not to be
-// the choice after all, there is another one instead, before all the rest is done.
+// SearchedAhead searches as [Select] does, and reports whether the refit at the choice has begun when the search ends.
+// If other is set, it then begins a refit at another point before it concludes.
 func SearchedAhead(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, c Config, other bool) (begun bool, final *Fitted, err error) {
 	certify := c.Certify
 	c.Certify = false

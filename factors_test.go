@@ -16,7 +16,7 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// factored is a problem with penalty factors, some of them 0 and +Inf.
+// factored is a problem with penalty factors, some of which are 0 or +Inf.
 type factored struct {
 	rows      [][]float64
 	y         []float64
@@ -25,7 +25,7 @@ type factored struct {
 	validates pare.Validation
 }
 
-// drawFactored draws one for a model.
+// drawFactored draws a problem with penalty factors for a model.
 func drawFactored(r *oracle.Random, m pare.Model, free bool) factored {
 	const n, p = 60, 12
 	q := r.Problem(oracle.Shape{N: n, P: p, Density: r.Pick(0.5, 1), Mean: r.Pick(0, 1), Active: 5})
@@ -57,8 +57,8 @@ func drawFactored(r *oracle.Random, m pare.Model, free bool) factored {
 	return f
 }
 
-// TestFactorsAreStrengthsOfTheirOwn: a Lasso with penalty factors is a weighted Lasso whose
-// λ's are λ + ln f; the derivative in λ is the sum of that one's.
+// TestFactorsAreStrengthsOfTheirOwn checks that a Lasso with penalty factors f is a weighted Lasso with λ's λ + ln f,
+// and that its derivative in λ is the sum of the weighted Lasso's derivatives.
 func TestFactorsAreStrengthsOfTheirOwn(t *testing.T) {
 	ctx := context.Background()
 	for seed := range uint64(8) {
@@ -109,10 +109,9 @@ func TestFactorsAreStrengthsOfTheirOwn(t *testing.T) {
 	}
 }
 
-// violation returns how far a fit is from its optimality conditions, which are
-// zⱼ = fⱼ(α₁ sign βⱼ + α₂βⱼ) and |zⱼ| ≤ fⱼα₁ at 0, and at a bound that zⱼ is not less in its
-// sense, for coefficients of columns divided by their
-// deviations where they are standardised; relative to the largest strength.
+// violation returns the largest violation of the optimality conditions by a fit, relative to the largest strength. The
+// conditions are zⱼ = fⱼ(α₁ sign βⱼ + α₂βⱼ) if βⱼ ≠ 0, |zⱼ| ≤ fⱼα₁ if βⱼ = 0, and at a bound the inequality in the
+// direction of the bound. Coefficients are in units of columns divided by their deviations if these are standardised.
 func (f factored) violation(fitted *pare.Fitted, slope func(y, m float64) float64, strengths [2]float64) float64 {
 	n, p := len(f.rows), len(f.factors)
 	weights := f.config.Weights
@@ -175,7 +174,7 @@ func (f factored) violation(fitted *pare.Fitted, slope func(y, m float64) float6
 	return worst / max(strengths[0], strengths[1])
 }
 
-// slopes are ∂ℓ/∂m of models as text books have them.
+// slopes holds ∂ℓ/∂m for each model, in its textbook form.
 var slopes = map[pare.Model]func(y, m float64) float64{
 	pare.Lasso:         func(y, m float64) float64 { return m - y },
 	pare.ElasticNet:    func(y, m float64) float64 { return m - y },
@@ -186,8 +185,8 @@ var slopes = map[pare.Model]func(y, m float64) float64{
 	pare.Huber:         func(y, m float64) float64 { return max(-0.5, min(0.5, m-y)) },
 }
 
-// TestFactorsOfEveryModel: fits satisfy the optimality conditions, hypergradients are what
-// differences say, and αmax is where the first penalised column enters.
+// TestFactorsOfEveryModel checks that fits satisfy the optimality conditions, that hypergradients agree with finite
+// differences, and that the first penalised column enters at αmax.
 func TestFactorsOfEveryModel(t *testing.T) {
 	ctx := context.Background()
 	for turn := range uint64(24) {
@@ -253,7 +252,7 @@ func TestFactorsOfEveryModel(t *testing.T) {
 	}
 }
 
-// matchesDifferences checks the hypergradient at λ.
+// matchesDifferences compares the hypergradient at λ with finite differences.
 func (f factored) matchesDifferences(t *testing.T, name string, lambda []float64) {
 	t.Helper()
 	x := matrixOf(t, f.rows, len(f.factors), false)
@@ -285,8 +284,8 @@ func (f factored) matchesDifferences(t *testing.T, name string, lambda []float64
 	}
 }
 
-// TestFactorsInAChoice: select with factors ends at a better criterion than both ends of the
-// path, its model has the unpenalised columns and lacks the excluded one.
+// TestFactorsInAChoice checks that a selection with factors ends at a lower criterion than both ends of the path, and
+// that its model contains the unpenalised columns and not the excluded one.
 func TestFactorsInAChoice(t *testing.T) {
 	ctx := context.Background()
 	for turn, m := range []pare.Model{pare.Lasso, pare.Logistic, pare.Poisson, pare.ElasticNet, pare.Multiclass} {
@@ -315,8 +314,8 @@ func TestFactorsInAChoice(t *testing.T) {
 	}
 }
 
-// TestGapsAreRelativeToTheNullModelWithItsColumns: what a column without penalty explains, however much,
-// changes neither the other coefficients nor the choice.
+// TestGapsAreRelativeToTheNullModelWithItsColumns checks that the part of the target explained by an unpenalised
+// column, however large, changes neither the other coefficients nor the choice.
 func TestGapsAreRelativeToTheNullModelWithItsColumns(t *testing.T) {
 	ctx := context.Background()
 	const n, p, tol = 100, 20, 1e-8
@@ -401,8 +400,8 @@ func TestFactorsRefused(t *testing.T) {
 	}
 }
 
-// TestMultiplesUnderFactors: of columns that are multiples of one another the longest is the cheapest, and the others have no
-// coefficient, be there factors or not, standardised columns or not.
+// TestMultiplesUnderFactors checks that among columns that are multiples of one another only the longest, whose penalty
+// is the cheapest, has a coefficient, with or without factors and standardisation.
 func TestMultiplesUnderFactors(t *testing.T) {
 	r := oracle.NewRandom(3)
 	const n, p = 20, 6
@@ -448,9 +447,9 @@ func TestMultiplesUnderFactors(t *testing.T) {
 	}
 }
 
-// TestUnpenalisedColumnsWithoutAMinimumEndSoon: along a direction that the loss falls in for ever its curvature falls with it, by e at each Newton step,
-// of which 60 are worth 1e-26 of where they begin. To the Gram matrix the curvature was lost to rounding after half of them: there were 100,000 sweeps, with 50
-// Newton steps in each.
+// TestUnpenalisedColumnsWithoutAMinimumEndSoon checks a direction in which the loss decreases for ever. Its curvature
+// falls with it, by a factor of e at each Newton step, so that 60 steps reduce both to 1e-26. If the curvature in the
+// Gram matrix were lost to rounding on the way, the solve would take 100,000 sweeps with 50 Newton steps each.
 func TestUnpenalisedColumnsWithoutAMinimumEndSoon(t *testing.T) {
 	x := matrixOf(t, [][]float64{{1, 1, 0.3}, {1, 2, 0.5}}, 3, true)
 	c := pare.Config{Model: pare.Poisson, NoIntercept: true, PenaltyFactors: []float64{0, 0, 1}, Tol: 1e-9}
@@ -458,17 +457,18 @@ func TestUnpenalisedColumnsWithoutAMinimumEndSoon(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const step = 40                                          // of counted work, a factorisation of two columns and two rows
-	if f.Status != outcome.Converged || f.Work > 2*60*step { // the null model, too
+	const step = 40                                          // operations counted for the factorisation of two columns and two rows
+	if f.Status != outcome.Converged || f.Work > 2*60*step { // including the null model
 		t.Errorf("%s after %d sweeps, work of %g; a Newton step is %d", f.Status, f.Epochs, f.Work, step)
 	}
-	if !(f.Objective <= 1e-12) { // e^m − ym + y log y − y of the rows is 0 at m = log 2 and −∞
+	if !(f.Objective <= 1e-12) { // the minimum of e^m − ym + y log y − y over the rows is 0, at m = log 2 and −∞
 		t.Errorf("the objective is %g", f.Objective)
 	}
 }
 
-// TestUnpenalisedColumnsThatTellAllRowsApart: they fit half of the rows without an end, and the others, equal but for their class, not at all. With the curvature
-// of the former all but gone, what rounding leaves of columns that depend on the others seemed to be more, and gave penalised ones an αmax.
+// TestUnpenalisedColumnsThatTellAllRowsApart checks unpenalised columns that fit half of the rows without a finite
+// minimum, and cannot fit the rest, which are equal but for their class. When the curvature of the first half has
+// vanished, the rounding error of dependent columns must not pass for curvature and give penalised columns an αmax.
 func TestUnpenalisedColumnsThatTellAllRowsApart(t *testing.T) {
 	for seed := range uint64(60) {
 		r := oracle.NewRandom(seed)

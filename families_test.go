@@ -13,8 +13,8 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// feature is something to ask of a loss with a penalty: what changes for it, the flag that a
-// refusal names, and which models have it.
+// feature is an option to combine with a loss and a penalty: how it changes the configuration, the flag that a refusal
+// names, and which models support it.
 type feature struct {
 	flag   string
 	change func(c *pare.Config, p int)
@@ -52,9 +52,9 @@ func features() []feature {
 	}
 }
 
-// TestEveryLossWithEveryPenalty: whatever of a loss, a penalty and what else can be asked for the
-// table of models has is solved to its certificate, differentiated as differences say, and kept and
-// read again with the same predictions; the rest is refused by the flag that does not fit.
+// TestEveryLossWithEveryPenalty checks every combination of a loss, a penalty and a feature. A combination that the
+// table of models lists is solved to its certificate, its hypergradient agrees with finite differences, and a saved
+// model makes the same predictions after loading. Every other combination is refused by the name of the flag.
 func TestEveryLossWithEveryPenalty(t *testing.T) {
 	looked, refusals, turn := 0, 0, 0
 	for _, m := range pare.Models() {
@@ -101,7 +101,7 @@ func TestEveryLossWithEveryPenalty(t *testing.T) {
 	}
 }
 
-// fittedAndKept fits with a certificate, and saves and loads what predicts.
+// fittedAndKept fits with a certificate, and saves and loads the predictor.
 func fittedAndKept(t *testing.T, name string, x sparse.Matrix, y, lambda []float64, c pare.Config) {
 	t.Helper()
 	f, err := pare.Fit(t.Context(), x, y, lambda, c)
@@ -135,7 +135,8 @@ func fittedAndKept(t *testing.T, name string, x sparse.Matrix, y, lambda []float
 	}
 }
 
-// TestTargetsThatTheNullModelFits: of losses with a logarithmic link, too, the null model is the solution, at once and certified.
+// TestTargetsThatTheNullModelFits checks that a target which the null model fits exactly is solved at once and
+// certified, also for losses with a logarithmic link.
 func TestTargetsThatTheNullModelFits(t *testing.T) {
 	r := oracle.NewRandom(8)
 	values, y := make([]float64, 60), slices.Repeat([]float64{0.7457213655596335}, 20)

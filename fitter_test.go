@@ -14,7 +14,7 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// shifted are λ's so far below ln αmax, or around ln C = 0 where there is none.
+// shifted returns the λ's ln αmax − by, or 2 − by for a λ without an αmax.
 func shifted(top []float64, by float64) []float64 {
 	at := make([]float64, len(top))
 	for i, l := range top {
@@ -26,7 +26,7 @@ func shifted(top []float64, by float64) []float64 {
 	return at
 }
 
-// A Fitter gives what Fit does, to the bit, whatever it has solved before.
+// TestFitterIsFit checks that a Fitter returns the bits of Fit, whatever it has solved before.
 func TestFitterIsFit(t *testing.T) {
 	for _, model := range pare.Models() {
 		x, y := drawn(t, 60, 13, model)
@@ -67,7 +67,8 @@ func TestFitterIsFit(t *testing.T) {
 	}
 }
 
-// TestFittersOfManyRowsAreFit: where fits are made on condensed rows, or begin there, and allocate nothing where others do not.
+// TestFittersOfManyRowsAreFit checks Fitters that solve on condensed rows, or start there: the fits equal those of Fit
+// and, except for MCP, allocate nothing.
 func TestFittersOfManyRowsAreFit(t *testing.T) {
 	x, y, weights := manyRows(t)
 	configs := []pare.Config{{}, {Tol: 1e-13}, {Model: pare.Ridge, Weights: weights}, {Model: pare.ElasticNet}, {Model: pare.MCP, Standardize: true}}
@@ -100,7 +101,7 @@ func TestFittersOfManyRowsAreFit(t *testing.T) {
 	}
 }
 
-// sameFit compares all fields; NaN is NaN, and an empty slice nil.
+// sameFit compares all fields; it treats NaN as equal to NaN, and an empty slice as equal to nil.
 func sameFit(a, b *pare.Fitted) bool {
 	for _, f := range []*pare.Fitted{a, b} {
 		for i, l := range f.LogLambdaMax {
@@ -108,7 +109,7 @@ func sameFit(a, b *pare.Fitted) bool {
 				f.LogLambdaMax[i] = -1e300
 			}
 		}
-		if math.IsNaN(f.Gap) { // none is known
+		if math.IsNaN(f.Gap) { // no gap is known
 			f.Gap, f.RelativeGap = -1, -1
 		}
 		if len(f.Support) == 0 {
@@ -118,7 +119,7 @@ func sameFit(a, b *pare.Fitted) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// After the first calls fits allocate nothing.
+// TestFitterAllocatesNothing checks that, after the first calls, fits allocate nothing.
 func TestFitterAllocatesNothing(t *testing.T) {
 	for _, model := range []pare.Model{pare.Lasso, pare.ElasticNet, pare.Ridge, pare.Logistic, pare.Poisson, pare.Huber, pare.SVM} {
 		x, y := drawn(t, 60, 13, model)
@@ -141,7 +142,7 @@ func TestFitterAllocatesNothing(t *testing.T) {
 	}
 }
 
-// While predictors are swapped, every prediction is that of one of them.
+// TestLiveUnderLoad checks that, while predictors are swapped, every prediction is that of one of them.
 func TestLiveUnderLoad(t *testing.T) {
 	x, y := drawn(t, 60, 13, pare.Lasso)
 	var live pare.Live
@@ -186,7 +187,7 @@ func TestLiveUnderLoad(t *testing.T) {
 	}
 }
 
-// other is a matrix with a column less.
+// other draws a matrix with one column fewer than x.
 func other(t *testing.T, x sparse.Matrix) sparse.Matrix {
 	t.Helper()
 	_, p := x.Dims()

@@ -15,8 +15,8 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// days makes the same noisy data of n rows every time, and more of them the longer it is
-// asked for: rows of yesterday are rows of today.
+// days draws noisy data of n rows from a fixed seed. A larger n adds rows after the same first ones, so that
+// yesterday's rows are the first of today's.
 func days(t *testing.T, model pare.Model, n, p int) (*sparse.Dense, []float64) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(5, 1))
@@ -47,8 +47,8 @@ func totalWork(all []search.Evaluation) (work float64) {
 	return work
 }
 
-// With few rows more than yesterday's, a selection that goes on from it is as good as one
-// from nothing, to a few hundredths of a standard error, and takes much less work.
+// TestSelectFrom checks that, when few rows are added, a selection that starts from yesterday's is as good as one from
+// scratch, to a few hundredths of a standard error, and takes much less work.
 func TestSelectFrom(t *testing.T) {
 	const n, p = 400, 60
 	for i, model := range []pare.Model{pare.Lasso, pare.ElasticNet, pare.Ridge, pare.Logistic, pare.Multiclass} {
@@ -86,8 +86,8 @@ func TestSelectFrom(t *testing.T) {
 	}
 }
 
-// The refit begins at that of the earlier selection, with another thread beside the search or without: on the same rows it has
-// next to nothing to do.
+// TestRefitBeginsAtTheEarlierOne checks that the refit starts from that of the earlier selection, with or without a
+// second thread: on the same rows it has almost nothing left to do.
 func TestRefitBeginsAtTheEarlierOne(t *testing.T) {
 	ctx := t.Context()
 	for _, model := range []pare.Model{pare.Lasso, pare.Logistic} {
@@ -114,9 +114,9 @@ func TestRefitBeginsAtTheEarlierOne(t *testing.T) {
 	}
 }
 
-// Rows of the earlier selection stay in their folds where they come first, whatever deals them,
-// and new ones make the folds as large as one another; the choice is that of fold ids, and what
-// goes on from it does the same. Else folds are dealt anew.
+// TestRowsStayInTheirFolds checks that rows of the earlier selection keep their folds if they come first, whatever the
+// split, and that new rows keep the folds equal in size. The choice equals one with explicit fold ids, and a selection
+// that starts from it behaves alike. Otherwise folds are dealt anew.
 func TestRowsStayInTheirFolds(t *testing.T) {
 	const n, p, more = 60, 8, 17
 	ctx := context.Background()
@@ -163,7 +163,7 @@ func TestRowsStayInTheirFolds(t *testing.T) {
 		for _, fold := range third.Folds {
 			size[fold]++
 		}
-		delete(size, -1) // of a hold-out
+		delete(size, -1) // not a fold of a hold-out
 		for fold, rows := range size {
 			if folds := max(5, len(size)); v.Folds == 0 && rows != (n+2*more)/folds && rows != (n+2*more)/folds+1 {
 				t.Errorf("%s: fold %d has %d rows of %d", name, fold, rows, n+2*more)
@@ -195,8 +195,8 @@ func TestRowsStayInTheirFolds(t *testing.T) {
 	}
 }
 
-// Held-out rows are judged by folds that have not seen them: a selection that goes on has the
-// values that its folds have from nothing.
+// TestFromTellsFoldsNothing checks that held-out rows do not leak into their folds: a selection that starts from an
+// earlier one has the values that its folds have from scratch.
 func TestFromTellsFoldsNothing(t *testing.T) {
 	const n, p = 60, 200
 	ctx := context.Background()
@@ -217,7 +217,8 @@ func TestFromTellsFoldsNothing(t *testing.T) {
 	}
 }
 
-// From anything else the choice is that from nothing, or there is an error that says why not.
+// TestSelectFromElsewhere checks that a start from an unrelated selection gives the choice from scratch, or an error
+// that says why it cannot.
 func TestSelectFromElsewhere(t *testing.T) {
 	x, y := days(t, pare.Lasso, 200, 20)
 	ctx := context.Background()
@@ -277,8 +278,8 @@ func TestSelectFromElsewhere(t *testing.T) {
 	}
 }
 
-// Columns of another unit make another scale of λ: the search begins anew, where it would take a flat criterion for
-// a minimum.
+// TestSelectFromAnotherScale checks that a selection starts from scratch if the columns have changed their unit. The
+// scale of λ differs then, and the old start would lie where the criterion is flat, which looks like a minimum.
 func TestSelectFromAnotherScale(t *testing.T) {
 	const n, p = 200, 10
 	x, y := days(t, pare.Lasso, n, p)
@@ -312,8 +313,9 @@ func TestSelectFromAnotherScale(t *testing.T) {
 	}
 }
 
-// What another criterion has seen, or the same one of a target in another unit, does not say how far to look: the search
-// begins anew, for a selection that was read, too, where the criterion of the null model tells.
+// TestSelectFromAnotherCriterion checks that a selection starts from scratch if the earlier one used another criterion,
+// or a target in another unit: its values do not say how far to look. The same holds for a selection read from a file,
+// where the criterion of the null model shows the difference.
 func TestSelectFromAnotherCriterion(t *testing.T) {
 	const n, p = 300, 30
 	ctx := context.Background()
@@ -351,7 +353,7 @@ func TestSelectFromAnotherCriterion(t *testing.T) {
 	}
 }
 
-// read is a selection that was written and read.
+// read writes a selection as JSON and reads it back.
 func read(t *testing.T, s *pare.Selection) *pare.Selection {
 	t.Helper()
 	text, err := json.Marshal(s)
@@ -365,7 +367,8 @@ func read(t *testing.T, s *pare.Selection) *pare.Selection {
 	return again
 }
 
-// An elastic net that is best without its ridge is so after it was read.
+// TestSelectFromARidgeOfZero checks that an elastic net which is best without its ridge still is after it was written
+// and read.
 func TestSelectFromARidgeOfZero(t *testing.T) {
 	x, y := days(t, pare.ElasticNet, 200, 20)
 	c := pare.Config{Model: pare.ElasticNet}
@@ -388,7 +391,8 @@ func TestSelectFromARidgeOfZero(t *testing.T) {
 	}
 }
 
-// An evaluation whose value is not finite has none after it was read, and not 0, which would be the best that was seen.
+// TestReadEvaluationsWithoutAValue checks that an evaluation whose value is not finite still has none after it was
+// written and read. A value of 0 would be the best of all.
 func TestReadEvaluationsWithoutAValue(t *testing.T) {
 	s := &pare.Selection{}
 	for _, v := range []float64{math.Inf(1), math.NaN(), 0, 2.5} {
@@ -401,7 +405,8 @@ func TestReadEvaluationsWithoutAValue(t *testing.T) {
 	}
 }
 
-// A search that goes on from an earlier one and is stopped at once says so, as any other does.
+// TestStoppedBeforeTheFirstEvaluation checks that a search which starts from an earlier one and is stopped at once
+// reports it, as any other search does.
 func TestStoppedBeforeTheFirstEvaluation(t *testing.T) {
 	stop := make(chan struct{})
 	close(stop)
@@ -415,7 +420,7 @@ func TestStoppedBeforeTheFirstEvaluation(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", model, err)
 		}
-		if model == pare.ElasticNet { // of two λ's
+		if model == pare.ElasticNet { // with two λ's
 			earlier.LogLambda = []float64{earlier.LogLambda[0], earlier.LogLambda[0]}
 		}
 		for _, from := range []*pare.Selection{nil, earlier} {
@@ -430,9 +435,9 @@ func TestStoppedBeforeTheFirstEvaluation(t *testing.T) {
 	}
 }
 
-// A choice with all of a few columns of many rows, which explains nearly all of the target, is not one that follows
-// single rows: what goes on from it begins there, and is as good. So it is where a third of the rows is new, and the
-// standard error next to nothing of the null model's value.
+// TestSelectFromNearlyExactFitsOfManyRows checks a choice that uses all of a few columns on many rows and explains
+// nearly all of the target. Such a choice does not overfit single rows, so a later selection starts there and is as
+// good, even if a third of the rows is new and the standard error is tiny beside the null model's value.
 func TestSelectFromNearlyExactFitsOfManyRows(t *testing.T) {
 	const n, earlier, p = 600, 400, 4
 	for seed := range oracle.Cases(10) {

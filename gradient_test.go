@@ -13,8 +13,8 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// knotted is a Lasso with orthogonal training columns, column j of correlation 2⁻ʲ·¾ and
-// less, and rows held out at random: its solution and its slope have closed forms.
+// knotted is a Lasso whose training columns are orthogonal, with correlations ¾, ½, ¼ and ⅛,
+// and whose held-out rows are random: its solution and its hypergradient have closed forms.
 type knotted struct {
 	columns []float64
 	y       []float64
@@ -38,7 +38,8 @@ func newKnotted() *knotted {
 	return k
 }
 
-// slope is L′ at α of the solution whose columns of correlation above edge are in.
+// slope returns L′(α) for the solution whose support is the columns with a correlation above
+// edge.
 func (k *knotted) slope(alpha, edge float64) (sum float64) {
 	beta := make([]float64, knotColumns)
 	for j := range beta {
@@ -59,15 +60,15 @@ func (k *knotted) slope(alpha, edge float64) (sum float64) {
 	return sum
 }
 
-// On a knot there is no derivative: the status says so without certificates, and both
-// one-sided slopes are given.
+// TestGradientsOnAKnot checks that at a knot, where the derivative does not exist, the status
+// says so without certificates, and both one-sided derivatives are returned.
 func TestGradientsOnAKnot(t *testing.T) {
 	k := newKnotted()
 	x, err := sparse.NewDense(knotRows, knotColumns, k.columns)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, knot := range []float64{0.25, 0.5} { // exact numbers: correlations of columns 2 and 1
+	for _, knot := range []float64{0.25, 0.5} { // exactly representable: the correlations of columns 2 and 1
 		for _, certify := range []bool{false, true} {
 			c := pare.Config{NoIntercept: true, Certify: certify}
 			g, err := pare.Gradient(context.Background(), x, k.y, []float64{kernels.Log(knot)}, pare.Validation{FoldIDs: k.folds}, c)
@@ -82,7 +83,7 @@ func TestGradientsOnAKnot(t *testing.T) {
 				t.Errorf("α = %g: slopes %g and %g, want %g and %g", knot, g.Below[0], g.Above[0], below, above)
 			}
 		}
-		// A little off the knot there is one.
+		// Close to the knot, but not on it, the derivative exists.
 		g, err := pare.Gradient(context.Background(), x, k.y, []float64{kernels.Log(knot) + 1e-6}, pare.Validation{FoldIDs: k.folds}, pare.Config{NoIntercept: true})
 		if err != nil || g.Status != outcome.Converged || g.Below != nil || math.Abs(g.Gradient[0]-k.slope(knot*math.Exp(1e-6), knot)) > g.ErrorBound+1e-12 {
 			t.Errorf("beside α = %g: %v, %+v", knot, err, g)
@@ -90,10 +91,11 @@ func TestGradientsOnAKnot(t *testing.T) {
 	}
 }
 
-// TestDependenceThatHeldOutRowsSee: one-hot columns of four groups depend on one another
-// where there is an intercept, as it takes up what they have in common: two groups above and
-// two below leave it an interval. Rows held out are of no group, so that solutions differ
-// there, and no gradient is trusted, certificates or not.
+// TestDependenceThatHeldOutRowsSee checks solutions that differ only on held-out rows. One-hot
+// columns of four groups and an intercept are linearly dependent: with two groups above and two
+// below, the intercept is determined only up to an interval. Held-out rows belong to no group,
+// so that the solutions predict differently there, and no gradient may be trusted, with or
+// without certificates.
 func TestDependenceThatHeldOutRowsSee(t *testing.T) {
 	const n, groups = 24, 4
 	columns, y, folds := make([]float64, n*groups), make([]float64, n), make([]int, n)
@@ -117,8 +119,8 @@ func TestDependenceThatHeldOutRowsSee(t *testing.T) {
 	}
 }
 
-// TestMethodsAgree: every method finds the slope of the implicit one, and a search
-// by them ends at the same λ; what there is not is refused.
+// TestMethodsAgree checks that every differentiation method agrees with the implicit one, that
+// searches with them end at the same λ, and that methods which a model lacks are refused.
 func TestMethodsAgree(t *testing.T) {
 	x, y := load(t)
 	px, py := patients(t)
@@ -158,7 +160,7 @@ func TestMethodsAgree(t *testing.T) {
 			}
 		}
 		s, err := pare.Select(ctx, x, y, pare.SelectOptions{Precision: true}, pare.Config{Tol: 1e-8, Method: m})
-		if err != nil || math.Abs(s.LogLambda[0]-chosen.LogLambda[0]) > 2e-2 || math.Abs(s.Value/chosen.Value-1) > 1e-6 { // where λ's differ by 0.018 values do by a millionth
+		if err != nil || math.Abs(s.LogLambda[0]-chosen.LogLambda[0]) > 2e-2 || math.Abs(s.Value/chosen.Value-1) > 1e-6 { // λ's that differ by 0.018 change the value by a millionth
 			t.Errorf("%s: %v, chose %v (%v), implicit %v (%v)", m, err, s.LogLambda, s.Value, chosen.LogLambda, chosen.Value)
 		}
 		if _, err := pare.Gradient(ctx, x, y, []float64{0}, pare.Validation{InOrder: true}, pare.Config{Model: pare.Multiclass, Method: m}); outcome.KindOf(err) != outcome.Usage {

@@ -18,7 +18,7 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// hostile data, made from rows of ordinary ones with labels -1 and 1.
+// hostile holds functions that turn ordinary rows, with labels -1 and 1, into difficult data.
 var hostile = map[string]func(rows [][]float64, y []float64) ([][]float64, []float64){
 	"one row":    func(x [][]float64, y []float64) ([][]float64, []float64) { return x[:1], y[:1] },
 	"two rows":   func(x [][]float64, y []float64) ([][]float64, []float64) { return x[:2], y[:2] },
@@ -127,8 +127,7 @@ func every(x [][]float64, f func(float64) float64) [][]float64 {
 	return out
 }
 
-// TestHostileData: what comes of data that leave little to do is finite numbers and a
-// status, or an error with a kind that says more than that.
+// TestHostileData checks that difficult data give finite numbers and a status, or an error with a specific kind.
 func TestHostileData(t *testing.T) {
 	ctx := context.Background()
 	q := oracle.NewRandom(5).Problem(oracle.Shape{N: 20, P: 4, Active: 2})
@@ -167,7 +166,7 @@ func TestHostileData(t *testing.T) {
 				name := fmt.Sprintf("%s, %+v", what, c)
 				lambda := repeat(-2, m.Hyperparameters(x, target))
 				if f, err := pare.Fit(ctx, x, target, lambda, c); !faulty(name, err) {
-					if !convex && math.IsNaN(f.Gap) { // none is known
+					if !convex && math.IsNaN(f.Gap) { // no gap is known
 						f.Gap, f.RelativeGap = 0, 0
 					}
 					finite(name, append(slices.Clone(f.Coef), f.Intercept, f.Objective, f.Gap, f.RelativeGap, f.KKT, f.DualMargin)...)
@@ -189,8 +188,8 @@ func TestHostileData(t *testing.T) {
 	}
 }
 
-// TestFaintColumns: entries that cannot be squared are refused, with the column or the row,
-// instead of taken for 0.
+// TestFaintColumns checks that entries too small to be squared are refused, with the column or the row, and not treated
+// as 0.
 func TestFaintColumns(t *testing.T) {
 	q := oracle.NewRandom(5).Problem(oracle.Shape{N: 20, P: 4})
 	y := repeat(1, 20)
@@ -204,8 +203,8 @@ func TestFaintColumns(t *testing.T) {
 	}
 }
 
-// TestArguments: what cannot be done is refused with the kind and the place,
-// before anything is reported as done, and X and y stay as they are.
+// TestArguments checks that invalid arguments are refused with the kind and the position of the error before any result
+// is reported, and that X and y are not modified.
 func TestArguments(t *testing.T) {
 	x, y := load(t)
 	n, p := x.Dims()
@@ -313,8 +312,8 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// TestFaintTargets: a loss that underflows is refused, not taken for one that nothing can reduce; a
-// target that is faint and constant is still a constant.
+// TestFaintTargets checks that a loss which underflows is refused rather than taken for a minimum, and that a tiny
+// constant target still counts as constant.
 func TestFaintTargets(t *testing.T) {
 	x, y := load(t)
 	huber := pare.Config{Model: pare.Huber}
@@ -331,7 +330,8 @@ func TestFaintTargets(t *testing.T) {
 	}
 }
 
-// TestTargetsThatOverflow are refused by every model of numbers: nothing is known of columns or of λ then.
+// TestTargetsThatOverflow checks that every model with a numerical target refuses targets that overflow, since neither
+// columns nor λ can be judged.
 func TestTargetsThatOverflow(t *testing.T) {
 	x, y := load(t)
 	for _, size := range []float64{1e155, 1e300, 1e308} {
@@ -347,7 +347,8 @@ func TestTargetsThatOverflow(t *testing.T) {
 	}
 }
 
-// TestSupportVectorsOfNoColumns: where no column has a nonzero, that says nothing of C, and a choice is one of the null model.
+// TestSupportVectorsOfNoColumns checks that, without a nonzero in any column, a choice of C succeeds and gives the null
+// model.
 func TestSupportVectorsOfNoColumns(t *testing.T) {
 	_, y := load(t)
 	for _, p := range []int{0, 2} {
@@ -363,11 +364,12 @@ func TestSupportVectorsOfNoColumns(t *testing.T) {
 	}
 }
 
-// TestRowsThatOutweighAll: a weight that leaves nothing to other rows is at fault, not the target.
+// TestRowsThatOutweighAll checks that, if one weight makes those of all other rows negligible, the error blames the
+// weight and not the target.
 func TestRowsThatOutweighAll(t *testing.T) {
 	x, y := load(t)
 	weights := repeat(1, len(y))
-	weights[0], y[0] = 1e308, 0 // which the null model fits
+	weights[0], y[0] = 1e308, 0 // the null model fits this row exactly
 	for _, c := range []pare.Config{{}, {NoIntercept: true}, {Loss: loss.Huber{Delta: 1}}} {
 		c.Weights = weights
 		_, err := pare.Fit(t.Context(), x, y, []float64{-1}, c)
@@ -377,7 +379,7 @@ func TestRowsThatOutweighAll(t *testing.T) {
 	}
 }
 
-// TestConstantTargets: nothing to explain is said, not searched.
+// TestConstantTargets checks that a target without variation is reported, and that no search is run.
 func TestConstantTargets(t *testing.T) {
 	x, y := load(t)
 	for _, value := range []float64{0, 0.1, -7e5} {
@@ -395,7 +397,8 @@ func TestConstantTargets(t *testing.T) {
 	}
 }
 
-// TestOffsetsThatExplainTheTarget: what rounding leaves of a target that is an offset and a constant is nothing to explain.
+// TestOffsetsThatExplainTheTarget checks that a target equal to an offset plus a constant counts as constant: the
+// rounding error of the difference is nothing to explain.
 func TestOffsetsThatExplainTheTarget(t *testing.T) {
 	for _, m := range []pare.Model{pare.Lasso, pare.ElasticNet, pare.WeightedLasso, pare.Ridge, pare.GroupLasso, pare.SparseGroup} {
 		for seed := range uint64(12) {
@@ -416,8 +419,8 @@ func TestOffsetsThatExplainTheTarget(t *testing.T) {
 	}
 }
 
-// TestConstantColumnsHaveNoStrength: of columns that are constant under an intercept αmax is 0, not what rounding leaves
-// of them, and they stay out of a model at any strength.
+// TestConstantColumnsHaveNoStrength checks that columns which are constant under an intercept have αmax = 0 rather than
+// the rounding error of their correlations, and that they stay out of the model at any strength.
 func TestConstantColumnsHaveNoStrength(t *testing.T) {
 	const n = 40
 	x, y := make([]float64, n), make([]float64, n)
@@ -443,8 +446,9 @@ func TestConstantColumnsHaveNoStrength(t *testing.T) {
 	}
 }
 
-// TestSoftmaxOfRowsWithHardlyAnyCurvature: where a model of the loss has next to none, and its minimum is nowhere near, a
-// step is taken by another. Not a number once stayed in the intercepts, for 100,000 sweeps.
+// TestSoftmaxOfRowsWithHardlyAnyCurvature checks that, where the quadratic model of the loss has almost no curvature
+// and its minimum is far from the loss's, another kind of step is taken. Without it the intercepts become NaN, and the
+// solve takes 100,000 sweeps.
 func TestSoftmaxOfRowsWithHardlyAnyCurvature(t *testing.T) {
 	x, err := sparse.NewDense(5, 2, []float64{
 		-0.1561302288456533, 1.7992238530794509, 1.647226609200847, -0.6430653212675624, 0.804036113637448,
@@ -467,7 +471,8 @@ func TestSoftmaxOfRowsWithHardlyAnyCurvature(t *testing.T) {
 	}
 }
 
-// TestStandardisedSoftmaxKnowsNoUnit: columns that are standardised may be in any unit.
+// TestStandardisedSoftmaxKnowsNoUnit checks that fits of standardised columns do not depend on the units of the
+// columns.
 func TestStandardisedSoftmaxKnowsNoUnit(t *testing.T) {
 	const n, p = 40, 3
 	r := oracle.NewRandom(11)
@@ -500,8 +505,8 @@ func TestStandardisedSoftmaxKnowsNoUnit(t *testing.T) {
 	}
 }
 
-// TestSoftmaxOfColumnsFarFromZero: where columns are makes no difference with intercepts, and steps by what rounding leaves of
-// curvatures, which ended at objectives of 1e298, are not taken.
+// TestSoftmaxOfColumnsFarFromZero checks that, with intercepts, the location of the columns makes no difference, and
+// that no step is based on curvatures that are mere rounding error. Such steps lead to objectives of 1e298.
 func TestSoftmaxOfColumnsFarFromZero(t *testing.T) {
 	const n, p = 40, 3
 	r := oracle.NewRandom(11)
@@ -547,8 +552,8 @@ func TestSoftmaxOfColumnsFarFromZero(t *testing.T) {
 	}
 }
 
-// TestFarBelowWhatCanBeSolved: the way down to a strength ends where a solve on it does. Hundreds more, each to its last pass,
-// took half a minute.
+// TestFarBelowWhatCanBeSolved checks that the sequence of solves down to a tiny strength ends at the first solve that
+// fails. Hundreds more, each with the maximum number of passes, would take half a minute.
 func TestFarBelowWhatCanBeSolved(t *testing.T) {
 	q := oracle.NewRandom(3).Problem(oracle.Shape{N: 12, P: 40})
 	x := matrixOf(t, q.X, 40, true)
@@ -567,7 +572,8 @@ func TestFarBelowWhatCanBeSolved(t *testing.T) {
 	}
 }
 
-// TestStandardErrorsOfAnyScale: they are in proportion to the criterion, whose squares are no numbers at either end.
+// TestStandardErrorsOfAnyScale checks that standard errors are in proportion to the criterion, even where their squares
+// overflow or underflow.
 func TestStandardErrorsOfAnyScale(t *testing.T) {
 	x, y := load(t)
 	for _, v := range []pare.Validation{{}, {Criterion: pare.HoldOut}, {Criterion: pare.ALO}} {
@@ -588,9 +594,10 @@ func TestStandardErrorsOfAnyScale(t *testing.T) {
 	}
 }
 
-// TestNoPointIsWorseThanNone: where classes are separable but for rows without an entry, a fold's start along its tangent was at
-// losses of 1e32, where it ended; the choice was called stationary there. By arithmetic, the rows without an entry lose ln 2 at least
-// where they are of both classes alike, and no fold of these data loses more than a few times that.
+// TestNoPointIsWorseThanNone checks classes that are separable but for the rows without an entry. There a fold's start
+// along its tangent can have a loss of 1e32, which must not be returned as a stationary choice. Each row without an
+// entry loses at least ln 2 if both classes have the same such rows, and no fold of these data loses more than a few
+// times that.
 func TestNoPointIsWorseThanNone(t *testing.T) {
 	y := []float64{1, -1, 1, -1, -1, 1, -1, -1, -1, 1, -1, -1, 1}
 	rows := make([][]float64, len(y))
@@ -616,8 +623,8 @@ func TestNoPointIsWorseThanNone(t *testing.T) {
 	}
 }
 
-// TestTangentsThatOvershoot: where a tangent leads to a point that is no better than β = 0, a solve begins there. A fold once went
-// from such a point for 100,000 sweeps, at every λ but the first.
+// TestTangentsThatOvershoot checks that a solve starts at β = 0 if the tangent leads to a point that is no better. From
+// such a point a fold takes 100,000 sweeps, at every λ but the first.
 func TestTangentsThatOvershoot(t *testing.T) {
 	y := []float64{1, -1, -1, -1, -1, -1, -1, -1, -1}
 	offset := []float64{0.8821736686054393, 0, 0, -0.08516544344920295, 0, 0, 0.14219197359502625, 0, 0.8201349291869064}

@@ -18,8 +18,8 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// TestLanesOfAJobAnswerAsThoseOfSelect: a job is all that lanes elsewhere need, for every
-// model, criterion and search.
+// TestLanesOfAJobAnswerAsThoseOfSelect checks that a job holds everything that remote lanes
+// need, for every model, criterion and search: they give the results of Select.
 func TestLanesOfAJobAnswerAsThoseOfSelect(t *testing.T) {
 	validations := map[string]pare.SelectOptions{
 		"cv":   {},
@@ -62,7 +62,7 @@ func TestLanesOfAJobAnswerAsThoseOfSelect(t *testing.T) {
 				}
 				far, err := pare.Select(t.Context(), x, q.Y, o, c)
 				if e, ok := errors.AsType[*outcome.Error](err); ok && e.Flag == "lanes" && jobs == 0 {
-					t.Skip(err) // refused by name before anything is asked
+					t.Skip(err) // refused by name before any lane is used
 				}
 				if err != nil {
 					t.Fatal(err)
@@ -78,7 +78,7 @@ func TestLanesOfAJobAnswerAsThoseOfSelect(t *testing.T) {
 	}
 }
 
-// without is a selection as JSON, but for seconds.
+// without returns a selection as JSON without its times.
 func without(t *testing.T, s *pare.Selection) string {
 	t.Helper()
 	s.SecondsSearch, s.SecondsRefit, s.SecondsOneSE = 0, 0, 0
@@ -97,7 +97,8 @@ func without(t *testing.T, s *pare.Selection) string {
 	return string(text)
 }
 
-// TestLanesElsewhereAreRefused where the caller's caps are of one process.
+// TestLanesElsewhereAreRefused checks that remote lanes are refused with limits that apply to
+// one process only.
 func TestLanesElsewhereAreRefused(t *testing.T) {
 	q := oracle.NewRandom(8).Problem(oracle.Shape{N: 30, P: 4})
 	x := fixture.Matrix(t, q, true)
@@ -107,8 +108,9 @@ func TestLanesElsewhereAreRefused(t *testing.T) {
 	}
 }
 
-// TestLanesElsewhereHaveThePoolsLimits on Gram matrices and copies of columns, and with them the
-// bits of lanes beside the search, in a pool of any size.
+// TestLanesElsewhereHaveThePoolsLimits checks that remote lanes use the pool's limits on Gram
+// matrices and copies of columns, so that they have the bits of local lanes, in a pool of any
+// size.
 func TestLanesElsewhereHaveThePoolsLimits(t *testing.T) {
 	step := int64(2)
 	if oracle.Few() {
@@ -132,7 +134,7 @@ func TestLanesElsewhereHaveThePoolsLimits(t *testing.T) {
 			o, c := pare.SelectOptions{Evaluations: 3}, pare.Config{Pool: pool}
 			near, err := pare.Select(t.Context(), x, q.Y, o, c)
 			if outcome.KindOf(err) == outcome.Limit {
-				break // too small for any cache
+				break // the pool is too small for any cache
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -155,7 +157,7 @@ func TestLanesElsewhereHaveThePoolsLimits(t *testing.T) {
 	}
 }
 
-// TestLanesElsewhereCheckTheirLimits.
+// TestLanesElsewhereCheckTheirLimits checks that lanes refuse a job whose limits are invalid.
 func TestLanesElsewhereCheckTheirLimits(t *testing.T) {
 	q := oracle.NewRandom(8).Problem(oracle.Shape{N: 30, P: 4})
 	x := fixture.Matrix(t, q, true)

@@ -10,9 +10,10 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// TestChoicesOnLargeDenseMatricesDoNotDependOnTheirCopy: from 262,144 values on a choice meets a copy in 32 bits first, but for
-// one that is bounded in bytes. Both are the same to a small share of the standard error, for tall matrices, whose models are of some of
-// the rows, and for wide ones.
+// TestChoicesOnLargeDenseMatricesDoNotDependOnTheirCopy checks choices on dense matrices of at least 262,144 values,
+// which first use a copy in 32 bits unless memory is capped. With and without the copy, the criterion is the same to a
+// small fraction of the standard error, for tall matrices, where the models are fitted to some of the rows, and for
+// wide ones.
 func TestChoicesOnLargeDenseMatricesDoNotDependOnTheirCopy(t *testing.T) {
 	turn := 0
 	for _, m := range []pare.Model{pare.Lasso, pare.Logistic, pare.Poisson, pare.SquaredHinge, pare.Multiclass, pare.Huber} {

@@ -15,9 +15,9 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// One fit says what fits without each of the rows predict of it: to the second order in 1/n for
-// a ridge, whose scores are compared one by one, and on the whole for sparse models, whose
-// supports a row may change.
+// TestLeaveOneOutIsThatOfFitsWithoutARow checks that one fit approximates the scores of the fits that leave out one row
+// each: to second order in 1/n for each score of a ridge, and on average for sparse models, whose support a single row
+// may change.
 func TestLeaveOneOutIsThatOfFitsWithoutARow(t *testing.T) {
 	ctx := context.Background()
 	for turn := range uint64(12) {
@@ -53,7 +53,7 @@ func TestLeaveOneOutIsThatOfFitsWithoutARow(t *testing.T) {
 			switch m {
 			case pare.Ridge:
 				near = 2e-3
-			case pare.WeightedLasso: // a row moves its support most
+			case pare.WeightedLasso: // single rows change the support most
 				near = 0.15
 			}
 			if err != nil || math.Abs(got.Value-e.Value) > near*e.Value {
@@ -81,8 +81,8 @@ func TestLeaveOneOutIsThatOfFitsWithoutARow(t *testing.T) {
 	}
 }
 
-// The scores of a ridge are those of refits at the same α but for the second order in 1/n, with an
-// intercept and without: at twice the rows they are off by about a quarter.
+// TestLeaveOneOutOfARidgeIsOffByTheSecondOrder checks that the scores of a ridge equal those of refits at the same α up
+// to second order in 1/n, with and without intercept: doubling the rows divides the error by about four.
 func TestLeaveOneOutOfARidgeIsOffByTheSecondOrder(t *testing.T) {
 	for _, bare := range []bool{true, false} {
 		c := pare.Config{Model: pare.Ridge, Tol: 1e-15, NoIntercept: bare}
@@ -114,7 +114,8 @@ func TestLeaveOneOutOfARidgeIsOffByTheSecondOrder(t *testing.T) {
 	}
 }
 
-// TestStandardErrorOfRowsLeftOut is that of the weighted mean of the losses of their scores.
+// TestStandardErrorOfRowsLeftOut checks that the standard error is that of the weighted mean of the losses of the
+// scores.
 func TestStandardErrorOfRowsLeftOut(t *testing.T) {
 	x, y := load(t)
 	weights := make([]float64, len(y))
@@ -143,7 +144,8 @@ func TestStandardErrorOfRowsLeftOut(t *testing.T) {
 	}
 }
 
-// TestLeftOutRowsKnowNoUnitOfWeights: weights that are all doubled, of rows or of classes, state the same problem.
+// TestLeftOutRowsKnowNoUnitOfWeights checks that doubling all weights, of rows or of classes, does not change the
+// result.
 func TestLeftOutRowsKnowNoUnitOfWeights(t *testing.T) {
 	x, y := patients(t)
 	logLambda := []float64{-7}
@@ -167,9 +169,9 @@ func TestLeftOutRowsKnowNoUnitOfWeights(t *testing.T) {
 	}
 }
 
-// TestChoiceByLeftOutRows: approximate leave-one-out and generalised cross-validation are what
-// [pare.LeaveOneOut] says, their slopes are differences, and the choice is as good as the best of a
-// grid; by the first it is about that of true leave-one-out.
+// TestChoiceByLeftOutRows checks that approximate leave-one-out and generalised cross-validation equal the values of
+// [pare.LeaveOneOut], that their slopes agree with finite differences, and that the choice is as good as the best point
+// of a grid. By approximate leave-one-out it is also close to the choice by exact leave-one-out.
 func TestChoiceByLeftOutRows(t *testing.T) {
 	ctx := context.Background()
 	for k, c := range []pare.Config{{}, {Model: pare.Ridge}, {Loss: loss.Logistic{}}, {Model: pare.ElasticNet}} {
@@ -206,9 +208,9 @@ func TestChoiceByLeftOutRows(t *testing.T) {
 				at[0] = s.LogLambdaMax[0] - 0.2*float64(k)
 				best = min(best, value(at))
 			}
-			near := 0.05 // standard errors
+			near := 0.05 // in standard errors
 			if len(s.LogLambda) > 1 {
-				near = 0.1 // the search of two λ's goes by slopes, and the criterion jumps
+				near = 0.1 // the search over two λ's follows slopes, and the criterion has jumps
 			}
 			if s.Value > best*(1+1e-3) && s.Value > best+near*s.StandardError {
 				t.Errorf("%s, %s: %g chosen, %g on a grid", name, by, s.Value, best)
@@ -230,8 +232,8 @@ func TestChoiceByLeftOutRows(t *testing.T) {
 	}
 }
 
-// TestLeftOutSlopesAreWithinTheirBound: differences of what follows from fits amplify what these lack, so that they have to be
-// solved to more than the tolerance.
+// TestLeftOutSlopesAreWithinTheirBound checks the error bounds of the slopes. Finite differences amplify the errors of
+// the fits, so the fits must be solved to more than the tolerance.
 func TestLeftOutSlopesAreWithinTheirBound(t *testing.T) {
 	for seed := range uint64(20) {
 		for _, of := range []loss.Loss{loss.Logistic{}, loss.Gamma{}} {
@@ -259,7 +261,7 @@ func TestLeftOutSlopesAreWithinTheirBound(t *testing.T) {
 				}
 				return left.Value
 			}
-			want := (8*(value(1)-value(-1)) - (value(2) - value(-2))) / (12 * h) // off by h⁴
+			want := (8*(value(1)-value(-1)) - (value(2) - value(-2))) / (12 * h) // with an error of order h⁴
 			if !(math.Abs(got.Gradient[0]-want) <= got.ErrorBound+1e-9*math.Abs(want)) {
 				t.Errorf("%s, %d: slope %.12g ± %g, differences %.12g", of.Name(), seed, got.Gradient[0], got.ErrorBound, want)
 			}
@@ -267,7 +269,7 @@ func TestLeftOutSlopesAreWithinTheirBound(t *testing.T) {
 	}
 }
 
-// TestLeftOutRowsAreRefused where there is no such criterion, by name.
+// TestLeftOutRowsAreRefused checks that models without such a criterion refuse it by name.
 func TestLeftOutRowsAreRefused(t *testing.T) {
 	x, y := patients(t)
 	for _, wrong := range []struct {
@@ -292,8 +294,8 @@ func TestLeftOutRowsAreRefused(t *testing.T) {
 	}
 }
 
-// Where a row alone determines its score there is none without it: no number, rather than rounding in
-// place of one; a choice avoids such λ's. One row alone cannot be left out.
+// TestRowsThatCannotBeLeftOut checks that a row which alone determines its score has a score of NaN, not one made of
+// rounding errors, and that a choice avoids such λ's. A single row cannot be left out.
 func TestRowsThatCannotBeLeftOut(t *testing.T) {
 	x, err := sparse.NewDense(3, 2, []float64{1, 0, 0.5, 1, 0.2, -2})
 	if err != nil {
@@ -334,8 +336,9 @@ func TestRowsThatCannotBeLeftOut(t *testing.T) {
 	}
 }
 
-// TestLeaveOneOutWithoutCurvature: rows of one class lose nothing by a score of 1 or more, with any of them or without, and no
-// curvature is left that determines the intercept. Where rows pull at the score all the same, nothing says where it is without one.
+// TestLeaveOneOutWithoutCurvature checks a case in which no curvature determines the intercept: rows of one class with
+// scores of at least 1 have no loss, whichever row is left out. If some rows still have a slope there, the score
+// without a row is undetermined (NaN).
 func TestLeaveOneOutWithoutCurvature(t *testing.T) {
 	rows := [][]float64{{1}, {-2}, {0.5}, {3}}
 	for _, m := range []pare.Model{pare.Lasso, pare.ElasticNet, pare.Ridge} {
@@ -359,9 +362,9 @@ func TestLeaveOneOutWithoutCurvature(t *testing.T) {
 	}
 }
 
-// TestLeaveOneOutOfSparseColumnsFarFromZero: what a mean of 2²⁶ leaves of the products of sparse columns is no leverage. With
-// centred columns d that are orthogonal, of variances v, a ridge has βⱼ = Σdᵢⱼyᵢ/n(vⱼ + α), leverages 1/n + Σdᵢⱼ²/n(vⱼ + α), and
-// predictions that move by −Σαβⱼdᵢⱼ/(vⱼ + α) with ln α.
+// TestLeaveOneOutOfSparseColumnsFarFromZero checks that the rounding errors that a mean of 2²⁶ leaves in products of
+// sparse columns do not enter the leverages. With orthogonal centred columns d of variances v, a ridge has βⱼ =
+// Σdᵢⱼyᵢ/n(vⱼ + α), leverages 1/n + Σdᵢⱼ²/n(vⱼ + α), and predictions whose derivative in ln α is −Σαβⱼdᵢⱼ/(vⱼ + α).
 func TestLeaveOneOutOfSparseColumnsFarFromZero(t *testing.T) {
 	const n, far, alpha = 24, 1 << 26, 2.0
 	var pointers []int64
@@ -371,7 +374,7 @@ func TestLeaveOneOutOfSparseColumnsFarFromZero(t *testing.T) {
 	for j := range deviations {
 		pointers = append(pointers, int64(len(rows)))
 		for i := range n {
-			deviations[j][i] = float64(i%8) + 0.125*float64(i%8*(i%8)) - 5.6875 // of mean 0
+			deviations[j][i] = float64(i%8) + 0.125*float64(i%8*(i%8)) - 5.6875 // with mean 0
 			if j == 1 {
 				deviations[j][i] = float64(i/8 - 1)
 			}
@@ -417,7 +420,7 @@ func TestLeaveOneOutOfSparseColumnsFarFromZero(t *testing.T) {
 	}
 }
 
-// TestLeftOutNamesAFitThatHasNotConverged: a score that is no number where a fit has had too few sweeps is no fault of λ.
+// TestLeftOutNamesAFitThatHasNotConverged checks that NaN scores of a fit with too few sweeps are not blamed on λ.
 func TestLeftOutNamesAFitThatHasNotConverged(t *testing.T) {
 	x, err := sparse.NewDense(3, 2, []float64{1, 0, 0.5, 1, 0.2, -2})
 	if err != nil {

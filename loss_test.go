@@ -30,8 +30,9 @@ func squares(y, m, slope []float64) (value float64) {
 	return value
 }
 
-// A user's mean squared error is ours, value and slope; and a criterion that is not a
-// mean over rows has the gradient that differences say.
+// TestALossOfOnesOwn checks that a mean squared error written by a user has the value and slope of the
+// built-in one, and that the gradient of a criterion that is not a mean over rows agrees with finite
+// differences.
 func TestALossOfOnesOwn(t *testing.T) {
 	x, y, err := diabetes()
 	if err != nil {
@@ -84,18 +85,18 @@ func TestALossOfOnesOwn(t *testing.T) {
 	}
 }
 
-// named is a loss that pare does not know, with all that its own has to say.
+// named is the mean squared error under a name that pare does not know, with all of its optional methods.
 type named struct{ criterion.MeanSquaredError }
 
-// A loss that tells its second derivatives is searched like the model's own; without them
-// the search begins with one share of αmax.
+// TestALossWithCurvatureOfItsOwn checks that a user's loss with second derivatives is searched like the
+// built-in one. Without them the search first uses the same fraction of αmax for every λ.
 func TestALossWithCurvatureOfItsOwn(t *testing.T) {
 	x, y, err := diabetes()
 	if err != nil {
 		t.Fatal(err)
 	}
 	choose := func(loss criterion.Criterion) *pare.Selection {
-		s, err := pare.Select(context.Background(), x, y, pare.SelectOptions{Validation: pare.Validation{InOrder: true, Loss: loss}}, pare.Config{Model: pare.ElasticNet, Offset: make([]float64, len(y))}) // on X, as other losses are
+		s, err := pare.Select(context.Background(), x, y, pare.SelectOptions{Validation: pare.Validation{InOrder: true, Loss: loss}}, pare.Config{Model: pare.ElasticNet, Offset: make([]float64, len(y))}) // an offset selects X itself, as other losses do
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,8 +108,8 @@ func TestALossWithCurvatureOfItsOwn(t *testing.T) {
 	}
 }
 
-// A criterion that misbehaves costs what comes after, not what came before, by every
-// method; and a search that it broke off is resumed when it behaves.
+// TestHostileLosses checks that a criterion which misbehaves ends the search but does not lose the evaluations
+// made before, whatever the method, and that the search can be resumed once the criterion behaves.
 func TestHostileLosses(t *testing.T) {
 	x, y, err := diabetes()
 	if err != nil {
@@ -117,7 +118,7 @@ func TestHostileLosses(t *testing.T) {
 	boom := errors.New("boom")
 	ended := []outcome.Status{outcome.Stationary, outcome.Kink, outcome.Box, outcome.Budget, outcome.Converged, outcome.NullModel, outcome.Exhausted}
 	for name, c := range map[string]struct {
-		after  func(slope []float64, cancel func()) float64 // what it returns from the third evaluation on
+		after  func(slope []float64, cancel func()) float64 // the value that the criterion returns from the third evaluation on
 		status []outcome.Status
 	}{
 		"NaN":  {func([]float64, func()) float64 { return math.NaN() }, ended},
@@ -140,7 +141,7 @@ func TestHostileLosses(t *testing.T) {
 				}
 				name := fmt.Sprintf("%s, %s, %s", name, method, model)
 				ctx, cancel := context.WithCancel(context.Background())
-				calls, evaluations, behaves := 0, 0, false // one call for the null model, and one an evaluation
+				calls, evaluations, behaves := 0, 0, false // one call for the null model and one per evaluation
 				o := pare.SelectOptions{
 					Search: method, Evaluations: 12, Log: search.NewLog(""),
 					Progress: func(search.Evaluation) { evaluations++ },
@@ -186,7 +187,7 @@ func TestHostileLosses(t *testing.T) {
 			}
 		}
 	}
-	// From the first call on there is nothing to return.
+	// If the first call already fails, there is nothing to return.
 	never := pare.Validation{InOrder: true, Loss: criterion.Func("never", func(_, _, _ []float64) float64 { panic(boom) })}
 	if _, err := pare.Select(context.Background(), x, y, pare.SelectOptions{Validation: never}, pare.Config{}); !errors.Is(err, boom) {
 		t.Errorf("%v", err)
@@ -215,7 +216,8 @@ func TestHostileLosses(t *testing.T) {
 	}
 }
 
-// TestNothingBehindALoss: a pointer or function that is nil is refused, by name, as are weights of other rows.
+// TestNothingBehindALoss checks that a nil pointer or function is refused by name, and that weights for the
+// wrong number of rows are refused.
 func TestNothingBehindALoss(t *testing.T) {
 	x, y, err := diabetes()
 	if err != nil {
@@ -269,7 +271,7 @@ func (g goldenFamily) config() pare.Config {
 		}
 	}
 	switch l := c.Loss.(type) {
-	case loss.Huber: // otherwise 1.345·1.4826 deviations
+	case loss.Huber: // otherwise δ is 1.345·1.4826 deviations
 		if delta, ok := g.Delta.(float64); ok {
 			c.Loss = loss.Huber{Delta: delta}
 		}
@@ -280,8 +282,8 @@ func (g goldenFamily) config() pare.Config {
 	return c
 }
 
-// TestGoldenFamilies: αmax, values, hypergradients and the first fold's solution are those of
-// an independent computation, to 1e-9 and 1e-7.
+// TestGoldenFamilies checks αmax, values, hypergradients and the solution of the first fold against an
+// independent computation, to 1e-9 and 1e-7.
 func TestGoldenFamilies(t *testing.T) {
 	rows := fixture.Golden[goldenFamily](t, "testdata/golden/families.jsonl")
 	if len(rows) != 24 {
@@ -302,7 +304,7 @@ func (g goldenFamily) test(t *testing.T) {
 	if c.Loss != nil && criterion.Deviance(c.Loss).Name() == g.Loss {
 		v.Loss = criterion.Deviance(c.Loss)
 	}
-	first := make([]float64, len(y)) // weights of the first fold's training rows
+	first := make([]float64, len(y)) // the weights that select the training rows of the first fold
 	for i := range y {
 		if first[i] = g.Weight(i); g.Weights != "" {
 			c.Weights = append(c.Weights, first[i])
@@ -319,7 +321,7 @@ func (g goldenFamily) test(t *testing.T) {
 			first[i] = 0
 		}
 	}
-	if _, p := x.Dims(); g.Factors != "" { // the first column has no penalty and no bounds
+	if _, p := x.Dims(); g.Factors != "" { // the first column is neither penalised nor bounded
 		for j := range p {
 			c.PenaltyFactors = append(c.PenaltyFactors, 1+float64(j%3)/2)
 			c.Lower, c.Upper = append(c.Lower, g.Lower), append(c.Upper, g.Upper)
@@ -332,7 +334,7 @@ func (g goldenFamily) test(t *testing.T) {
 			t.Errorf("%s %.15g, want %.15g", what, got, want)
 		}
 	}
-	if g.Penalty == "l1" || g.Penalty == "enet" { // that of others is another
+	if g.Penalty == "l1" || g.Penalty == "enet" { // for other penalties αmax is defined differently
 		top, err := pare.LogLambdaMax(x, y, c)
 		if err != nil {
 			t.Fatal(err)
@@ -353,13 +355,13 @@ func (g goldenFamily) test(t *testing.T) {
 			t.Errorf("gradient %g, want %g", got.Gradient, g.Gradient)
 		}
 	}
-	c.Weights, c.Tol = first, 1e-15 // coefficients are known to its root
+	c.Weights, c.Tol = first, 1e-15 // a gap determines coefficients only to its square root
 	f, err := pare.Fit(ctx, x, y, g.LogLambda, c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	near("objective", f.Objective, g.Info[0].Objective, 1e-11)
-	if g.Info[0].Null != 0 { // of the intercept alone
+	if g.Info[0].Null != 0 { // the loss of the intercept alone
 		bare := f
 		if c.PenaltyFactors != nil {
 			null, err := pare.Fit(ctx, x, y, []float64{math.Log(g.AlphaMax) + 1}, c)
@@ -374,14 +376,14 @@ func (g goldenFamily) test(t *testing.T) {
 		}
 		near("P₀", bare.Gap/bare.RelativeGap, g.Info[0].Null, 1e-9)
 	}
-	if g.Standardize || g.Penalty == "" || len(g.Coef.Index) < len(f.Support) { // coefficients of scaled columns, or the first 60 alone
+	if g.Standardize || g.Penalty == "" || len(g.Coef.Index) < len(f.Support) { // coefficients are of scaled columns, or only the first 60 are stored
 		return
 	}
 	near("intercept", f.Intercept, g.Info[0].B, 1e-8)
 	if len(f.Support) != len(g.Coef.Index) {
 		t.Fatalf("support %v, want %v", f.Support, g.Coef.Index)
 	}
-	var off float64 // ‖β − β̂‖² ≤ 2·gap/α₂
+	var off float64 // from ‖β − β̂‖² ≤ 2·gap/α₂
 	if g.Penalty != "l1" {
 		off = math.Sqrt(2 * f.Gap / math.Exp(g.LogLambda[len(g.LogLambda)-1]))
 	}
@@ -395,7 +397,7 @@ func (g goldenFamily) test(t *testing.T) {
 	}
 }
 
-// TestLossesAreChosenWell: with an ℓ1 strength the default search comes within a thousandth of
+// TestLossesAreChosenWell checks that, with an ℓ1 strength, the default search comes within a thousandth of
 // the best of 200 strengths.
 func TestLossesAreChosenWell(t *testing.T) {
 	ctx := context.Background()

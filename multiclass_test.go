@@ -15,7 +15,7 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// flowers makes a sparse problem of four classes, labelled −2, 0, 1 and 30.
+// flowers draws a sparse problem of four classes, labelled −2, 0, 1 and 30.
 func flowers(t *testing.T) (sparse.Matrix, []float64) {
 	t.Helper()
 	x, y := text(t)
@@ -29,7 +29,7 @@ func flowers(t *testing.T) (sparse.Matrix, []float64) {
 	return x, out
 }
 
-// against is the target of the problem that tells a class from the others.
+// against returns the target of the binary problem of one class against all other classes.
 func against(y []float64, class float64) []float64 {
 	out := repeat(-1, len(y))
 	for i, v := range y {
@@ -40,8 +40,8 @@ func against(y []float64, class float64) []float64 {
 	return out
 }
 
-// TestMulticlassIsOneVersusRest: each class has the λmax and the solution of its
-// own logistic regression, along a path too.
+// TestMulticlassIsOneVersusRest checks that each class has the λmax and the solution of its own
+// logistic regression, also along a path.
 func TestMulticlassIsOneVersusRest(t *testing.T) {
 	x, y := flowers(t)
 	c := pare.Config{Model: pare.Multiclass, Tol: 1e-10}
@@ -87,7 +87,7 @@ func TestMulticlassIsOneVersusRest(t *testing.T) {
 	}
 }
 
-// TestMulticlassGradientAgainstDifferences: one slope for each class.
+// TestMulticlassGradientAgainstDifferences checks the derivative in the λ of each class.
 func TestMulticlassGradientAgainstDifferences(t *testing.T) {
 	x, y := flowers(t)
 	for _, c := range []pare.Config{{Model: pare.Multiclass, Tol: 1e-13}, {Model: pare.Multiclass, Tol: 1e-13, NoIntercept: true}} {
@@ -120,8 +120,9 @@ func TestMulticlassGradientAgainstDifferences(t *testing.T) {
 	}
 }
 
-// TestMulticlassSelect: all evaluations are on the ray of one share of αmax, or
-// go on from its best with a λ for each class; budgets hold for both together.
+// TestMulticlassSelect checks that all evaluations lie on the ray on which every class has the
+// same ratio α/αmax, or start from the best point of the ray with one λ per class, and that
+// budgets count both stages together.
 func TestMulticlassSelect(t *testing.T) {
 	x, y := load(t)
 	for i, v := range y {
@@ -177,14 +178,14 @@ func TestMulticlassSelect(t *testing.T) {
 	}
 }
 
-// TestMulticlassArguments: labels and strengths that cannot be.
+// TestMulticlassArguments checks that invalid labels and strengths are refused.
 func TestMulticlassArguments(t *testing.T) {
 	x, y := flowers(t)
 	c := pare.Config{Model: pare.Multiclass}
 	bad := slices.Clone(y)
 	bad[3] = math.Inf(1)
 	rare := slices.Clone(y)
-	rare[0] = 99 // one row: no fold can both train on it and hold it out
+	rare[0] = 99 // a class of a single row cannot be both in training and held out
 	fit := func(y, lambda []float64) error { _, err := pare.Fit(context.Background(), x, y, lambda, c); return err }
 	choose := func(o pare.SelectOptions, c pare.Config, y []float64) error {
 		_, err := pare.Select(context.Background(), x, y, o, c)
@@ -215,7 +216,8 @@ func TestMulticlassArguments(t *testing.T) {
 	}
 }
 
-// TestMulticlassBits: the same for every number of threads and kernel set.
+// TestMulticlassBits checks that the bits do not depend on the number of threads or the kernel
+// set.
 func TestMulticlassBits(t *testing.T) {
 	x, y := flowers(t)
 	var want *pare.Selection
@@ -244,8 +246,8 @@ func TestMulticlassBits(t *testing.T) {
 	}
 }
 
-// The hypergradient of the cross-entropy in the λ of a class, on real data, is what
-// differences of its values say.
+// TestSlopesOfClassesOnSharedData checks on real data that the hypergradient of the
+// cross-entropy in the λ of a class agrees with finite differences.
 func TestSlopesOfClassesOnSharedData(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short: the oracle's problems are tested in bilevel all the same")

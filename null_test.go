@@ -13,7 +13,7 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// few draws a target of so many classes, and columns that tell little of it.
+// few draws a target with the given number of classes, and columns that explain little of it.
 func few(t *testing.T, seed uint64, n, p, classes int) (sparse.Matrix, []float64) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 1))
@@ -38,7 +38,7 @@ func few(t *testing.T, seed uint64, n, p, classes int) (sparse.Matrix, []float64
 	return x, y
 }
 
-// validated is the criterion at one λ.
+// validated returns the evaluation of the criterion at one λ.
 func validated(t *testing.T, x sparse.Matrix, y, logLambda []float64, v pare.Validation, c pare.Config) search.Evaluation {
 	t.Helper()
 	var at search.Evaluation
@@ -51,7 +51,8 @@ func validated(t *testing.T, x sparse.Matrix, y, logLambda []float64, v pare.Val
 	return at
 }
 
-// TestChosenValueIsValidated: also where the αmax of a fold is far above that of all rows.
+// TestChosenValueIsValidated checks that the value of a choice is that of Validate at the same
+// λ, also if a fold's αmax is far above that of all rows.
 func TestChosenValueIsValidated(t *testing.T) {
 	for _, c := range []pare.Config{
 		{Model: pare.MultinomialNet},
@@ -68,14 +69,14 @@ func TestChosenValueIsValidated(t *testing.T) {
 			switch c.Loss {
 			case loss.Logistic{}:
 				classes = 2
-			case loss.Poisson{}: // counts
+			case loss.Poisson{}: // the targets are counts
 				classes = 3
 			}
 			x, y := few(t, seed, 15, 1+int(seed%3), classes)
 			v := pare.Validation{Folds: 3, Split: pare.Stratified, Seed: seed}
 			name := fmt.Sprintf("%s, %T, seed %d", c.Model, c.Loss, seed)
 			s, err := pare.Select(t.Context(), x, y, pare.SelectOptions{Validation: v}, c)
-			if c.Positive && outcome.KindOf(err) == outcome.BadParameter { // no column grows with the target
+			if c.Positive && outcome.KindOf(err) == outcome.BadParameter { // no column is positively correlated with the target
 				continue
 			}
 			if err != nil {
@@ -88,7 +89,7 @@ func TestChosenValueIsValidated(t *testing.T) {
 	}
 }
 
-// TestNullValueIsValidated: the null model's value is that of fits without a column.
+// TestNullValueIsValidated checks that the null model's value is that of fits without columns.
 func TestNullValueIsValidated(t *testing.T) {
 	for _, c := range []pare.Config{
 		{Model: pare.Multiclass},

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-45b9a24c/pare"
 )
 
-// solved is an observer that keeps the models of which it is told.
+// solved is an observer that keeps the models reported to it.
 type solved struct {
 	pare.Observer
 	models []pare.Model
@@ -17,7 +17,8 @@ type solved struct {
 
 func (s *solved) Solve(f *pare.Fitted, _ time.Duration) { s.models = append(s.models, f.Model) }
 
-// TestObserversAreToldOfFitsOnAllRows, by the name of the model that was asked for, and of no fits of folds.
+// TestObserversAreToldOfFitsOnAllRows checks that observers receive the fits on all rows, under the name of
+// the requested model, and no fits of folds.
 func TestObserversAreToldOfFitsOnAllRows(t *testing.T) {
 	x, y := load(t)
 	seen := &solved{Observer: pare.LogTo(slog.New(slog.DiscardHandler))}

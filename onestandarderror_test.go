@@ -9,9 +9,9 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// TestOneSE: the limit, from one hold-out per fold; the choice is within it to a twentieth
-// of the standard error, some more λ is not, and nothing between the best and the choice is
-// beyond it.
+// TestOneSE checks the one-standard-error rule against values computed from one hold-out per
+// fold: every point between the best and the choice is within the limit, to a twentieth of the
+// standard error, and a slightly larger λ is not.
 func TestOneSE(t *testing.T) {
 	x, y := load(t)
 	px, py := patients(t)
@@ -72,7 +72,9 @@ func TestOneSE(t *testing.T) {
 	}
 }
 
-// TestOneSEWhereThereIsNone: one fold, no direction, no αmax, no time.
+// TestOneSEWhereThereIsNone checks that the rule gives no choice with a single fold, two λ's, a
+// model without αmax, an information criterion or a cancelled context; with three classes it
+// gives one.
 func TestOneSEWhereThereIsNone(t *testing.T) {
 	x, y := patients(t)
 	single := make([]int, len(y))

@@ -15,8 +15,8 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// The loss of predictions out of fold is the criterion of the folds, and rows that
-// always train have no prediction.
+// TestOutOfFoldIsWhatTheCriterionJudges checks that the loss of the out-of-fold predictions is
+// the cross-validation criterion, and that rows which always train have no prediction.
 func TestOutOfFoldIsWhatTheCriterionJudges(t *testing.T) {
 	x, y, err := diabetes()
 	if err != nil {
@@ -62,7 +62,8 @@ func TestOutOfFoldIsWhatTheCriterionJudges(t *testing.T) {
 	}
 }
 
-// Of folds that cannot be fitted the first is told, whichever ends first.
+// TestOutOfFoldTellsTheFirstFoldThatFails checks that, if several folds fail, the error names
+// the first of them, whichever ends first.
 func TestOutOfFoldTellsTheFirstFoldThatFails(t *testing.T) {
 	x, y, err := diabetes()
 	if err != nil {
@@ -70,7 +71,7 @@ func TestOutOfFoldTellsTheFirstFoldThatFails(t *testing.T) {
 	}
 	y, own := slices.Clone(y), make([]int, len(y))
 	for i := range own {
-		if own[i] = i % 4; i%20 < 9 { // nearly half of all rows, and more than half of those that train for any fold
+		if own[i] = i % 4; i%20 < 9 { // nearly half of all rows, and more than half of the training rows of every fold
 			own[i], y[i] = -1, 100
 		}
 	}
@@ -82,7 +83,8 @@ func TestOutOfFoldTellsTheFirstFoldThatFails(t *testing.T) {
 	}
 }
 
-// A criterion that there is not is refused, not taken for one on all rows.
+// TestOutOfFoldKnowsItsCriterion checks that an unknown criterion is refused rather than
+// treated as one on all rows.
 func TestOutOfFoldKnowsItsCriterion(t *testing.T) {
 	x, y := load(t)
 	_, err := pare.OutOfFold(t.Context(), x, y, []float64{0}, pare.Validation{Criterion: "none"}, pare.Config{})
@@ -103,7 +105,8 @@ func TestOutOfFoldStopsWithItsContext(t *testing.T) {
 	}
 }
 
-// Measures are those of predictions out of fold at the choice, counted by hand.
+// TestMeasuresOfTheChoice checks that the measures are those of the out-of-fold predictions at
+// the choice, computed here by hand.
 func TestMeasuresOfTheChoice(t *testing.T) {
 	ctx := context.Background()
 	for turn, m := range []pare.Model{pare.Lasso, pare.ElasticNet, pare.WeightedLasso, pare.Ridge, pare.Logistic, pare.Poisson, pare.SVM, pare.Multiclass} {
@@ -188,8 +191,8 @@ func TestMeasuresOfTheChoice(t *testing.T) {
 	}
 }
 
-// A criterion without slopes chooses among points, the least of them, and nothing that goes by
-// slopes takes it.
+// TestChoiceByRanks checks that a criterion without slopes chooses the best of the points of a
+// grid, and that methods which use slopes refuse it.
 func TestChoiceByRanks(t *testing.T) {
 	ctx := context.Background()
 	f := drawFactored(oracle.NewRandom(2), pare.Logistic, false)

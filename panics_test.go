@@ -17,7 +17,7 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// failing is a loss of the caller's that panics when it is asked for slopes the next time but after.
+// failing is a user's loss that panics when Slope is called for the (after+1)-th time.
 type failing struct {
 	loss.Squared
 	after *atomic.Int64
@@ -34,7 +34,8 @@ func (f failing) Slope(k *kernels.Set, y, m, out []float64) {
 	f.Squared.Slope(k, y, m, out)
 }
 
-// TestAPanicOfALossIsAnError: whichever goroutine it is on, and whatever the call.
+// TestAPanicOfALossIsAnError checks that a panic of a loss becomes an error, whichever goroutine and call it occurs
+// in.
 func TestAPanicOfALossIsAnError(t *testing.T) {
 	x, y := load(t)
 	ctx, at := t.Context(), []float64{-1}
@@ -99,7 +100,7 @@ func TestAPanicOfALossIsAnError(t *testing.T) {
 	}
 }
 
-// TestAFitterOutlivesAPanic: what it finds after one has the bits of Fit.
+// TestAFitterOutlivesAPanic checks that, after a panic, a Fitter still returns the bits of Fit.
 func TestAFitterOutlivesAPanic(t *testing.T) {
 	x, y := load(t)
 	var left atomic.Int64
@@ -124,7 +125,8 @@ func TestAFitterOutlivesAPanic(t *testing.T) {
 	}
 }
 
-// TestAFitterWithoutLargestStrengthsGoesOn: the loss panics while they are looked for, and there is no error to tell.
+// TestAFitterWithoutLargestStrengthsGoesOn checks that a Fitter still works if the loss panics while αmax is
+// computed, in a call that returns no error.
 func TestAFitterWithoutLargestStrengthsGoesOn(t *testing.T) {
 	x, y := load(t)
 	for _, m := range []pare.Model{pare.Lasso, pare.ElasticNet, pare.Ridge, pare.GroupLasso} {
@@ -154,7 +156,7 @@ func TestAFitterWithoutLargestStrengthsGoesOn(t *testing.T) {
 	}
 }
 
-// absent is a loss whose name is nowhere.
+// absent is a loss that reads its name through a pointer, which is nil here.
 type absent struct {
 	loss.Squared
 	name *string
@@ -162,7 +164,7 @@ type absent struct {
 
 func (a *absent) Name() string { return *a.name }
 
-// TestANilLossIsAnError: a pointer to none in an interface that is not nil, or in a loss.
+// TestANilLossIsAnError checks that a nil pointer in a non-nil interface, or inside a loss, is an error.
 func TestANilLossIsAnError(t *testing.T) {
 	x, y := load(t)
 	for l, kind := range map[loss.Loss]outcome.Kind{(*absent)(nil): outcome.BadParameter, &absent{}: outcome.Internal} {
@@ -178,14 +180,14 @@ func TestANilLossIsAnError(t *testing.T) {
 	}
 }
 
-// unknown is a criterion whose name is nowhere.
+// unknown is a criterion that reads its name through a pointer, which is nil here.
 type unknown struct{ name *string }
 
 func (u *unknown) Name() string { return *u.name }
 
 func (u *unknown) Eval(_ []int32, _, _, _, _ []float64) float64 { return float64(len(*u.name)) }
 
-// TestANilCriterionIsAnError: a pointer to none in an interface that is not nil, or in a criterion.
+// TestANilCriterionIsAnError checks that a nil pointer in a non-nil interface, or inside a criterion, is an error.
 func TestANilCriterionIsAnError(t *testing.T) {
 	x, y := load(t)
 	for judge, kind := range map[criterion.Criterion]outcome.Kind{(*unknown)(nil): outcome.BadParameter, &unknown{}: outcome.Internal} {
@@ -198,7 +200,7 @@ func TestANilCriterionIsAnError(t *testing.T) {
 	}
 }
 
-// panicking is an observer that panics when it is told of something.
+// panicking is an observer that panics at one kind of event.
 type panicking struct{ of string }
 
 func (p panicking) told(of string) {
@@ -219,7 +221,8 @@ func (p panicking) Evaluation(pare.Model, search.Evaluation) { p.told("evaluatio
 
 func (p panicking) Solve(*pare.Fitted, time.Duration) { p.told("solve") }
 
-// TestAPanicOfAnObserverIsAnError: and the place in the pool is free again.
+// TestAPanicOfAnObserverIsAnError checks that a panic of an observer becomes an error, and that the call's place in
+// the pool is released.
 func TestAPanicOfAnObserverIsAnError(t *testing.T) {
 	x, y := load(t)
 	ctx, at := t.Context(), []float64{-1}
@@ -246,7 +249,7 @@ func TestAPanicOfAnObserverIsAnError(t *testing.T) {
 	choice := func(c pare.Config) error {
 		s, err := pare.Select(ctx, x, y, pare.SelectOptions{}, c)
 		if err == nil {
-			err = s.Err // of an evaluation
+			err = s.Err // the error of an evaluation
 		}
 		return err
 	}
@@ -264,7 +267,7 @@ func TestAPanicOfAnObserverIsAnError(t *testing.T) {
 		}
 	}
 	p := pool(t, pare.PoolOptions{Calls: 1})
-	func() { // there is no error left to tell
+	func() { // this call returns no error
 		defer func() {
 			if recover() == nil {
 				t.Error("the panic at the end of a path is lost")
@@ -279,7 +282,7 @@ func TestAPanicOfAnObserverIsAnError(t *testing.T) {
 	}
 }
 
-// lost is a loss whose slopes are not numbers.
+// lost is a loss whose slopes are NaN.
 type lost struct{ loss.Squared }
 
 func (lost) Name() string { return "lost" }
@@ -290,7 +293,8 @@ func (lost) Slope(_ *kernels.Set, _, _, out []float64) {
 	}
 }
 
-// TestSlopesThatAreNoNumbersDoNotConverge: there is no certificate without them.
+// TestSlopesThatAreNoNumbersDoNotConverge checks that a fit with NaN slopes is not called converged, since no gap
+// certifies it.
 func TestSlopesThatAreNoNumbersDoNotConverge(t *testing.T) {
 	x, y := load(t)
 	f, err := pare.Fit(t.Context(), x, y, []float64{-1}, pare.Config{Loss: lost{}, MaxEpochs: 100})
@@ -299,7 +303,7 @@ func TestSlopesThatAreNoNumbersDoNotConverge(t *testing.T) {
 	}
 }
 
-// steep is the squared loss, and says that it curves far more.
+// steep is the squared loss with a reported curvature that is far too large.
 type steep struct{ loss.Squared }
 
 func (steep) Name() string { return "steep" }
@@ -310,7 +314,8 @@ func (steep) Curvature(_ *kernels.Set, _, _, out []float64) {
 	}
 }
 
-// TestASquaredLossOfTheCallersIsFittedLikeOurs: far from 0, too, where its intercept is.
+// TestASquaredLossOfTheCallersIsFittedLikeOurs checks that a user's squared loss is fitted like the built-in one,
+// also if the target and so the intercept is far from 0.
 func TestASquaredLossOfTheCallersIsFittedLikeOurs(t *testing.T) {
 	x, y := load(t)
 	var left atomic.Int64
@@ -324,14 +329,15 @@ func TestASquaredLossOfTheCallersIsFittedLikeOurs(t *testing.T) {
 	if err != nil || got.Status != outcome.Converged || math.Abs(got.Objective-want.Objective) > 1e-9*want.Objective || !slices.Equal(got.Support, want.Support) {
 		t.Errorf("%v, %v, want %v", got, err, want)
 	}
-	// Steps of the intercept that are a millionth of what they should be end on one side of all targets.
+	// With intercept steps that are a millionth of the right length, the intercept ends on one side of all targets.
 	wrong, err := pare.Fit(t.Context(), x, y, at, pare.Config{Loss: steep{}, MaxEpochs: 100})
 	if err != nil || !(wrong.Gap >= wrong.Objective-want.Objective) {
 		t.Errorf("%v, %v: a gap of %g, %g above the minimum", wrong, err, wrong.Gap, wrong.Objective-want.Objective)
 	}
 }
 
-// TestASelectionWithoutAnEvaluationSaysWhy: however the search was ended, there is no model then.
+// TestASelectionWithoutAnEvaluationSaysWhy checks that a selection that was stopped before its first evaluation
+// returns the reason and no model, however it was stopped.
 func TestASelectionWithoutAnEvaluationSaysWhy(t *testing.T) {
 	x, y := load(t)
 	stop := make(chan struct{})
@@ -357,7 +363,7 @@ func TestASelectionWithoutAnEvaluationSaysWhy(t *testing.T) {
 	}
 }
 
-// TestRelaxRefusesWhatIsNoFit: a model that was read may be damaged.
+// TestRelaxRefusesWhatIsNoFit checks that Relax refuses an invalid model, such as one read from a damaged file.
 func TestRelaxRefusesWhatIsNoFit(t *testing.T) {
 	x, y := load(t)
 	good, err := pare.Fit(t.Context(), x, y, []float64{-1}, pare.Config{})

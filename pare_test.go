@@ -17,7 +17,7 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// diabetes reads the embedded data, as sparse storage has them.
+// diabetes reads the embedded data into sparse storage.
 func diabetes() (*sparse.CSC, []float64, error) {
 	return embedded.Diabetes(context.Background(), sparse.ReadOptions{})
 }
@@ -31,7 +31,7 @@ func load(t *testing.T) (sparse.Matrix, []float64) {
 	return sparse.Compact(x), y
 }
 
-// text makes a sparse problem with the look of text: short columns, some empty.
+// text draws a sparse problem that resembles text: short columns, some of them empty.
 func text(t *testing.T) (sparse.Matrix, []float64) {
 	t.Helper()
 	r := oracle.NewRandom(20)
@@ -39,7 +39,7 @@ func text(t *testing.T) (sparse.Matrix, []float64) {
 	return fixture.Matrix(t, q, false), q.Y
 }
 
-// squared are the models of the squared loss.
+// squared lists the models of the squared loss.
 var squared = []pare.Model{pare.Lasso, pare.ElasticNet, pare.WeightedLasso, pare.Ridge}
 
 // fingerprint hashes every number of X and y.
@@ -68,7 +68,7 @@ func fingerprint(x sparse.Matrix, y []float64) uint64 {
 	return h.Sum64()
 }
 
-// problemOf is the oracle's view of the same data.
+// problemOf returns the same data as a problem of the oracle.
 func problemOf(x sparse.Matrix, y []float64, intercept bool) *oracle.Problem {
 	n, p := x.Dims()
 	q := &oracle.Problem{X: make([][]float64, n), Y: y, Alpha: make([]float64, p), Intercept: intercept}
@@ -97,7 +97,7 @@ func lambdaMax(t *testing.T, x sparse.Matrix, y []float64, c pare.Config) float6
 	return top[0]
 }
 
-// repeat returns n times v.
+// repeat returns n copies of v.
 func repeat(v float64, n int) []float64 {
 	out := make([]float64, n)
 	for i := range out {
@@ -106,8 +106,8 @@ func repeat(v float64, n int) []float64 {
 	return out
 }
 
-// TestFitAgainstTheOracle: every model on the embedded data, with and without
-// intercept: λmax, certificate, coefficients.
+// TestFitAgainstTheOracle checks λmax, certificate and coefficients of every model on the
+// embedded data, with and without intercept.
 func TestFitAgainstTheOracle(t *testing.T) {
 	x, y := load(t)
 	_, p := x.Dims()
@@ -162,7 +162,7 @@ func TestFitAgainstTheOracle(t *testing.T) {
 	}
 }
 
-// TestZeroAtLambdaMax: from the λmax returned on, every coefficient is 0.
+// TestZeroAtLambdaMax checks that every coefficient is 0 from the returned λmax on.
 func TestZeroAtLambdaMax(t *testing.T) {
 	x, y := load(t)
 	top := lambdaMax(t, x, y, pare.Config{})
@@ -178,8 +178,8 @@ func TestZeroAtLambdaMax(t *testing.T) {
 	}
 }
 
-// TestPathIsFits: a path gives, to its tolerance, what separate fits give, and
-// ends where it is told to, at an error, or with its context.
+// TestPathIsFits checks that the points of a path equal separate fits, to the tolerance, and
+// that a path ends when its caller stops it, at an error, or with its context.
 func TestPathIsFits(t *testing.T) {
 	x, y := text(t)
 	top := lambdaMax(t, x, y, pare.Config{})
@@ -238,7 +238,8 @@ func TestPathIsFits(t *testing.T) {
 	}
 }
 
-// TestValidateIsTheValueOfGradient: along a grid, and at its errors.
+// TestValidateIsTheValueOfGradient checks that Validate and Gradient give the same values along
+// a grid, and the same errors.
 func TestValidateIsTheValueOfGradient(t *testing.T) {
 	x, y := text(t)
 	top := lambdaMax(t, x, y, pare.Config{})
@@ -263,7 +264,8 @@ func TestValidateIsTheValueOfGradient(t *testing.T) {
 	}
 }
 
-// TestGradientAgainstDifferences, through the façade, for each model.
+// TestGradientAgainstDifferences checks the public Gradient of each model against finite
+// differences.
 func TestGradientAgainstDifferences(t *testing.T) {
 	x, y := load(t)
 	_, p := x.Dims()

@@ -10,11 +10,12 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 )
 
-// No call keeps the world from stopping for a millisecond: on a dense column of 2²⁴ rows, of which
-// a copy in one piece takes 15 ms, hardly more of the garbage collections beside it wait so long than
-// beside a loop in plain Go that fills a vector of its own every time: the runtime interrupts it
-// anywhere, but not while the system finds a page, which may take milliseconds. A busy machine makes
-// some wait for either, and now more than then: twice as many are let be, and one in twenty.
+// TestCallsLetTheWorldStop checks that no call delays a stop of the world by the garbage collector
+// for a millisecond. The data are a dense column of 2²⁴ rows; copying it in one piece takes 15 ms.
+// The reference is a loop in plain Go that fills a new vector each time: the runtime can preempt it
+// anywhere except while the system provides a page, which may take milliseconds. A busy machine
+// delays some collections in either case, so the test allows twice the reference's number of long
+// waits plus one collection in twenty.
 func TestCallsLetTheWorldStop(t *testing.T) {
 	if !oracle.Long() {
 		t.Skip("-long: it goes by clocks; kernels have frames that are checked, and loops over rows are cut in pieces (TestCancelWithinPasses)")

@@ -15,8 +15,8 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// TestPositiveAgainstTheOracle: αmax, solution, and hypergradient against
-// differences, with β ≥ 0.
+// TestPositiveAgainstTheOracle checks fits with β ≥ 0: αmax and solution against the oracle,
+// and the hypergradient against finite differences.
 func TestPositiveAgainstTheOracle(t *testing.T) {
 	ctx := context.Background()
 	x, y := load(t)
@@ -78,7 +78,8 @@ func TestPositiveAgainstTheOracle(t *testing.T) {
 	}
 }
 
-// Ridge regression, its strength chosen by cross-validation: every column stays in.
+// Choose the strength of a ridge regression by cross-validation. Every column stays in the
+// model.
 func ExampleSelect_ridge() {
 	x, y, err := diabetes()
 	if err != nil {
@@ -93,8 +94,8 @@ func ExampleSelect_ridge() {
 	// converged, 10 of 10 columns, mean squared error 3072
 }
 
-// The first column is kept whatever the strength, the second left out, and no
-// coefficient may be negative.
+// Set penalties and bounds per column: the first column is always in the model, the second
+// never, and no coefficient may be negative.
 func ExampleFit_penalties() {
 	x, y, err := diabetes()
 	if err != nil {
@@ -121,8 +122,8 @@ func ExampleFit_penalties() {
 	// non-negative: [2 3 7 8 9]
 }
 
-// Rows that count twice, and columns of equal variance: the penalty weighs them alike,
-// and coefficients come back in the columns' own units.
+// Fit with row weights, here rows that count twice, and with standardised columns: the penalty
+// treats columns of any scale alike, and the coefficients are returned in the original units.
 func ExampleConfig() {
 	x, y, err := diabetes()
 	if err != nil {
@@ -147,7 +148,8 @@ func ExampleConfig() {
 	// proved to be the only solution: true
 }
 
-// TestRidgeOfManyColumns: by rows, where those are fewer, in solution and gradient.
+// TestRidgeOfManyColumns checks solution and gradient of a ridge with fewer rows than columns,
+// which is solved in the space of the rows.
 func TestRidgeOfManyColumns(t *testing.T) {
 	ctx := context.Background()
 	r := oracle.NewRandom(12)
@@ -173,7 +175,7 @@ func TestRidgeOfManyColumns(t *testing.T) {
 	}
 }
 
-// diabetesFor returns the diabetes data with a target that a loss has.
+// diabetesFor returns the diabetes data with a target suitable for the loss.
 func diabetesFor(t *testing.T, l loss.Loss) (x sparse.Matrix, y []float64) {
 	t.Helper()
 	x, y = load(t)
@@ -188,8 +190,8 @@ func diabetesFor(t *testing.T, l loss.Loss) (x sparse.Matrix, y []float64) {
 	return x, y
 }
 
-// TestRidgeOfAnyLoss: its hypergradient is what differences say, with its bound, and the
-// strength chosen is no worse than the best of a grid.
+// TestRidgeOfAnyLoss checks that the hypergradient of a ridge agrees with finite differences
+// within its bound, and that the chosen strength is no worse than the best of a grid.
 func TestRidgeOfAnyLoss(t *testing.T) {
 	ctx := context.Background()
 	for i, l := range loss.All() {

@@ -33,8 +33,8 @@ func pool(t *testing.T, o pare.PoolOptions) *pare.Pool {
 	return p
 }
 
-// Calls that share a pool get the bits that they get alone, however many there are, and no
-// more inner problems are worked on at once than the pool has threads.
+// TestPoolIsShared checks that calls that share a pool have the bits of calls on their own, however many there are, and
+// that at most as many inner problems are solved at once as the pool has threads.
 func TestPoolIsShared(t *testing.T) {
 	const threads = 3
 	for _, model := range []pare.Model{pare.Lasso, pare.Multiclass, pare.SVM} {
@@ -81,7 +81,7 @@ func TestPoolIsShared(t *testing.T) {
 	}
 }
 
-// crowded is a loss that keeps how many use it at once at most.
+// crowded is a loss that records the largest number of simultaneous users.
 type crowded struct {
 	exponential
 	*fixture.Crowd
@@ -90,11 +90,12 @@ type crowded struct {
 func (l crowded) Slope(k *kernels.Set, y, m, out []float64) {
 	l.Enter()
 	defer l.Leave()
-	time.Sleep(50 * time.Microsecond) // for others to come
+	time.Sleep(50 * time.Microsecond) // gives other goroutines time to arrive
 	l.exponential.Slope(k, y, m, out)
 }
 
-// TestModelsOfFoldsTakeTurns, from their null models on: of all calls there are no more at once than the pool has threads.
+// TestModelsOfFoldsTakeTurns checks that, over all calls and including their null models, no more models are fitted at
+// once than the pool has threads.
 func TestModelsOfFoldsTakeTurns(t *testing.T) {
 	x, y, err := twoClasses()
 	if err != nil {
@@ -116,7 +117,8 @@ func TestModelsOfFoldsTakeTurns(t *testing.T) {
 	}
 }
 
-// TestPoolCountsRefitsOfFolds: as many as there are threads, and with less memory fewer at once.
+// TestPoolCountsRefitsOfFolds checks that as many folds are refitted at once as there are threads, and fewer if memory
+// is short.
 func TestPoolCountsRefitsOfFolds(t *testing.T) {
 	x, y, err := twoClasses()
 	if err != nil {
@@ -145,7 +147,8 @@ func TestPoolCountsRefitsOfFolds(t *testing.T) {
 	}
 }
 
-// TestMeasuresTakeATurn: predictions are judged when there is one, whether there are several scores or one.
+// TestMeasuresTakeATurn checks that computing measures waits for a free turn of the pool, with several scores per row
+// and with one.
 func TestMeasuresTakeATurn(t *testing.T) {
 	q := oracle.NewRandom(3).Problem(oracle.Shape{N: 9, P: 2, Density: 1})
 	x := matrixOf(t, q.X, 2, true)
@@ -182,7 +185,8 @@ func TestMeasuresTakeATurn(t *testing.T) {
 	}
 }
 
-// The memory of a call is that of the next one, and nothing of what it has returned is in it.
+// TestPoolLendsMemoryAgain checks that a call reuses the memory of the call before, and that results never refer to
+// that memory.
 func TestPoolLendsMemoryAgain(t *testing.T) {
 	ctx := context.Background()
 	for _, model := range []pare.Model{pare.Lasso, pare.Logistic, pare.WeightedLasso, pare.Multiclass, pare.SVM} {
@@ -229,7 +233,7 @@ func TestPoolLendsMemoryAgain(t *testing.T) {
 	}
 }
 
-// A call that is not admitted says why; one that waits ends with its context.
+// TestPoolRefuses checks that a refused call returns the reason, and that a waiting call ends with its context.
 func TestPoolRefuses(t *testing.T) {
 	x, y := drawn(t, 60, 13, pare.Lasso)
 	ctx := context.Background()
@@ -245,7 +249,7 @@ func TestPoolRefuses(t *testing.T) {
 			inside <- struct{}{}
 		}
 	}()
-	<-inside // holds the place until the second
+	<-inside // the path keeps its place in the pool until the second receive
 	dying, die := context.WithCancel(ctx)
 	ended := make(chan error)
 	go func() {
@@ -276,7 +280,7 @@ func TestPoolRefuses(t *testing.T) {
 	}
 	for flag, o := range map[string]pare.PoolOptions{
 		"threads": {Threads: -1, Calls: -1, Queue: -1, MaxBytes: -1}, "calls": {Calls: -1, MaxBytes: -1}, "queue": {Queue: -1, MaxBytes: -1}, "max-bytes": {MaxBytes: -1},
-	} { // of several the first is told
+	} { // of several errors the first is reported
 		_, err := pare.NewPool(o)
 		if e, ok := errors.AsType[*outcome.Error](err); !ok || e.Kind != outcome.BadParameter || e.Flag != flag {
 			t.Errorf("%s: %v", flag, err)
@@ -284,7 +288,7 @@ func TestPoolRefuses(t *testing.T) {
 	}
 }
 
-// Zero values of what a constructor makes are refused, and lanes that are none.
+// TestZeroValuesAreRefused checks that zero values of types that need a constructor are refused, and so are nil lanes.
 func TestZeroValuesAreRefused(t *testing.T) {
 	x, y := drawn(t, 60, 13, pare.Lasso)
 	ctx, c := t.Context(), pare.Config{Pool: &pare.Pool{}}
@@ -314,7 +318,7 @@ func TestZeroValuesAreRefused(t *testing.T) {
 	}
 }
 
-// expected is an observer that keeps what calls are expected to have in use.
+// expected is an observer that records the memory that calls are expected to use.
 type expected struct {
 	pare.Observer
 	bytes, least int64
@@ -324,7 +328,7 @@ func (e *expected) Admission(a pare.Admission) {
 	e.bytes, e.least = max(e.bytes, a.Bytes), min(e.least, a.Bytes)
 }
 
-// weighed also keeps what the heap holds at most where something has been evaluated or solved.
+// weighed also records the peak of the heap at evaluations and solves.
 type weighed struct {
 	expected
 	held int64
@@ -333,7 +337,7 @@ type weighed struct {
 func (w *weighed) Evaluation(pare.Model, search.Evaluation) { w.held = max(w.held, heldBytes()) }
 func (w *weighed) Solve(*pare.Fitted, time.Duration)        { w.held = max(w.held, heldBytes()) }
 
-// heldBytes is what the heap holds that is still in use.
+// heldBytes returns the number of heap bytes still in use.
 func heldBytes() int64 {
 	var m runtime.MemStats
 	runtime.GC()
@@ -341,8 +345,8 @@ func heldBytes() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// What a selection is expected to have in use is what it has, to a factor of 3; with less
-// room than that it adapts, and still ends.
+// TestExpectedBytes checks that the expected memory of a selection is right to a factor of 3, and that a selection with
+// less memory adapts and still finishes.
 func TestExpectedBytes(t *testing.T) {
 	oracle.Once(t)
 	r := oracle.NewRandom(3)
@@ -372,8 +376,8 @@ func TestExpectedBytes(t *testing.T) {
 	}
 }
 
-// TestExpectedBytesOfFoldsThatCannotBe are no more than those of one fold for each row, and never below 0: whether
-// there can be so many folds is said once the call is admitted.
+// TestExpectedBytesOfFoldsThatCannotBe checks that the expected memory for an impossible number of folds is at most
+// that for one fold per row, and never negative. The number of folds is checked only after the call is admitted.
 func TestExpectedBytesOfFoldsThatCannotBe(t *testing.T) {
 	x, y := drawn(t, 60, 13, pare.Lasso)
 	ids := make([]int, len(y))
@@ -395,7 +399,8 @@ func TestExpectedBytesOfFoldsThatCannotBe(t *testing.T) {
 	}
 }
 
-// The same of models that hold matrices of rows, and numbers for every row and class.
+// TestExpectedBytesOfRows checks the expected memory of models that hold matrices of rows, and numbers for every row
+// and class.
 func TestExpectedBytesOfRows(t *testing.T) {
 	oracle.Once(t)
 	const n, p, q = 150, 5, 30
@@ -422,7 +427,8 @@ func TestExpectedBytesOfRows(t *testing.T) {
 	}
 }
 
-// With less memory than it would like a call has smaller caches and fewer classes at once.
+// TestPoolAdapts checks that a call with less memory than it could use has smaller caches and fits fewer classes at
+// once.
 func TestPoolAdapts(t *testing.T) {
 	r := oracle.NewRandom(3)
 	q := r.Problem(oracle.Shape{N: 200, P: 150, Density: 1, Active: 10})
@@ -455,7 +461,7 @@ func TestPoolAdapts(t *testing.T) {
 	}
 }
 
-// A logger is told of admissions, evaluations and the refit.
+// TestLogTo checks that admissions, evaluations and the refit are logged.
 func TestLogTo(t *testing.T) {
 	x, y := drawn(t, 60, 13, pare.Lasso)
 	var out strings.Builder

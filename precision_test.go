@@ -10,8 +10,9 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// TestPrecisionGoesToTheDigitsOfTheTolerance: no point of a fine grid around the choice is better by more than a few
-// tolerances, whatever the default one would do with. The criterion has corners, at its minimum in some of the problems.
+// TestPrecisionGoesToTheDigitsOfTheTolerance checks that, with Precision, no point of a fine grid around the choice is
+// better by more than a small multiple of the tolerance, even if the default tolerance of a search would allow it. The
+// criterion has corners, in some problems at its minimum.
 func TestPrecisionGoesToTheDigitsOfTheTolerance(t *testing.T) {
 	const n, p, tol = 100, 8, 1e-9
 	for seed := range oracle.Draws(10) {
@@ -43,14 +44,15 @@ func TestPrecisionGoesToTheDigitsOfTheTolerance(t *testing.T) {
 			}
 			least = min(least, e.Value)
 		}
-		if over := s.Value/least - 1; over > 100*tol { // corners closer than the last bracket hide some of the gain
+		if over := s.Value/least - 1; over > 100*tol { // corners closer together than the last bracket hide some of the gain
 			t.Errorf("seed %d: %s, above the grid by %.2g after %d evaluations", seed, s.Status, over, len(s.Evaluations))
 		}
 	}
 }
 
-// TestChoicesWhereNextToNoNoiseIsLeft: the criterion where λ is chosen, solved to the last digits, is near the least of a fine grid, and is
-// the one that is told, where its standard error is a millionth of the null model's value, too.
+// TestChoicesWhereNextToNoNoiseIsLeft checks choices with almost no noise, also where the standard error is a millionth
+// of the null model's value: the criterion at the choice, recomputed to the last digits, is near the least of a fine
+// grid and equals the reported value.
 func TestChoicesWhereNextToNoNoiseIsLeft(t *testing.T) {
 	const n, p = 600, 12
 	for seed := range uint64(8) {

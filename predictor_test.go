@@ -24,7 +24,7 @@ import (
 	"github.com/seed-45b9a24c/pare/table"
 )
 
-// drawn makes a sparse matrix with targets for a model.
+// drawn draws a sparse matrix, and targets suitable for a model.
 func drawn(t *testing.T, n, p int, model pare.Model) (*sparse.CSC, []float64) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(8, uint64(p)))
@@ -71,8 +71,8 @@ func fitted(t *testing.T, x sparse.Matrix, y []float64, model pare.Model) *pare.
 	return f
 }
 
-// Scores are Xβ + b of the coefficients, row by row or at once, stored sparse or
-// dense, on any goroutine, and after a journey through a file.
+// TestPredictions checks that scores are Xβ + b, for single rows or all at once, sparse or
+// dense, on any goroutine, and after saving and loading.
 func TestPredictions(t *testing.T) {
 	const n, p = 60, 13
 	for _, model := range pare.Models() {
@@ -204,8 +204,8 @@ func TestProbabilities(t *testing.T) {
 	}
 }
 
-// A predictor for data as they were before a preparation predicts on them what the
-// model does on the prepared ones.
+// TestUnprepared checks that a predictor for the data before preparation predicts on them what
+// the model predicts on the prepared data.
 func TestUnprepared(t *testing.T) {
 	raw, y := drawn(t, 60, 20, pare.Lasso)
 	for _, c := range []sparse.Preparation{{}, {MinNNZ: 18}, {MinNNZ: 18, UnitColumns: true}, {UnitRows: true}, {UnitRows: true, UnitColumns: true}} {
@@ -300,7 +300,8 @@ func TestRowsThatDoNotFit(t *testing.T) {
 	}
 }
 
-// Every flipped bit, every truncation and every other text is refused.
+// TestDamagedModelsAreRefused checks that every flipped bit, every truncation and every other
+// text is refused.
 func TestDamagedModelsAreRefused(t *testing.T) {
 	x, y := drawn(t, 30, 4, pare.Multiclass)
 	var file bytes.Buffer
@@ -324,7 +325,7 @@ func TestDamagedModelsAreRefused(t *testing.T) {
 	}
 	refused("a line more", append(bytes.Clone(data), '\n'))
 	refused("another file", []byte("1 1:2 3:4\n"))
-	// What a checksum does not tell: numbers that make no model.
+	// Numbers that make no model, under a checksum that is correct.
 	_, body, _ := strings.Cut(string(data), `"body":`)
 	body = strings.TrimSuffix(body, "}\n")
 	modelFile := sealed.Kind{Key: "pare_model", Noun: "saved model", Version: 1}
@@ -339,7 +340,7 @@ func TestDamagedModelsAreRefused(t *testing.T) {
 		}
 		refused(becomes, sealed)
 	}
-	// A model of numbers has no classes.
+	// A model with a numerical target has no classes.
 	file.Reset()
 	if err := fitted(t, x, y, pare.Lasso).Predictor().Write(&file); err != nil {
 		t.Fatal(err)
@@ -367,7 +368,8 @@ func TestDamagedModelsAreRefused(t *testing.T) {
 	}
 }
 
-// A target of two kinds becomes −1 and 1 and keeps its names; others are refused or stay.
+// TestTargetsOfModels checks that a target with two labels becomes −1 and 1 and keeps the
+// names, and that other labels are refused or kept.
 func TestTargetsOfModels(t *testing.T) {
 	for _, c := range []struct {
 		model   pare.Model
@@ -397,7 +399,8 @@ func TestTargetsOfModels(t *testing.T) {
 	}
 }
 
-// A value that names no class is refused, with its row, by every model of classes.
+// TestTargetsThatNameNoClass checks that every classification model refuses a value that names
+// no class, with its row.
 func TestTargetsThatNameNoClass(t *testing.T) {
 	labels := []string{"a", "b"}
 	for _, m := range []pare.Model{pare.Logistic, pare.SVM, pare.Multiclass, pare.Multinomial} {
@@ -424,7 +427,8 @@ func TestTargetsThatNameNoClass(t *testing.T) {
 	}
 }
 
-// What a model is told about itself is kept with it, and what does not fit it is refused.
+// TestProvenanceIsKept checks that a model keeps the provenance that it is given, and that
+// provenance which does not fit it is refused.
 func TestProvenanceIsKept(t *testing.T) {
 	f := &pare.Fitted{Model: pare.Logistic, Loss: "logistic", Link: loss.Logit, Columns: 3, LogLambda: []float64{-2.5}, Support: []int32{0, 2}, Coef: []float64{1.5, -0.25}, Intercept: 0.1, Status: outcome.Converged}
 	from := pare.Provenance{

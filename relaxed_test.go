@@ -13,8 +13,9 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// A relaxed fit has the support of the fit, leaves no slope of the loss along any of its columns
-// nor the intercept, and is worth what refits of the folds are.
+// TestRelaxedFitsHaveNoSlopeLeft checks that a relaxed fit has the support of the original fit,
+// that the loss has no slope left along the columns of the support and the intercept, and that
+// its criterion is that of the refitted folds.
 func TestRelaxedFitsHaveNoSlopeLeft(t *testing.T) {
 	ctx := context.Background()
 	for turn := range uint64(8) {
@@ -32,7 +33,7 @@ func TestRelaxedFitsHaveNoSlopeLeft(t *testing.T) {
 			t.Errorf("turn %d, %s: %+v of %+v", turn, m, r, s.Final)
 			continue
 		}
-		slope := make([]float64, 13) // of the loss along each column of the support, last the intercept
+		slope := make([]float64, 13) // slopes of the loss along the columns of the support, and last along the intercept
 		var size float64
 		for i, row := range f.rows {
 			score := r.Intercept
@@ -62,7 +63,8 @@ func TestRelaxedFitsHaveNoSlopeLeft(t *testing.T) {
 	}
 }
 
-// relaxedValue compares the criterion of refits with that of each fold on its own.
+// relaxedValue compares the criterion of a relaxed selection with that of each fold refitted on
+// its own.
 func (f factored) relaxedValue(t *testing.T, m pare.Model, v pare.Validation, s *pare.Selection) {
 	t.Helper()
 	ctx, x := context.Background(), matrixOf(t, f.rows, 12, false)

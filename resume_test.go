@@ -15,10 +15,10 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// times are what no two runs have in common.
+// times matches the fields in which two identical runs differ.
 var times = regexp.MustCompile(`"(Seconds\w*|seconds)":[^,}]*`)
 
-// resultOf is what came of a search, and of its log, to the last bit but for times.
+// resultOf returns the result of a search and of its log, in all bits but without times.
 func resultOf(t *testing.T, s *pare.Selection, log *search.Log) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -38,9 +38,9 @@ func resultOf(t *testing.T, s *pare.Selection, log *search.Log) string {
 	return times.ReplaceAllString(string(text)+"\n"+string(body.Body), `"$1":0`)
 }
 
-// resumesAnywhere interrupts a search after each of its evaluations, by its context or softly, and
-// resumes it in what a new process would have: the data, the options and the log. The short form
-// does so after every fourth. It returns how many evaluations there are.
+// resumesAnywhere interrupts a search after each of its evaluations (in short mode after every fourth), by its
+// context or softly, and resumes it with only what a new process would have: the data, the options and the log.
+// It returns the number of evaluations.
 func resumesAnywhere(t *testing.T, name string, x sparse.Matrix, y []float64, o pare.SelectOptions, c pare.Config, softly bool) (evaluations int) {
 	t.Helper()
 	whole := search.NewLog("key")
@@ -92,7 +92,8 @@ func resumesAnywhere(t *testing.T, name string, x sparse.Matrix, y []float64, o 
 	return whole.Len()
 }
 
-// TestResumedSearchesHaveTheSameBits: O3 for every model, criterion, method and search.
+// TestResumedSearchesHaveTheSameBits checks that resumed searches give the bits of uninterrupted ones, for every
+// model, criterion, method and search.
 func TestResumedSearchesHaveTheSameBits(t *testing.T) {
 	evaluations := 0
 	triples, draws := 7*5*len(pare.Models()), oracle.Cases(12*len(pare.Models()))
@@ -110,8 +111,8 @@ func TestResumedSearchesHaveTheSameBits(t *testing.T) {
 	}
 }
 
-// TestResumedSearchesOnWideData: the same where solvers learn much on the way: packed
-// columns, Gram matrices, the last pass, rows drawn.
+// TestResumedSearchesOnWideData checks the same on wide data, where solvers accumulate state during the search:
+// packed columns, Gram matrices, the last pass, sampled rows.
 func TestResumedSearchesOnWideData(t *testing.T) {
 	evaluations, n, wide, blocks := 0, 80, 250, 40
 	if oracle.Few() {
@@ -125,7 +126,7 @@ func TestResumedSearchesOnWideData(t *testing.T) {
 		model := pare.Models()[draw%uint64(len(pare.Models()))]
 		kind, p := combination{model: model}, wide
 		if traits := model.Traits(); !traits.Certified && !traits.Samples {
-			p = blocks // nothing is learnt there but packed columns
+			p = blocks // the only state here is packed columns
 		}
 		q := r.Problem(oracle.Shape{N: n, P: p, Density: r.Pick(0.05, 0.3, 1), Correlation: r.Pick(0, 0.7), Active: 15})
 		y := kind.targets(r, q)
@@ -160,8 +161,8 @@ func TestResumedSearchesOnWideData(t *testing.T) {
 	}
 }
 
-// TestStoppedSearchesGoOnToTheSameBits: what follows a search that was stopped, such as the choice by
-// the one-standard-error rule from the best λ so far, is not in the way of the one that goes on.
+// TestStoppedSearchesGoOnToTheSameBits checks that the work done after a search was stopped, such as the
+// one-standard-error choice from the best λ so far, does not influence the resumed search.
 func TestStoppedSearchesGoOnToTheSameBits(t *testing.T) {
 	r := oracle.NewRandom(5)
 	for k, model := range []pare.Model{pare.Lasso, pare.Logistic, pare.Multiclass} {
@@ -179,7 +180,8 @@ func TestStoppedSearchesGoOnToTheSameBits(t *testing.T) {
 	}
 }
 
-// TestSearchesWithUnpenalisedColumnsResume: lanes begin at the null model with those columns, and have learnt it.
+// TestSearchesWithUnpenalisedColumnsResume checks that searches with unpenalised columns can be resumed: lanes
+// start from the null model with those columns, which a new process must compute again.
 func TestSearchesWithUnpenalisedColumnsResume(t *testing.T) {
 	for _, model := range []pare.Model{pare.Lasso, pare.Logistic, pare.Poisson} {
 		q := oracle.NewRandom(6).Problem(oracle.Shape{N: 90, P: 40, Mean: 2, Density: 0.3, Active: 9, Noise: 2})

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// wideRidges yields ridges on more columns than rows, which are chosen on the rotated columns.
+// wideRidges yields ridges with more columns than rows, which are chosen on rotated columns.
 func wideRidges(t *testing.T, check func(t *testing.T, x sparse.Matrix, y []float64, c pare.Config)) {
 	for name, c := range map[string]pare.Config{
 		"squared":       {},
@@ -51,8 +51,8 @@ func wideRidges(t *testing.T, check func(t *testing.T, x sparse.Matrix, y []floa
 	}
 }
 
-// TestWideRidgesAreChosenAsOnX: values of a choice are those of the criterion at its λ's, which is of the
-// columns themselves, and so is the model.
+// TestWideRidgesAreChosenAsOnX checks that the values of a choice and its model are those computed on the original
+// columns.
 func TestWideRidgesAreChosenAsOnX(t *testing.T) {
 	wideRidges(t, func(t *testing.T, x sparse.Matrix, y []float64, c pare.Config) {
 		for _, v := range []pare.Validation{{}, {Criterion: pare.HoldOut}, {Split: pare.Forward}} {
@@ -88,7 +88,8 @@ func TestWideRidgesAreChosenAsOnX(t *testing.T) {
 	})
 }
 
-// sameBits checks choices by lanes elsewhere, with any number of threads, and from searches that were cut.
+// sameBits checks that a choice has the same bits with remote lanes, with any number of threads, and when an
+// interrupted search is resumed.
 func sameBits(t *testing.T, x sparse.Matrix, y []float64, c pare.Config, jobs int) {
 	t.Helper()
 	o := pare.SelectOptions{OneSE: true, Measures: true}
@@ -124,12 +125,12 @@ func TestWideRidgesHaveTheSameBits(t *testing.T) {
 	wideRidges(t, func(t *testing.T, x sparse.Matrix, y []float64, c pare.Config) { sameBits(t, x, y, c, 1) })
 }
 
-// TestRidgesOfWideElasticNets: an elastic net chooses the ridge that it contains by that ridge's own problem,
-// and goes on from it.
+// TestRidgesOfWideElasticNets checks that a selection of an elastic net chooses the ridge that it contains as a ridge
+// problem of its own, and continues from there.
 func TestRidgesOfWideElasticNets(t *testing.T) {
 	wideRidges(t, func(t *testing.T, x sparse.Matrix, y []float64, c pare.Config) {
 		if c.Loss != nil {
-			return // the squared loss alone has ridges to begin with
+			return // only the squared loss starts with a ridge
 		}
 		sameBits(t, x, y, pare.Config{Model: pare.ElasticNet, Weights: c.Weights, NoIntercept: c.NoIntercept, Tol: 1e-8}, 2)
 		ridge, err := pare.Select(t.Context(), x, y, pare.SelectOptions{}, c)
@@ -158,7 +159,8 @@ func TestRidgesOfWideElasticNets(t *testing.T) {
 	})
 }
 
-// TestWideRidgesGoOnFromEarlierOnes, whose solutions are of the columns themselves.
+// TestWideRidgesGoOnFromEarlierOnes checks that wide ridges can start from earlier selections, whose solutions are in
+// terms of the original columns.
 func TestWideRidgesGoOnFromEarlierOnes(t *testing.T) {
 	wideRidges(t, func(t *testing.T, x sparse.Matrix, y []float64, c pare.Config) {
 		first, err := pare.Select(t.Context(), x, y, pare.SelectOptions{}, c)
@@ -169,7 +171,8 @@ func TestWideRidgesGoOnFromEarlierOnes(t *testing.T) {
 	})
 }
 
-// goesOn checks that a choice from an earlier one on the same data is as good and takes fewer evaluations.
+// goesOn checks that a choice that starts from an earlier one on the same data is as good and takes fewer
+// evaluations.
 func goesOn(t *testing.T, x sparse.Matrix, y []float64, c pare.Config, first *pare.Selection) {
 	t.Helper()
 	again, err := pare.Select(t.Context(), x, y, pare.SelectOptions{From: first}, c)
@@ -181,7 +184,7 @@ func goesOn(t *testing.T, x sparse.Matrix, y []float64, c pare.Config, first *pa
 	}
 }
 
-// TestLimitsOfWideRidgesCountColumns, not those that they are turned into.
+// TestLimitsOfWideRidgesCountColumns checks that limits count the original columns, not the rotated ones.
 func TestLimitsOfWideRidgesCountColumns(t *testing.T) {
 	wideRidges(t, func(t *testing.T, x sparse.Matrix, y []float64, c pare.Config) {
 		c.MaxSupport = 149
@@ -195,8 +198,9 @@ func TestLimitsOfWideRidgesCountColumns(t *testing.T) {
 	})
 }
 
-// TestWideRidgesLeaveRowsOut, however many columns they have: degrees of freedom and generalised cross-validation are
-// those of the smoother of the rows, and what is left out is what folds of one row leave out.
+// TestWideRidgesLeaveRowsOut checks the leave-one-out criteria of a ridge with any number of columns: degrees of
+// freedom and generalised cross-validation are those of the n × n smoother matrix, and leave-one-out values are those
+// of n-fold cross-validation.
 func TestWideRidgesLeaveRowsOut(t *testing.T) {
 	const n, p = 24, 1100
 	q := oracle.NewRandom(6).Problem(oracle.Shape{N: n, P: p, Mean: 1, Correlation: 0.9, Active: 200, Noise: 5})
@@ -262,7 +266,7 @@ func TestWideRidgesLeaveRowsOut(t *testing.T) {
 	}
 }
 
-// TestWideRidgesKnowNoAbsentRow: what a row of weight 0 holds makes no difference to a choice.
+// TestWideRidgesKnowNoAbsentRow checks that the values in a row of weight 0 do not influence a choice.
 func TestWideRidgesKnowNoAbsentRow(t *testing.T) {
 	q := oracle.NewRandom(5).Problem(oracle.Shape{N: 20, P: 50, Mean: 1, Active: 5})
 	weights, ids := make([]float64, 20), make([]int, 20)

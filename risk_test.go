@@ -15,8 +15,8 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// TestInformationCriteria: slopes of SURE, AIC and BIC against differences, their
-// minima, and that AIC is SURE in other units.
+// TestInformationCriteria checks the slopes of SURE, AIC and BIC against finite differences, their minima, and that AIC
+// is SURE in other units.
 func TestInformationCriteria(t *testing.T) {
 	x, y := load(t)
 	ctx := context.Background()
@@ -49,8 +49,8 @@ func TestInformationCriteria(t *testing.T) {
 	}
 }
 
-// TestRiskOfColumns: with a λ for each column SURE, AIC and BIC end below the best value of
-// one for all, within their box, at a slope that is that of the values; copies share a λ.
+// TestRiskOfColumns checks SURE, AIC and BIC with one λ per column: they end below the best value of a common λ, within
+// their box, with the slope of the values, and copies of a column share a λ.
 func TestRiskOfColumns(t *testing.T) {
 	ctx := context.Background()
 	r := oracle.NewRandom(12)
@@ -68,7 +68,7 @@ func TestRiskOfColumns(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			least := 0.0 // gain: under β ≥ 0 no λ of a column is worth moving here
+			least := 0.0 // the least gain; under β ≥ 0 no single λ is worth moving here
 			if config.Positive {
 				least = -1e-12 * s.NullValue
 			}
@@ -94,7 +94,7 @@ func TestRiskOfColumns(t *testing.T) {
 				}
 			}
 			if config.Positive {
-				continue // a copy of the other sign is none
+				continue // under β ≥ 0 a column and its negative are not copies
 			}
 			config.Tol = 0
 			s, err = pare.Select(ctx, matrixOf(t, copied.X, 13, false), q.Y, pare.SelectOptions{Validation: v}, config)
@@ -108,8 +108,8 @@ func TestRiskOfColumns(t *testing.T) {
 	}
 }
 
-// TestRiskHasNoSplit: SURE, AIC and BIC judge on all rows; what concerns held-out ones, and
-// rows kept for a last test, is refused by name before any work.
+// TestRiskHasNoSplit checks that SURE, AIC and BIC, which use all rows, refuse options for held-out rows and test rows
+// by name before any work.
 func TestRiskHasNoSplit(t *testing.T) {
 	x, y := load(t)
 	ids := make([]int, len(y))
@@ -130,8 +130,8 @@ func TestRiskHasNoSplit(t *testing.T) {
 	}
 }
 
-// TestNoiseLevel: what is estimated is the residual standard deviation of a Lasso
-// chosen by cross-validation; models of other losses have none.
+// TestNoiseLevel checks that the estimated noise level is the residual standard deviation of a Lasso chosen by
+// cross-validation, and that models of other losses have no estimate.
 func TestNoiseLevel(t *testing.T) {
 	x, y := load(t)
 	ctx := context.Background()
@@ -173,14 +173,15 @@ func TestNoiseLevel(t *testing.T) {
 	if _, err := pare.Select(ctx, x, y, pare.SelectOptions{Validation: pare.Validation{InOrder: true, Criterion: "tea"}}, pare.Config{}); outcome.KindOf(err) != outcome.Usage {
 		t.Errorf("an unknown criterion: %v", err)
 	}
-	for _, sigma := range []float64{-1, math.NaN(), math.Inf(1), 1e-300, 1e-160, 1e-12, 1e160, 1e300} { // targets are up to 346
+	for _, sigma := range []float64{-1, math.NaN(), math.Inf(1), 1e-300, 1e-160, 1e-12, 1e160, 1e300} { // targets are at most 346
 		if _, err := pare.Select(ctx, x, y, pare.SelectOptions{Validation: pare.Validation{Criterion: pare.AIC, Sigma: sigma}}, pare.Config{}); outcome.KindOf(err) != outcome.BadParameter {
 			t.Errorf("σ = %g: %v", sigma, err)
 		}
 	}
 }
 
-// TestNoiseLevelTakesOffThePenalty: twice the penalty factors at half the λ is the same Lasso, with the same residuals.
+// TestNoiseLevelTakesOffThePenalty checks that twice the penalty factors at half the λ give the same noise level, since
+// they define the same Lasso with the same residuals.
 func TestNoiseLevelTakesOffThePenalty(t *testing.T) {
 	x, y := load(t)
 	_, p := x.Dims()
@@ -198,7 +199,8 @@ func TestNoiseLevelTakesOffThePenalty(t *testing.T) {
 	}
 }
 
-// TestStoppedWhileTheNoiseIsEstimated: that is a search without an evaluation, whatever stops it.
+// TestStoppedWhileTheNoiseIsEstimated checks that a selection stopped during the noise estimate returns a search
+// without an evaluation, whatever stops it.
 func TestStoppedWhileTheNoiseIsEstimated(t *testing.T) {
 	x, y := load(t)
 	stop := make(chan struct{})
@@ -216,7 +218,8 @@ func TestStoppedWhileTheNoiseIsEstimated(t *testing.T) {
 	}
 }
 
-// TestGCVOnSeparableClassesEnds: it has no minimum there, and the path ends where there is nothing left to gain.
+// TestGCVOnSeparableClassesEnds checks that a search ends although GCV has no minimum on separable classes: the path
+// ends where no further gain is possible.
 func TestGCVOnSeparableClassesEnds(t *testing.T) {
 	x, y := few(t, 3, 40, 200, 2)
 	for _, m := range []pare.Model{pare.Logistic, pare.SquaredHinge} {
@@ -230,8 +233,8 @@ func TestGCVOnSeparableClassesEnds(t *testing.T) {
 	}
 }
 
-// TestLeftOutOfManyRowsGoesBySlopes: where there are a hundred rows for the square of the number of columns, degrees of freedom do
-// not keep a search to short steps, and what it finds is as good as the best of a fine grid.
+// TestLeftOutOfManyRowsGoesBySlopes checks that, with at least a hundred times p² rows, degrees of freedom do not limit
+// a search to short steps, and that its result is as good as the best of a fine grid.
 func TestLeftOutOfManyRowsGoesBySlopes(t *testing.T) {
 	q := oracle.NewRandom(8).Problem(oracle.Shape{N: 2600, P: 5, Mean: 1, Correlation: 0.6, Active: 3, Noise: 4})
 	x := fixture.Matrix(t, q, true)
@@ -258,7 +261,8 @@ func TestLeftOutOfManyRowsGoesBySlopes(t *testing.T) {
 	}
 }
 
-// TestLeftOutGoesDownToTheNoise, also where that is a millionth of the signal: by its standard error it is far from 0.
+// TestLeftOutGoesDownToTheNoise checks that a search reaches the noise level even if that is a millionth of the signal.
+// In units of its standard error the criterion is then far from 0.
 func TestLeftOutGoesDownToTheNoise(t *testing.T) {
 	for _, n := range []int{60, 3000} {
 		q := oracle.NewRandom(3).Problem(oracle.Shape{N: n, P: 5, Mean: 1, Correlation: 0.6, Active: 5, Noise: 1e-3})
@@ -275,7 +279,7 @@ func TestLeftOutGoesDownToTheNoise(t *testing.T) {
 	}
 }
 
-// leastLeftOut returns the least value of a criterion on a grid down to αmax/10⁶, with its standard error.
+// leastLeftOut returns the least value of a criterion on a grid down to αmax/10⁶, and its standard error.
 func leastLeftOut(t *testing.T, x sparse.Matrix, y []float64, by pare.Criterion, c pare.Config, points int) (least, spread float64) {
 	t.Helper()
 	top, err := pare.LogLambdaMax(x, y, c)
@@ -299,12 +303,13 @@ func leastLeftOut(t *testing.T, x sparse.Matrix, y []float64, by pare.Criterion,
 	return least, spread
 }
 
-// TestInformationChoosesAsAGridDoes: choices by information criteria are within 0.3 standard errors, √(2n)·σ² of a sum of squares, of the best of a fine grid
-// and the null model, also where σ is a hundred-thousandth of the target, or BIC is least where the first few columns come in.
+// TestInformationChoosesAsAGridDoes checks that choices by information criteria are within 0.3 standard errors of the
+// best of a fine grid and the null model. The standard error of a sum of squares is √(2n)·σ². Cases include a σ of a
+// hundred-thousandth of the target, and a BIC that is least where the first few columns enter.
 func TestInformationChoosesAsAGridDoes(t *testing.T) {
 	for seed := range oracle.Draws(10) {
 		n := 60 + 8*int(seed)
-		sigma := 4 * math.Pow(10, -float64(seed%5)) // the targets vary by about 4
+		sigma := 4 * math.Pow(10, -float64(seed%5)) // the standard deviation of the targets is about 4
 		q := oracle.NewRandom(seed).Problem(oracle.Shape{N: n, P: 8 + int(seed%3)*40, Correlation: 0.5, Active: 4, Noise: sigma})
 		x := fixture.Matrix(t, q, true)
 		for by, unit := range map[pare.Criterion]float64{pare.SURE: sigma * sigma, pare.AIC: 1, pare.BIC: 1} {
@@ -325,7 +330,8 @@ func TestInformationChoosesAsAGridDoes(t *testing.T) {
 	}
 }
 
-// leastInformation returns the least value of 80 points down to a depth and of the null model, and at which depth.
+// leastInformation returns the least value over the null model and 80 points down to the given depth, and the depth of
+// the minimum.
 func leastInformation(t *testing.T, x sparse.Matrix, y []float64, v pare.Validation, s *pare.Selection, deepest float64) (least, at float64) {
 	t.Helper()
 	least = s.NullValue
@@ -342,7 +348,8 @@ func leastInformation(t *testing.T, x sparse.Matrix, y []float64, v pare.Validat
 	return least, at
 }
 
-// TestInformationIsRough: where columns come in by the dozen, AIC and BIC have dips between two points of a path.
+// TestInformationIsRough checks choices by AIC and BIC where dozens of columns enter close together, so that the
+// criteria have dips between two points of a path.
 func TestInformationIsRough(t *testing.T) {
 	const sigma = 2
 	for seed, by := range map[uint64]pare.Criterion{5: pare.AIC, 12: pare.BIC} {

@@ -11,9 +11,9 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 )
 
-// TestPowersOfTwo: with X·2^a, y·2^b and λ in the units which that makes, a fit and its gradient are
-// those of X and y in other units, as long as squares of the data and of the coefficients, 2^(b−a)
-// times as large, can be represented. (package cd has all bits; a logarithm of a strength has not.)
+// TestPowersOfTwo checks that the fit and the gradient of X·2^a and y·2^b, with λ in the corresponding units, are those
+// of X and y in other units, provided that the squares of the data and of the coefficients (2^(b−a) times as large) are
+// representable. Package cd has the same test for all bits, which the logarithm of a strength prevents here.
 func TestPowersOfTwo(t *testing.T) {
 	ctx := context.Background()
 	q := oracle.NewRandom(12).Problem(oracle.Shape{N: 30, P: 8, Mean: 1, Active: 4})
@@ -86,8 +86,8 @@ func TestPowersOfTwo(t *testing.T) {
 	}
 }
 
-// TestSelectWaitsForASmallColumn: where the column that explains the target has a scale so small that all others come in
-// before it, and make the criterion worse by far, a search sees it all the same.
+// TestSelectWaitsForASmallColumn checks that a search finds a column that explains the target even if its scale is so
+// small that all other columns enter first and make the criterion much worse.
 func TestSelectWaitsForASmallColumn(t *testing.T) {
 	ctx := context.Background()
 	const small = 1e-4

@@ -25,8 +25,8 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// TestSelectFindsTheMinimum: against a fine grid on the same folds; from the
-// default start and from three far ones; refitted on all rows.
+// TestSelectFindsTheMinimum checks that a selection from the default start and from three distant starts finds the
+// minimum of a fine grid on the same folds, and is refitted on all rows.
 func TestSelectFindsTheMinimum(t *testing.T) {
 	x, y := load(t)
 	splits := []pare.Validation{{InOrder: true}, {Seed: 42}, {InOrder: true, Criterion: pare.HoldOut}, {InOrder: true, Folds: 10}}
@@ -44,7 +44,7 @@ func TestSelectFindsTheMinimum(t *testing.T) {
 				name := fmt.Sprintf("%+v, search %q from %g", v, method, start)
 				precise := method != pare.GradientStep
 				if precise && start != 0 {
-					continue // it begins at αmax
+					continue // a start at αmax
 				}
 				s, err := pare.Select(context.Background(), x, y, pare.SelectOptions{Validation: v, Search: method, Start: start, Precision: precise}, pare.Config{Tol: 1e-9})
 				if err != nil {
@@ -64,7 +64,7 @@ func TestSelectFindsTheMinimum(t *testing.T) {
 				if s.NullValue != grid.NullValue || s.Value > s.NullValue {
 					t.Errorf("%s: value %g, null value %g and %g", name, s.Value, s.NullValue, grid.NullValue)
 				}
-				// Curves of few rows have several minima; one of them is found.
+				// With few rows a criterion has several minima; the search finds one of them.
 				if s.Value > grid.Value*1.03 && s.Status != outcome.Box {
 					t.Errorf("%s: %s at %.8g (λ %.4f), the grid has %.8g (λ %.4f)", name, s.Status, s.Value, s.LogLambda[0], grid.Value, grid.LogLambda[0])
 				}
@@ -85,8 +85,8 @@ func TestSelectFindsTheMinimum(t *testing.T) {
 	}
 }
 
-// TestSearches: every method gets near the best of a grid in its budget, on the
-// coordinates of one λ and of two, and says where it has been.
+// TestSearches checks that every search method comes close to the best of a grid within its budget, over one λ and over
+// two, and records its evaluations.
 func TestSearches(t *testing.T) {
 	x, y := load(t)
 	for _, m := range []pare.Model{pare.Lasso, pare.ElasticNet} {
@@ -104,7 +104,7 @@ func TestSearches(t *testing.T) {
 				t.Errorf("%s, %s: %s at %g after %d evaluations, the grid has %g", m, method, s.Status, s.Value, len(s.Evaluations), grid.Value)
 			}
 			least := s.Value
-			if slices.Contains(s.LogLambda, math.Inf(-1)) { // a Lasso or a ridge, which a mixture has to beat clearly
+			if slices.Contains(s.LogLambda, math.Inf(-1)) { // a Lasso or a ridge, which a mixture must beat clearly
 				least -= 0.01 * s.StandardError
 			}
 			for _, e := range s.Evaluations {
@@ -116,7 +116,7 @@ func TestSearches(t *testing.T) {
 	}
 }
 
-// TestSelectElasticNet ends no worse than a product grid, within a thousandth.
+// TestSelectElasticNet checks that a selection ends no worse than a product grid, to within a thousandth.
 func TestSelectElasticNet(t *testing.T) {
 	x, y := load(t)
 	c := pare.Config{Model: pare.ElasticNet}
@@ -136,7 +136,7 @@ func TestSelectElasticNet(t *testing.T) {
 	}
 }
 
-// TestSelectEnds: by budget and by context, with the best so far.
+// TestSelectEnds checks that a budget or a context ends the search with the best point so far.
 func TestSelectEnds(t *testing.T) {
 	x, y := load(t)
 	s, err := pare.Select(context.Background(), x, y, pare.SelectOptions{Evaluations: 2}, pare.Config{})
@@ -167,7 +167,7 @@ func TestSelectEnds(t *testing.T) {
 
 var _ = flag.Bool("long", false, "starts on large data, too")
 
-// shared reads a data set that lies beside the repository, or skips.
+// shared reads a data set stored outside the repository, or skips the test if it is missing.
 func shared(t *testing.T, name string) (sparse.Matrix, []float64) {
 	t.Helper()
 	if oracle.Few() {
@@ -184,17 +184,16 @@ func shared(t *testing.T, name string) (sparse.Matrix, []float64) {
 	return sparse.Compact(x), y
 }
 
-// The default search comes within a thousandth of the best of a fine grid, in 8
-// evaluations; the paper's gradient descent gets there too, in more. One thread or two,
-// the bits are the same.
+// TestStarts checks that the default search comes within a thousandth of the best of a fine grid in 8 evaluations, that
+// the paper's gradient descent also gets there in more, and that one thread and two give the same bits.
 func TestStarts(t *testing.T) {
 	type set struct {
 		name   string
-		points int     // of the grid
-		ratio  float64 // its last α/αmax
+		points int     // the number of points of the grid
+		ratio  float64 // the smallest α/αmax of the grid
 	}
 	sets := []set{{"diabetes", 400, 1e-4}, {"leukemia", 400, 1e-4}}
-	if oracle.Long() { // down to near the optimum that finer grids have found
+	if oracle.Long() { // near the optimum that finer grids have found
 		sets = append(sets, set{"gina_like", 20, 6e-3}, set{"reuters_places", 8, 7e-4})
 	}
 	for _, set := range sets {
@@ -256,8 +255,8 @@ func besideGrid(t *testing.T, x sparse.Matrix, y []float64, points int, ratio fl
 	}
 }
 
-// A selection can be written whatever came of it: with λ = −∞, with numbers that are none,
-// with an error.
+// TestSelectionsMarshal checks that every selection can be written as JSON, also with λ = −∞, with NaN or with an
+// error.
 func TestSelectionsMarshal(t *testing.T) {
 	x, y := load(t)
 	cancelled, cancel := context.WithCancel(context.Background())
@@ -301,8 +300,8 @@ func TestSelectionsMarshal(t *testing.T) {
 	}
 }
 
-// A selection that is read again has its numbers and the text of its error, and another goes on
-// from it.
+// TestSelectionsAreReadAgain checks that a selection read from JSON has the same numbers and error text, and that
+// another selection can start from it.
 func TestSelectionsAreReadAgain(t *testing.T) {
 	x, y := load(t)
 	s, err := pare.Select(t.Context(), x, y, pare.SelectOptions{}, pare.Config{})
@@ -331,7 +330,8 @@ func TestSelectionsAreReadAgain(t *testing.T) {
 	}
 }
 
-// Results with numbers that are not finite can be written by value and by pointer, in whatever holds them.
+// TestResultsAreWritableByValue checks that results with NaN or ±∞ can be written by value and by pointer, and inside
+// other types.
 func TestResultsAreWritableByValue(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
 	fit := pare.Fitted{LogLambdaMax: []float64{nan}, Certificate: outcome.Certificate{Gap: nan}}
@@ -352,7 +352,8 @@ func TestResultsAreWritableByValue(t *testing.T) {
 	}
 }
 
-// Every result of a fit and of a gradient can be written as JSON, with its fields by their names.
+// TestFitsAreWritable checks that every result of a fit and of a gradient can be written as JSON, with its fields under
+// their names.
 func TestFitsAreWritable(t *testing.T) {
 	x, y := load(t)
 	for i := range y {
@@ -390,7 +391,7 @@ func TestFitsAreWritable(t *testing.T) {
 	}
 }
 
-// written is a result as JSON.
+// written returns a result as JSON.
 func written(t *testing.T, result any) []byte {
 	t.Helper()
 	text, err := json.Marshal(result)
@@ -400,8 +401,8 @@ func written(t *testing.T, result any) []byte {
 	return text
 }
 
-// Solved counts the inner problems of every evaluation, up to the number of folds and
-// classes; along a path, those of all its points. Evaluations keep their folds' values.
+// TestSolvedCountsInnerProblems checks that Solved counts the inner problems of each evaluation, at most the number of
+// folds and classes, and along a path those of all points, and that evaluations keep the values of their folds.
 func TestSolvedCountsInnerProblems(t *testing.T) {
 	x, y, err := embedded.Diabetes(t.Context(), sparse.ReadOptions{})
 	if err != nil {
@@ -455,8 +456,8 @@ func TestSolvedCountsInnerProblems(t *testing.T) {
 	}
 }
 
-// What stops a search softly leaves a converged model at the best λ so far, and no
-// goroutine; a context that ends leaves none.
+// TestSoftStops checks that a soft stop of a search leaves a converged model at the best λ so far and no goroutine, and
+// that an ended context leaves no goroutine.
 func TestSoftStops(t *testing.T) {
 	x, y := load(t)
 	before := runtime.NumGoroutine()
@@ -479,8 +480,9 @@ func TestSoftStops(t *testing.T) {
 	oracle.GoroutinesEnd(t, before)
 }
 
-// TestChoicesOfLittleNoise: where columns explain nearly everything, the solution at one λ is within a thousandth of the null model's
-// objective at the next, and yet the criterion is another there; and a hundredth of that loss may still be far above the noise.
+// TestChoicesOfLittleNoise checks choices where the columns explain nearly everything. There the solution at one λ can
+// be within a thousandth of the null model's objective at the next λ although the criterion differs, and a hundredth of
+// that loss may still be far above the noise.
 func TestChoicesOfLittleNoise(t *testing.T) {
 	for seed := range oracle.Draws(20) {
 		q := oracle.NewRandom(seed).Problem(oracle.Shape{N: 160, P: 150, Correlation: 0.7, Active: 100, Noise: 0.05})
@@ -509,13 +511,14 @@ func TestChoicesOfLittleNoise(t *testing.T) {
 	}
 }
 
-// TestChoicesOfGroupsOfManyScales: all columns are in as soon as their groups are, long before those of a small scale explain
-// anything; paths that ended there chose nearly the null model where the columns explain all but a hundredth of a percent.
+// TestChoicesOfGroupsOfManyScales checks groups whose columns have very different scales. All columns enter with their
+// groups, long before the columns of a small scale explain anything. A path that ended there would choose nearly the
+// null model, although the columns explain all but a hundredth of a percent.
 func TestChoicesOfGroupsOfManyScales(t *testing.T) {
-	for _, scale := range []float64{10, 30, 100, 300, 1500} { // the last is what counts as wide
+	for _, scale := range []float64{10, 30, 100, 300, 1500} { // the last scale counts as wide
 		for seed := range uint64(8) {
 			q := oracle.NewRandom(seed).Problem(oracle.Shape{N: 120, P: 10, Active: 10, Noise: 0.01})
-			for j := range 5 { // the others explain the target
+			for j := range 5 { // the other columns explain the target
 				for i := range q.X {
 					q.X[i][j] *= scale
 				}
@@ -532,8 +535,9 @@ func TestChoicesOfGroupsOfManyScales(t *testing.T) {
 	}
 }
 
-// TestChoicesOfLargeCounts: the standard error is next to nothing of what the best gains over the null model, and a unit of more than that has
-// points looked into that are many standard errors above the best.
+// TestChoicesOfLargeCounts checks that a search takes few evaluations where the standard error is tiny beside the gain
+// of the best point over the null model. With a unit larger than the standard error it would also refine around points
+// that are many standard errors above the best.
 func TestChoicesOfLargeCounts(t *testing.T) {
 	evaluations := 0
 	for seed := range uint64(6) {

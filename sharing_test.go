@@ -18,7 +18,7 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// timeless clears the times of a selection, which no two runs share.
+// timeless clears the times of a selection, in which two identical runs differ.
 func timeless(s *pare.Selection) *pare.Selection {
 	c := *s
 	c.SecondsSearch, c.SecondsRefit, c.SecondsOneSE = 0, 0, 0
@@ -35,8 +35,8 @@ func timeless(s *pare.Selection) *pare.Selection {
 	return &c
 }
 
-// TestOneMatrixManyGoroutines: V1. Different problems on one matrix at once give
-// the bits that they give one after another. Run it under the race detector.
+// TestOneMatrixManyGoroutines checks that different problems solved concurrently on one matrix
+// give the bits that they give one after another. It is meant to run under the race detector.
 func TestOneMatrixManyGoroutines(t *testing.T) {
 	x, y := text(t)
 	wide, target := load(t)
@@ -92,7 +92,7 @@ func TestOneMatrixManyGoroutines(t *testing.T) {
 	}
 }
 
-// TestNoGoroutineStays: V4.
+// TestNoGoroutineStays checks that calls leave no goroutine behind.
 func TestNoGoroutineStays(t *testing.T) {
 	x, y := load(t)
 	before := runtime.NumGoroutine()
@@ -109,7 +109,7 @@ func TestNoGoroutineStays(t *testing.T) {
 	oracle.GoroutinesEnd(t, before)
 }
 
-// bits writes down every number of a selection that must not depend on the machine.
+// bits returns every number of a selection that must not depend on the machine.
 func bits(s *pare.Selection) []uint64 {
 	var out []uint64
 	add := func(values ...float64) {
@@ -132,8 +132,8 @@ func bits(s *pare.Selection) []uint64 {
 	return out
 }
 
-// TestKernelSetsGiveTheSameBits: one selection on dense data and one on sparse
-// data, the same on every kernel set here and for any number of threads.
+// TestKernelSetsGiveTheSameBits checks that a selection on dense data and one on sparse data
+// have the same bits with every kernel set of this machine and any number of threads.
 func TestKernelSetsGiveTheSameBits(t *testing.T) {
 	type data struct {
 		x sparse.Matrix
@@ -173,8 +173,8 @@ func TestKernelSetsGiveTheSameBits(t *testing.T) {
 	}
 }
 
-// spread draws columns of 100 to 1,500 of 4,000 rows, enough of them for a team to share the
-// passes, products and packing of one problem, and a target of ±1.
+// spread draws columns with 100 to 1,500 nonzeros in 4,000 rows, enough columns for a team to
+// share the passes, products and packing of one problem, and a target of ±1.
 func spread(t *testing.T) (*sparse.CSC, []float64) {
 	const n, p = 4000, 300
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -204,8 +204,9 @@ func spread(t *testing.T) (*sparse.CSC, []float64) {
 	return x, score
 }
 
-// Threads that share one inner problem change no bit of it: 1, 2, 3 and 8 of them, with and
-// without weights, by Fit, by Path and in a selection with fewer folds than threads.
+// TestTeamsHaveTheBitsOfOneThread checks that the bits do not depend on the number of threads
+// that share one inner problem: 1, 2, 3 and 8 threads, with and without weights, in Fit, Path
+// and a selection with fewer folds than threads.
 func TestTeamsHaveTheBitsOfOneThread(t *testing.T) {
 	before := runtime.GOMAXPROCS(8)
 	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
@@ -262,7 +263,7 @@ func TestTeamsHaveTheBitsOfOneThread(t *testing.T) {
 	}
 }
 
-// fitAt fits at a λ so far below ln αmax.
+// fitAt fits at λ = ln αmax − below.
 func fitAt(t *testing.T, x sparse.Matrix, y []float64, below float64, c pare.Config) *pare.Fitted {
 	f, err := pare.Fit(context.Background(), x, y, []float64{lambdaMax(t, x, y, c) - below}, c)
 	if err != nil || f.Status != outcome.Converged {
@@ -271,8 +272,8 @@ func fitAt(t *testing.T, x sparse.Matrix, y []float64, below float64, c pare.Con
 	return f
 }
 
-// A Fitter whose problem several threads share allocates nothing either, and leaves no
-// goroutine.
+// TestTeamsAllocateNothing checks that a Fitter whose problem is shared by several threads
+// allocates nothing and leaves no goroutine.
 func TestTeamsAllocateNothing(t *testing.T) {
 	before := runtime.GOMAXPROCS(4)
 	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
@@ -290,7 +291,7 @@ func TestTeamsAllocateNothing(t *testing.T) {
 	}
 	fit()
 	goroutines := runtime.NumGoroutine()
-	// The runtime makes goroutines and threads of its own now and then, not in every batch.
+	// The runtime itself creates goroutines and threads now and then, but not in every batch.
 	const batches, fits = 20, 2
 	least := math.Inf(1)
 	for batch := 0; batch < batches && least > 1; batch++ {

@@ -19,9 +19,10 @@ import (
 
 var soak = flag.Duration("soak", 0, "how long TestSoak goes on, instead of some thousand rounds")
 
-// TestSoak: random calls on random problems, of every loss under every separable penalty, with
-// cancels at any time, limits, threads and damaged files. Whatever calls itself converged is, by
-// the oracle; all else is an error of a known kind. Goroutines end and memory stays as it is.
+// TestSoak checks random calls on random problems, of every loss under every separable penalty,
+// with cancels at any time, limits, threads and damaged files. The oracle must confirm every
+// result that is called converged; everything else is an error of a known kind. Goroutines end,
+// and memory does not grow.
 func TestSoak(t *testing.T) {
 	var s soaking
 	rounds := oracle.Cases(2000)
@@ -37,7 +38,7 @@ type soaking struct {
 	Rounds, Certified, Cancelled, Limited, Refused int
 }
 
-// A soaked problem, and the way it is solved.
+// A soaked is a problem and the configuration to solve it with.
 type soaked struct {
 	q    *oracle.Problem
 	x    sparse.Matrix
@@ -110,7 +111,7 @@ func (s *soaking) round(t *testing.T, r *oracle.Random) {
 	}
 }
 
-// ended looks at an error: there is none, or one of a kind that these calls may end in.
+// ended checks that an error is nil or of a kind in which these calls may end.
 func (s *soaking) ended(t *testing.T, err error) {
 	t.Helper()
 	e, typed := errors.AsType[*outcome.Error](err)
@@ -127,7 +128,7 @@ func (s *soaking) ended(t *testing.T, err error) {
 	}
 }
 
-// fitted looks at a solution: the gap of one that is called converged is what the oracle says.
+// fitted checks a solution: if it is called converged, its gap must agree with the oracle.
 func (s *soaking) fitted(t *testing.T, p *soaked, f *pare.Fitted, err error) {
 	t.Helper()
 	s.ended(t, err)
@@ -164,7 +165,8 @@ func (s *soaking) fitted(t *testing.T, p *soaked, f *pare.Fitted, err error) {
 	s.Certified++
 }
 
-// saved writes a model, damages the file or not, and reads it back: the same, or refused.
+// saved writes a model, possibly damages the file, and reads it back: the model is the same, or
+// the file is refused.
 func (s *soaking) saved(t *testing.T, r *oracle.Random, p *soaked, f *pare.Fitted) {
 	t.Helper()
 	if f == nil || f.Status != outcome.Converged {

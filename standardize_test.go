@@ -12,8 +12,8 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// densified returns the rows with their columns standardised on the rows of positive
-// weight, as text books have it, and what they were divided by.
+// densified returns the rows with columns standardised on the rows of positive weight, by the
+// textbook formula, and the deviations by which the columns were divided.
 func densified(rows [][]float64, weights []float64, centre bool) (out [][]float64, mean, deviation []float64) {
 	p := len(rows[0])
 	mean, deviation = make([]float64, p), make([]float64, p)
@@ -44,8 +44,8 @@ func densified(rows [][]float64, weights []float64, centre bool) (out [][]float6
 	return out, mean, deviation
 }
 
-// TestStandardizeIsExplicitStandardisation: αmax, objective and predictions are those
-// of columns standardised by hand; coefficients are those of the columns as given; and
+// TestStandardizeIsExplicitStandardisation checks that αmax, objective and predictions are
+// those of columns standardised by hand, that coefficients are in the original units, and that
 // a hold-out's hypergradient is that of columns standardised on its training rows.
 func TestStandardizeIsExplicitStandardisation(t *testing.T) {
 	ctx := context.Background()
@@ -59,9 +59,9 @@ func TestStandardizeIsExplicitStandardisation(t *testing.T) {
 			train := make([]float64, n)
 			for i := range y {
 				for j := range p {
-					q.X[i][j] *= float64(1 + j*j) // columns of many sizes
+					q.X[i][j] *= float64(1 + j*j) // columns of many scales
 				}
-				q.X[i][3] = 7 // and one without spread
+				q.X[i][3] = 7 // and a constant one
 				switch m {
 				case pare.Logistic:
 					y[i] = math.Copysign(1, y[i]-q.Y[0])
@@ -129,14 +129,14 @@ func TestStandardizeIsExplicitStandardisation(t *testing.T) {
 	}
 }
 
-// TestStandardizedMultiplesAreCopies: columns that are multiples of one another are
-// one to a Lasso, and share what it has, each in its own units.
+// TestStandardizedMultiplesAreCopies checks that the Lasso treats standardised columns that are
+// multiples of one another as one column: they share its coefficient, each in its own units.
 func TestStandardizedMultiplesAreCopies(t *testing.T) {
 	ctx := context.Background()
 	r := oracle.NewRandom(9)
 	q := r.Problem(oracle.Shape{N: 40, P: 6, Density: 0.6})
 	for i, row := range q.X {
-		row[0] = math.Round(0x1p20*row[0]) / 0x1p20 // so that -3 times it is exact
+		row[0] = math.Round(0x1p20*row[0]) / 0x1p20 // so that −3 times the value is exact
 		row[2], row[4] = -3*row[0], 0.125*row[0]
 		q.Y[i] = row[0] + 0.1*r.Normal()
 	}

@@ -13,7 +13,8 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// patients are the embedded data with the sicker half labelled 1, the other −1.
+// patients returns the embedded data with label 1 for the half of the patients with the larger targets and −1 for the
+// rest.
 func patients(t *testing.T) (sparse.Matrix, []float64) {
 	t.Helper()
 	x, y := load(t)
@@ -23,7 +24,7 @@ func patients(t *testing.T) (sparse.Matrix, []float64) {
 	return x, y
 }
 
-// TestSVM: fits, slopes and a choice, on the terms of the other models.
+// TestSVM checks fits, hypergradients and a choice of an SVM as for the other models.
 func TestSVM(t *testing.T) {
 	x, y := patients(t)
 	ctx := context.Background()
@@ -72,7 +73,8 @@ func TestSVM(t *testing.T) {
 	}
 }
 
-// straight returns the least ln C at which the margin of a training row of any fold, rows dealt by turns, is 1 at w = CΣyᵢxᵢ.
+// straight returns the least ln C at which, with w = CΣyᵢxᵢ, the margin of a training row of some fold is 1. Rows are
+// dealt to the folds in turn.
 func straight(x sparse.Matrix, y []float64, folds int) float64 {
 	n, p := x.Dims()
 	rows := make([][]float64, n)
@@ -112,7 +114,7 @@ func straight(x sparse.Matrix, y []float64, folds int) float64 {
 	return -math.Log(most)
 }
 
-// TestSVMArguments: what cannot be is refused.
+// TestSVMArguments checks that invalid arguments are refused.
 func TestSVMArguments(t *testing.T) {
 	x, y := patients(t)
 	_, numbers := load(t)
@@ -145,7 +147,7 @@ func TestSVMArguments(t *testing.T) {
 	}
 }
 
-// One column is enough for an SVM, none is not.
+// TestSVMOfFewColumns checks that an SVM works on one column and refuses a matrix without columns.
 func TestSVMOfFewColumns(t *testing.T) {
 	y := []float64{-1, 1, 1}
 	one, err := sparse.NewDense(3, 1, []float64{-1, 1, 3})
@@ -165,7 +167,7 @@ func TestSVMOfFewColumns(t *testing.T) {
 	}
 }
 
-// mixture is a target that is a mixture of columns, with noise.
+// mixture draws a target that is a convex combination of columns, plus noise.
 func mixture(t *testing.T) (sparse.Matrix, []float64) {
 	t.Helper()
 	r := oracle.NewRandom(77)
@@ -187,8 +189,8 @@ func mixture(t *testing.T) (sparse.Matrix, []float64) {
 	return x, y
 }
 
-// TestSimplexSVR: slopes are what differences say, the choice is as good as the best of a grid, the
-// coefficients are on the simplex, and what has no meaning is refused by name.
+// TestSimplexSVR checks that hypergradients agree with finite differences, that the choice is as good as the best of a
+// grid, that the coefficients are on the simplex, and that options without a meaning are refused by name.
 func TestSimplexSVR(t *testing.T) {
 	ctx := context.Background()
 	x, y := mixture(t)
@@ -256,7 +258,7 @@ func TestSimplexSVR(t *testing.T) {
 	}
 }
 
-// TestSimplexSVRIsFlatInAWideTube: no row is outside, and all columns have the same share.
+// TestSimplexSVRIsFlatInAWideTube checks that, if no row is outside the tube, all columns have the same coefficient.
 func TestSimplexSVRIsFlatInAWideTube(t *testing.T) {
 	x, y := mixture(t)
 	h, err := pare.Gradient(context.Background(), x, y, []float64{0, 3}, pare.Validation{}, pare.Config{Model: pare.SimplexSVR})
@@ -269,8 +271,8 @@ func TestSimplexSVRIsFlatInAWideTube(t *testing.T) {
 	}
 }
 
-// TestVectorsHaveMeasures: a choice of support vectors with a tube or an intercept is reported by
-// other measures too.
+// TestVectorsHaveMeasures checks that a choice of support vectors with a tube or an intercept also reports other
+// measures.
 func TestVectorsHaveMeasures(t *testing.T) {
 	numbers, y := mixture(t)
 	labels := make([]float64, len(y))
@@ -293,8 +295,9 @@ func TestVectorsHaveMeasures(t *testing.T) {
 	}
 }
 
-// TestSimplexGradientsAreConfirmed: a slope is that of the exact solution or not called converged. Next to a large column the free
-// rows nearly depend on one another, and others than the solution's leave as small a gap.
+// TestSimplexGradientsAreConfirmed checks that a hypergradient is that of the exact solution, or is not called
+// converged. Next to a large column the free rows are nearly dependent, and active sets other than the solution's leave
+// a gap that is just as small.
 func TestSimplexGradientsAreConfirmed(t *testing.T) {
 	confirmed := 0
 	for _, seed := range []uint64{14, 22, 42, 44, 46, 47} {

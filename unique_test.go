@@ -14,9 +14,9 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// TestUniqueness: proved where columns are independent or there is a ridge, disproved
-// where copies share a coefficient or a column on the edge depends on the support, and
-// left open where the gap is too large to tell.
+// TestUniqueness checks that uniqueness is proved if the columns are independent or there is a ridge, disproved if
+// copies share a coefficient or a column with |z| = α depends on the support, and left open if the gap is too large to
+// decide.
 func TestUniqueness(t *testing.T) {
 	const yes, no, unknown = "yes", "no", "unknown"
 	r := oracle.NewRandom(4)
@@ -27,7 +27,7 @@ func TestUniqueness(t *testing.T) {
 		row := twins.X[i]
 		row[5] = -row[0]
 		twins.Y[i] = row[0] + 0.1*r.Normal()
-		// z of the last column is the mean of those of the first two: on the edge with them.
+		// z of the last column is the mean of those of the first two, so that all three have |z| = α.
 		row = between.X[i]
 		row[7] = (row[0] + row[1]) / 2
 		between.Y[i] = row[0] + row[1] + 0.1*r.Normal()
@@ -73,8 +73,8 @@ func TestUniqueness(t *testing.T) {
 	}
 }
 
-// TestUniquenessOfClasses: one class with others is not unique, one left open leaves all
-// open.
+// TestUniquenessOfClasses checks that one class with several solutions makes the whole not unique, and that one
+// undecided class leaves the whole undecided.
 func TestUniquenessOfClasses(t *testing.T) {
 	x, y := flowers(t)
 	seen := map[bool]bool{}
@@ -99,8 +99,8 @@ func TestUniquenessOfClasses(t *testing.T) {
 	}
 }
 
-// A tolerance that leaves open which columns are in the support is made a tighter one, until
-// the support is proved.
+// TestGradientsSettleTheSupport checks that a gradient tightens a tolerance that leaves the support undecided until the
+// support is proved.
 func TestGradientsSettleTheSupport(t *testing.T) {
 	r := oracle.NewRandom(4)
 	wide := r.Problem(oracle.Shape{N: 20, P: 200, Active: 15})
@@ -115,7 +115,8 @@ func TestGradientsSettleTheSupport(t *testing.T) {
 	}
 }
 
-// TestCopiesStayOneWhereAStepOverflows: where e^m of a step is no number, columns that others stand for, and columns of zeros, stay out.
+// TestCopiesStayOneWhereAStepOverflows checks that merged copies and zero columns stay out of a solve in which e^m
+// overflows during a step: the coefficients of two copies then sum to that of a single column.
 func TestCopiesStayOneWhereAStepOverflows(t *testing.T) {
 	const n = 697
 	for seed := range uint64(20) {

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// collector collects garbage when a call leaves, and panics then.
+// collector runs the garbage collector at the end of a call, and panics then.
 type collector struct{}
 
 func (collector) Admission(a pare.Admission) {
@@ -23,8 +23,8 @@ func (collector) Admission(a pare.Admission) {
 func (collector) Evaluation(pare.Model, search.Evaluation) {}
 func (collector) Solve(*pare.Fitted, time.Duration)        {}
 
-// TestOptionsLiveAsLongAsACallThatPanics: a function of the caller's that nothing else refers to is not freed before the
-// panic has been recovered; the process would end, see [outcome.Caught].
+// TestOptionsLiveAsLongAsACallThatPanics checks that a caller's function to which nothing else refers is not freed
+// before the panic has been recovered; otherwise the process would end, see [outcome.Caught].
 func TestOptionsLiveAsLongAsACallThatPanics(t *testing.T) {
 	x, y := few(t, 1, 12, 3, 2)
 	stop := make(chan struct{})

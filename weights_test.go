@@ -17,8 +17,8 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// repeated is a problem with integer weights, and the same with every row as many
-// times.
+// repeated is a problem with integer weights, and the equivalent problem in which each row is repeated as often as its
+// weight says.
 type repeated struct {
 	x, rowsX     sparse.Matrix
 	y, rowsY     []float64
@@ -47,13 +47,13 @@ func drawRepeated(t *testing.T, m pare.Model, seed uint64) *repeated {
 	return out
 }
 
-// matrixOf stores rows of p numbers.
+// matrixOf stores rows of p numbers in a matrix.
 func matrixOf(t *testing.T, rows [][]float64, p int, dense bool) sparse.Matrix {
 	t.Helper()
 	return fixture.Matrix(t, &oracle.Problem{X: rows, Y: make([]float64, len(rows)), Alpha: make([]float64, p)}, dense)
 }
 
-// somewhere is a λ for a model, well inside.
+// somewhere returns a λ well inside the range of a model.
 func somewhere(t *testing.T, x sparse.Matrix, y []float64, c pare.Config) []float64 {
 	t.Helper()
 	l, err := pare.LogLambdaMax(x, y, c)
@@ -68,8 +68,8 @@ func somewhere(t *testing.T, x sparse.Matrix, y []float64, c pare.Config) []floa
 	return l
 }
 
-// TestWeightIsRepetition: integer weights do what repeated rows do, for every model,
-// fitted and differentiated.
+// TestWeightIsRepetition checks that integer weights have the effect of repeated rows, for the fits and gradients of
+// every model.
 func TestWeightIsRepetition(t *testing.T) {
 	ctx := context.Background()
 	near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-10*(1e-3+math.Abs(b)) }
@@ -131,7 +131,7 @@ func TestWeightIsRepetition(t *testing.T) {
 	}
 }
 
-// TestWeightsAreChecked, and information criteria do not take them.
+// TestWeightsAreChecked checks that invalid weights are refused, and that information criteria refuse weights.
 func TestWeightsAreChecked(t *testing.T) {
 	ctx := context.Background()
 	x, y := load(t)
@@ -158,7 +158,7 @@ func TestWeightsAreChecked(t *testing.T) {
 	}
 	w := slices.Repeat([]float64{1}, len(y))
 	for i := range 5 {
-		w[i] = 0 // fold 2 of those below
+		w[i] = 0 // these rows are fold 2 below
 	}
 	ids := make([]int, len(y))
 	for i := range ids {
@@ -175,8 +175,8 @@ func TestWeightsAreChecked(t *testing.T) {
 	}
 }
 
-// TestClassWeightsAreOfTheFit: a fit with weights of classes is one with such weights of its
-// rows, and the criterion knows nothing of them; the slope is what differences say.
+// TestClassWeightsAreOfTheFit checks that a fit with class weights is one with the corresponding row weights, that the
+// criterion ignores class weights, and that its slope agrees with finite differences.
 func TestClassWeightsAreOfTheFit(t *testing.T) {
 	ctx := context.Background()
 	for _, m := range []pare.Model{pare.Logistic, pare.SquaredHinge, pare.SVM, pare.Multiclass, pare.Multinomial} {
@@ -266,7 +266,8 @@ func TestClassWeightsAreOfTheFit(t *testing.T) {
 	}
 }
 
-// TestClassWeightsAreRefused where they mean nothing, by the name of the flag.
+// TestClassWeightsAreRefused checks that models for which class weights have no meaning refuse them by the name of the
+// flag.
 func TestClassWeightsAreRefused(t *testing.T) {
 	r := oracle.NewRandom(1)
 	q := r.Problem(oracle.Shape{N: 12, P: 3})
@@ -294,7 +295,7 @@ func TestClassWeightsAreRefused(t *testing.T) {
 	}
 }
 
-// offsets are small numbers, one a row.
+// offsets returns one small number per row.
 func offsets(n int) []float64 {
 	o := make([]float64, n)
 	for i := range o {
@@ -303,8 +304,8 @@ func offsets(n int) []float64 {
 	return o
 }
 
-// TestOffsetOfTheSquaredLoss: a target with an offset is the target less that, but for
-// predictions.
+// TestOffsetOfTheSquaredLoss checks that, for the squared loss, an offset is the same as subtracting it from the
+// target, except in predictions.
 func TestOffsetOfTheSquaredLoss(t *testing.T) {
 	ctx := context.Background()
 	x, y := load(t)
@@ -346,7 +347,7 @@ func TestOffsetOfTheSquaredLoss(t *testing.T) {
 	}
 }
 
-// TestExposure: counts with the logarithms of exposures as offsets are rates weighted by
+// TestExposure checks that counts whose offsets are the logarithms of exposures are equivalent to rates weighted by the
 // exposures, with strengths in proportion to the mean exposure.
 func TestExposure(t *testing.T) {
 	ctx := context.Background()
@@ -379,7 +380,7 @@ func TestExposure(t *testing.T) {
 	}
 }
 
-// TestOffsetsThatCannotBe are refused by name.
+// TestOffsetsThatCannotBe checks that invalid offsets are refused by name.
 func TestOffsetsThatCannotBe(t *testing.T) {
 	ctx := context.Background()
 	x, y := load(t)
@@ -408,8 +409,8 @@ func TestOffsetsThatCannotBe(t *testing.T) {
 	}
 }
 
-// TestRowsOfWeight0HaveNoLoss, also where what is predicted of them is beyond all numbers: objectives, criteria and their slopes are those of
-// the other rows, and measures and refits are judged on them alone.
+// TestRowsOfWeight0HaveNoLoss checks that rows of weight 0 have no effect, even if their predictions overflow:
+// objectives, criteria and their slopes are those of the other rows, and measures and refits use the other rows alone.
 func TestRowsOfWeight0HaveNoLoss(t *testing.T) {
 	q := drawRepeated(t, pare.Poisson, 3)
 	n, p := q.x.Dims()
@@ -460,8 +461,8 @@ func TestRowsOfWeight0HaveNoLoss(t *testing.T) {
 	}
 }
 
-// TestConstantColumnUnderFarOffsets: an unpenalised column of ones is an intercept, also where the loss of β = 0 is e^600 times
-// that of the null model.
+// TestConstantColumnUnderFarOffsets checks that an unpenalised column of ones acts as an intercept, even if the loss at
+// β = 0 is e^600 times that of the null model.
 func TestConstantColumnUnderFarOffsets(t *testing.T) {
 	const n = 30
 	rows, alone, y := make([][]float64, n), make([][]float64, n), make([]float64, n)
@@ -506,8 +507,8 @@ func TestConstantColumnUnderFarOffsets(t *testing.T) {
 	}
 }
 
-// TestAnOutlierOfWeightZeroIsAbsent: fits under losses without a bound of their curvature have the bits that they have where
-// the numbers of a row of weight 0, such as one that is held out, are ordinary.
+// TestAnOutlierOfWeightZeroIsAbsent checks losses of unbounded curvature: the bits of a fit do not depend on the
+// numbers in a row of weight 0, for example a held-out one.
 func TestAnOutlierOfWeightZeroIsAbsent(t *testing.T) {
 	ctx := context.Background()
 	const absent = 7

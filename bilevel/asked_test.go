@@ -14,10 +14,10 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// recorder notes what lanes are asked, and answers that all has converged.
+// recorder is a Runner that records the requests made of lanes and answers that every solve has converged.
 type recorder struct {
 	asked []LaneRequest
-	other outcome.Status // of the first lane that is solved
+	other outcome.Status // if set, the status of the first lane that is solved
 }
 
 func (r *recorder) Run(_ context.Context, requests []LaneRequest, solved func()) ([]LaneResult, error) {
@@ -39,13 +39,13 @@ func (r *recorder) Run(_ context.Context, requests []LaneRequest, solved func())
 	return results, nil
 }
 
-// since returns what was asked since the last call.
+// since returns the requests since the last call, and clears the record.
 func (r *recorder) since() (asked []LaneRequest) {
 	asked, r.asked = r.asked, nil
 	return asked
 }
 
-// recorded is a problem of two folds over a recorder.
+// recorded returns a problem of two folds (or of a risk) that runs over a recorder.
 func recorded(t *testing.T, spec Spec) (*Problem, *recorder) {
 	t.Helper()
 	if spec.Risk == nil {
@@ -62,7 +62,8 @@ func recorded(t *testing.T, spec Spec) (*Problem, *recorder) {
 	return p, r
 }
 
-// TestWhatLanesAreAsked by an evaluation: each the same, and nothing that was not asked for.
+// TestWhatLanesAreAsked checks that an evaluation sends every lane the same request, and that the request contains
+// nothing that the caller did not ask for.
 func TestWhatLanesAreAsked(t *testing.T) {
 	for name, c := range map[string]struct {
 		spec      Spec
@@ -114,7 +115,8 @@ func TestWhatLanesAreAsked(t *testing.T) {
 	}
 }
 
-// TestWhatIsLeftBehind: with a memory an evaluation asks for the states that lanes ended in, and for those that it kept.
+// TestWhatIsLeftBehind checks that an evaluation with a memory asks for the states in which the lanes ended, and,
+// if solutions are kept, for the states that the lanes kept.
 func TestWhatIsLeftBehind(t *testing.T) {
 	for _, keep := range []bool{false, true} {
 		p, r := recorded(t, Spec{})
@@ -140,13 +142,14 @@ func TestWhatIsLeftBehind(t *testing.T) {
 		if keep {
 			want = append(want, 0, 1, 1, 1)
 		}
-		if !slices.Equal(states, want) || len(e.Memory.Last) != 6 || e.Memory.Last[0] != 5 || (e.Memory.Kept != nil) != keep { // tag, no λ, two states of a byte
+		if !slices.Equal(states, want) || len(e.Memory.Last) != 6 || e.Memory.Last[0] != 5 || (e.Memory.Kept != nil) != keep { // a tag, an empty λ, and two states of a byte each
 			t.Errorf("keep %t: states asked for %v, want %v; %v", keep, states, want, e.Memory)
 		}
 	}
 }
 
-// TestInnerProblemsAreCounted as they end, of all there are, at their λ.
+// TestInnerProblemsAreCounted checks that Solved is called as each inner problem ends, with the number done, the
+// total and λ.
 func TestInnerProblemsAreCounted(t *testing.T) {
 	var told []string
 	spec := Spec{Solved: func(done, of int, logLambda []float64) { told = append(told, fmt.Sprint(done, of, logLambda)) }}
@@ -185,7 +188,8 @@ func TestInnerProblemsAreCounted(t *testing.T) {
 	}
 }
 
-// TestPathsRemember: with a memory each point of a path carries the states that lanes ended in there, and they begin anew.
+// TestPathsRemember checks that with a memory each point of a path carries the states in which the lanes ended,
+// and that lanes are then asked to solve anew.
 func TestPathsRemember(t *testing.T) {
 	spec := Spec{Folds: Folds{0, 0, 0, 0}}
 	r := &recorder{}
@@ -222,8 +226,9 @@ func TestPathsRemember(t *testing.T) {
 	}
 }
 
-// TestWhereProblemsBegin: the next evaluation alone, at one predictor for all lanes by the columns of X where lanes
-// have such coefficients, or at a solution for each where there are as many.
+// TestWhereProblemsBegin checks that a start applies to the next evaluation only. Begin gives all lanes one
+// predictor in terms of the columns of X, if lanes have such coefficients; BeginEach gives each lane a solution of
+// its own, if there are as many solutions as lanes.
 func TestWhereProblemsBegin(t *testing.T) {
 	forward := iterdiff.ForwardPCD
 	a, b := &Solution{[]int32{1}, []float64{2}}, &Solution{[]int32{0}, []float64{3}}
@@ -267,7 +272,7 @@ func TestWhereProblemsBegin(t *testing.T) {
 	}
 }
 
-// rareProblem is a problem of 24 rare classes in two folds over a recorder, and its labels.
+// rareProblem returns a problem of 24 rare classes in two folds that runs over a recorder, and the recorder.
 func rareProblem(t *testing.T) (*Multiclass, *recorder) {
 	t.Helper()
 	var y []float64
@@ -284,7 +289,7 @@ func rareProblem(t *testing.T) (*Multiclass, *recorder) {
 	return m, &r.recorder
 }
 
-// rareRecorder answers with as many scores as there are rows in a fold.
+// rareRecorder is a recorder that answers with 48 scores, as many as a fold has rows.
 type rareRecorder struct{ recorder }
 
 func (r *rareRecorder) Run(ctx context.Context, requests []LaneRequest, solved func()) ([]LaneResult, error) {
@@ -295,8 +300,9 @@ func (r *rareRecorder) Run(ctx context.Context, requests []LaneRequest, solved f
 	return results, err
 }
 
-// TestRareClassesFollowTheirLeader: it is solved alone, first, once in each fold, and the other rare classes begin at its solution; but not
-// where classes have a beginning already, or have been told what an earlier process left behind.
+// TestRareClassesFollowTheirLeader checks that the leader of the rare classes is solved first and once in each
+// fold, and that the other classes start from its solution. There is no leader if classes have been given starts,
+// or if an earlier process left states behind.
 func TestRareClassesFollowTheirLeader(t *testing.T) {
 	at := search.Request{LogLambda: slices.Repeat([]float64{-1}, 24)}
 	for name, prepare := range map[string]func(m *Multiclass){
@@ -346,7 +352,8 @@ func TestRareClassesFollowTheirLeader(t *testing.T) {
 	}
 }
 
-// TestHeldOutPredictionsSayHowTheyEnded: a fold is as good as the worst of its classes.
+// TestHeldOutPredictionsSayHowTheyEnded checks that the status of a fold's predictions is the worst among its
+// classes.
 func TestHeldOutPredictionsSayHowTheyEnded(t *testing.T) {
 	spec := Spec{Folds: Folds{0, 0, 1, 1, -1, -1}, Solver: cd.Options{Tol: 1e-3}}
 	y := []float64{0, 1, 0, 1, 0, 1}

@@ -19,8 +19,8 @@ import (
 
 func lassoOf(l []float64) (model.Penalty, error) { return model.Lasso(l[0]) }
 
-// TestPredictorsInAView: coefficients by the columns of X are divided by the scales of the view, which are its standard deviations'
-// inverses; a constant column has none.
+// TestPredictorsInAView checks that coefficients in terms of the columns of X are divided by the scales of the
+// view, the inverses of the standard deviations, and that a constant column has the coefficient 0.
 func TestPredictorsInAView(t *testing.T) {
 	x, err := sparse.NewDense(4, 3, []float64{1, -1, 1, -1, 5, 5, 5, 5, 4, 0, 4, 0})
 	if err != nil {
@@ -45,7 +45,9 @@ func TestPredictorsInAView(t *testing.T) {
 	}
 }
 
-// TestTangentsAreFollowed to first order, up to two units of λ away, once, and of gradients alone that may be right.
+// TestTangentsAreFollowed checks that a solver's start is moved along the tangent to first order, if λ is at most
+// two units away, and once only; and that a tangent is noted only from a gradient whose status allows for its
+// being right.
 func TestTangentsAreFollowed(t *testing.T) {
 	k := fixture.Kernels(t)
 	x, err := sparse.NewDense(4, 1, []float64{1, -1, 2, -2})
@@ -69,7 +71,7 @@ func TestTangentsAreFollowed(t *testing.T) {
 		solver := cd.New(fit)
 		solver.Start([]int32{0}, []float64{0.9})
 		at.follow(solver, 7+step)
-		solution, err := solver.Solve(t.Context(), penalty, cd.Options{Tol: 0.9}) // which the beginning is good enough for
+		solution, err := solver.Solve(t.Context(), penalty, cd.Options{Tol: 0.9}) // loose enough that the start already meets it
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,7 +98,8 @@ func TestTangentsAreFollowed(t *testing.T) {
 	}
 }
 
-// TestTangentsAreOfOneStrength, of a loss that is not quadratic: other lanes have none, and a lane that is moved forgets its own.
+// TestTangentsAreOfOneStrength checks that only lanes with a single λ and a loss that is not quadratic keep a
+// tangent, and that a lane that is moved to another solution forgets its tangent.
 func TestTangentsAreOfOneStrength(t *testing.T) {
 	q := oracle.NewRandom(5).Problem(oracle.Shape{N: 30, P: 5})
 	for i, y := range q.Y {
@@ -137,12 +140,12 @@ func TestTangentsAreOfOneStrength(t *testing.T) {
 	}
 }
 
-// TestSVMsGoOnFromTheirBounds: what a lane has left behind whose samples are all at their bounds, or all free, and some of both, is
-// where another goes on from to the bit.
+// TestSVMsGoOnFromTheirBounds checks that a new SVM lane continues from the state that an earlier lane left behind
+// with the same bits, whether the samples of that state are all at their bounds, all free, or some of each.
 func TestSVMsGoOnFromTheirBounds(t *testing.T) {
 	q := oracle.NewRandom(9).Problem(oracle.Shape{N: 24, P: 6})
 	for i, y := range q.Y {
-		if q.Y[i] = math.Copysign(1, y); i < 12 { // easily told
+		if q.Y[i] = math.Copysign(1, y); i < 12 { // easy to classify
 			q.X[i][0] += 6 * q.Y[i]
 		}
 	}
@@ -189,7 +192,8 @@ func TestSVMsGoOnFromTheirBounds(t *testing.T) {
 	}
 }
 
-// TestRoughSlopes are within sight of gradients, claim nothing, and are not had of a lane that certifies; where nothing is in, that is said.
+// TestRoughSlopes checks that rough slopes are close to the exact gradient and have the status SupportUncertified,
+// that lanes that certify return exact gradients instead, and that an empty support is reported as Flat.
 func TestRoughSlopes(t *testing.T) {
 	q := oracle.NewRandom(14).Problem(oracle.Shape{N: 40, P: 8})
 	top := math.Log(q.AlphaMax())
@@ -219,8 +223,9 @@ func TestRoughSlopes(t *testing.T) {
 	}
 }
 
-// TestRoughSlopesOfManyVectors: from 1,000 rows and columns on a step goes by a solution to 1e-4 and a slope
-// that claims nothing; its value is that of the exact solution but for what the gap allows.
+// TestRoughSlopesOfManyVectors checks that with 1,000 rows and columns or more a rough evaluation uses a solution
+// with a relative gap of 1e-4 and reports an uncertified slope. Its value differs from the exact one by no more
+// than the gap allows, and it costs less than half of the work.
 func TestRoughSlopesOfManyVectors(t *testing.T) {
 	const n, p = 2200, 1050
 	r := oracle.NewRandom(16)
@@ -258,7 +263,8 @@ func TestRoughSlopesOfManyVectors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The gap bounds half the squared distance of w: that is off by a hundredth of what the null model allows it.
+	// The gap bounds half the squared distance of w, so w is off by at most a hundredth of what the null model's gap
+	// allows.
 	if math.Abs(rough.Value-exact.Value) > 0.02*exact.Value || rough.Tol > 1e-4 || rough.Status != outcome.SupportUncertified || !rough.Trusted {
 		t.Errorf("%s, trusted %t: %g at a gap of %g, exactly %g", rough.Status, rough.Trusted, rough.Value, rough.Tol, exact.Value)
 	}
@@ -272,10 +278,11 @@ func TestRoughSlopesOfManyVectors(t *testing.T) {
 	}
 }
 
-// TestNullModelsOfVectors: of regression the median of the training rows, which are odd in number here, of classes the more frequent one, and on
-// the simplex the mean of the columns.
+// TestNullModelsOfVectors checks that the null model predicts the median of the training rows for regression
+// (their number is odd here), the more frequent class for classification, and the mean of the columns on the
+// simplex.
 func TestNullModelsOfVectors(t *testing.T) {
-	const n = 14 // seven train
+	const n = 14 // seven of them train
 	q := oracle.NewRandom(15).Problem(oracle.Shape{N: n, P: 3})
 	folds := slices.Repeat(Folds{0, 1}, n/2)
 	for which, predict := range map[VectorsKind]func(i int, train []float64) float64{
@@ -311,7 +318,8 @@ func TestNullModelsOfVectors(t *testing.T) {
 	}
 }
 
-// TestTubesThatHoldAll leave nothing to lose: there is no training loss then, rather than one that is not a number.
+// TestTubesThatHoldAll checks that the training loss is 0, not NaN, when the ε-tube contains all targets, so that
+// the loss of the null model is 0.
 func TestTubesThatHoldAll(t *testing.T) {
 	q := oracle.NewRandom(15).Problem(oracle.Shape{N: 12, P: 3})
 	p, err := NewVectors(fixture.Kernels(t), fixture.Matrix(t, q, true), q.Y, VectorRegression, Spec{Folds: slices.Repeat(Folds{0, 1}, 6), Intercept: true, Criterion: criterion.MeanSquaredError{}})
@@ -324,8 +332,8 @@ func TestTubesThatHoldAll(t *testing.T) {
 	}
 }
 
-// TestFoldsWithNothingToLose: of a fold whose training rows have one target the null objective is 0, and the training loss is
-// that of the others.
+// TestFoldsWithNothingToLose checks that a fold whose training targets are all equal, so that its null objective
+// is 0, leaves the training loss to the other folds.
 func TestFoldsWithNothingToLose(t *testing.T) {
 	q := oracle.NewRandom(15).Problem(oracle.Shape{N: 12, P: 3})
 	for i := range q.Y {
@@ -343,8 +351,9 @@ func TestFoldsWithNothingToLose(t *testing.T) {
 	}
 }
 
-// TestLargestStrengths: ln αmax is that of the fold with the largest, or of groups that of their norms; none where a criterion is asked at given λ alone,
-// whose null model is not judged either.
+// TestLargestStrengths checks that ln αmax is the largest over the folds, also with blocks, where it is computed
+// from the norms of the groups. It is −∞ where nothing defines it or where λ is given; the null model is not
+// evaluated in the latter case.
 func TestLargestStrengths(t *testing.T) {
 	k := fixture.Kernels(t)
 	q := oracle.NewRandom(16).Problem(oracle.Shape{N: 30, P: 5})
@@ -387,7 +396,8 @@ func TestLargestStrengths(t *testing.T) {
 	}
 }
 
-// TestUnpenalisedColumnsAreInTheNullModel, which is the solution at strengths that let nothing else in.
+// TestUnpenalisedColumnsAreInTheNullModel checks that the null model includes the unpenalised columns: it is the
+// solution at a strength so large that no other column enters.
 func TestUnpenalisedColumnsAreInTheNullModel(t *testing.T) {
 	q := oracle.NewRandom(17).Problem(oracle.Shape{N: 30, P: 4})
 	free := []float64{1, 0, 2, 1}

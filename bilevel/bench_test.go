@@ -13,8 +13,8 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// BenchmarkEvaluate is the value and the hypergradient by five folds, in one thread, from the
-// solutions at a λ that is 0.25 away, as in a search. nnz/s are entries of X times folds.
+// BenchmarkEvaluate measures the value and the hypergradient over five folds in one thread, starting from the
+// solutions at a λ that is 0.25 away, as in a search. nnz/s is the number of entries of X times folds per second.
 func BenchmarkEvaluate(b *testing.B) {
 	fixture.EachTask(b, func(b *testing.B, t fixture.Task) {
 		b.Helper()

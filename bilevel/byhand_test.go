@@ -17,7 +17,8 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// TestInformationByDefinition: SURE, AIC and BIC by their definitions, of ‖y − m‖² = 7 and 3 degrees of freedom.
+// TestInformationByDefinition checks SURE, AIC and BIC against their definitions for ‖y − m‖² = 7 and 3 degrees of
+// freedom.
 func TestInformationByDefinition(t *testing.T) {
 	const n, sigma = 20, 0.4
 	for name, c := range map[string]struct {
@@ -34,8 +35,9 @@ func TestInformationByDefinition(t *testing.T) {
 	}
 }
 
-// TestRareClassesAreCounted: a class is rare up to a share of the weights, 0.05 of 80 here: 4; and the middle one of
-// those by size is the leader. Less than three lead nowhere.
+// TestRareClassesAreCounted checks that a class is rare if it has at most 0.05 of the total weight, 4 of 80 rows
+// here, and that the leader is the middle one of the rare classes by size. Fewer than three rare classes have no
+// leader.
 func TestRareClassesAreCounted(t *testing.T) {
 	sizes := []float64{5, 4, 30, 1, 3, 0, 37} // 80 rows
 	var label []int32
@@ -50,11 +52,11 @@ func TestRareClassesAreCounted(t *testing.T) {
 			t.Errorf("rare are %v around %d", few, middle)
 		}
 	}
-	for i, k := range label { // half of the rows of class 2 count twice: 95 in all, so that 4.75 is rare
+	for i, k := range label { // half of the rows of class 2 count twice: the total is 95, so that classes up to 4.75 are rare
 		if k == 2 && i%2 == 0 {
 			weights[i] = 2
 		}
-		if k == 3 { // and class 3 has 5
+		if k == 3 { // so that class 3 has the weight 5
 			weights[i] = 5
 		}
 	}
@@ -66,8 +68,8 @@ func TestRareClassesAreCounted(t *testing.T) {
 	}
 }
 
-// TestMeanOfWhatFoldsHaveInCommon: columns in more than half of the folds, with the mean of the coefficients that
-// are there.
+// TestMeanOfWhatFoldsHaveInCommon checks that the mean solution contains the columns that are in more than half of
+// the folds, each with the mean of its coefficients over the folds that contain it.
 func TestMeanOfWhatFoldsHaveInCommon(t *testing.T) {
 	for seed := range uint64(3) {
 		r := oracle.NewRandom(90 + seed)
@@ -114,8 +116,8 @@ func TestMeanOfWhatFoldsHaveInCommon(t *testing.T) {
 	}
 }
 
-// TestSaturationIsTheShareOfWhatMayBeFree: the support, or the free samples, over the training rows or the
-// coefficients, whichever is less, on average over the folds.
+// TestSaturationIsTheShareOfWhatMayBeFree checks that saturation is the size of the support, or the number of free
+// samples, over the number of training rows or of coefficients, whichever is smaller, averaged over the folds.
 func TestSaturationIsTheShareOfWhatMayBeFree(t *testing.T) {
 	k := fixture.Kernels(t)
 	for _, p := range []int{1, 5, 60} {
@@ -167,7 +169,7 @@ func TestSaturationIsTheShareOfWhatMayBeFree(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Of one fold, whose free samples the report counts.
+		// Of one fold, whose number of free samples the report counts.
 		free := 0
 		for _, logC := range []float64{-1, -2, -3, -4} {
 			if got = evaluate(t, svm, search.Request{LogLambda: []float64{logC}, ValueOnly: true}); got.Saturation != float64(got.Support)/most {
@@ -181,7 +183,8 @@ func TestSaturationIsTheShareOfWhatMayBeFree(t *testing.T) {
 	}
 }
 
-// TestSaturationOfGroupsIsAtMostOne: a group brings in all of its columns, more than there are rows to train on.
+// TestSaturationOfGroupsIsAtMostOne checks that saturation stays at most 1 where a group adds all of its columns,
+// more than there are training rows.
 func TestSaturationOfGroupsIsAtMostOne(t *testing.T) {
 	const n, p = 12, 20
 	q := oracle.NewRandom(13).Problem(oracle.Shape{N: n, P: p})
@@ -202,10 +205,11 @@ func TestSaturationOfGroupsIsAtMostOne(t *testing.T) {
 	}
 }
 
-// foreign is a datafit of another package, around one of ours.
+// foreign is a datafit of another package that wraps one of package model.
 type foreign struct{ model.Datafit }
 
-// TestBlocksRefuseADatafitOfAnotherPackage, by whose gap they would not be certified.
+// TestBlocksRefuseADatafitOfAnotherPackage checks that blocks refuse a datafit of another package, because its
+// duality gap could not certify them.
 func TestBlocksRefuseADatafitOfAnotherPackage(t *testing.T) {
 	q := oracle.NewRandom(14).Problem(oracle.Shape{N: 12, P: 3})
 	folds, err := bilevel.KFold(nil, 12, 2, false, 0)
@@ -223,7 +227,8 @@ func TestBlocksRefuseADatafitOfAnotherPackage(t *testing.T) {
 	}
 }
 
-// TestIteratedSupportsAreBounded: as many columns as MaxSupport says are fine, one more is not.
+// TestIteratedSupportsAreBounded checks that a support of MaxSupport columns is accepted, and that one column more
+// is an error.
 func TestIteratedSupportsAreBounded(t *testing.T) {
 	r := oracle.NewRandom(3)
 	q, folds, lambda := draw(r, "lasso")
@@ -241,7 +246,7 @@ func TestIteratedSupportsAreBounded(t *testing.T) {
 	}
 }
 
-// TestSolutionsAreKeptOnRequest: classes keep solutions where they are asked to, and else none.
+// TestSolutionsAreKeptOnRequest checks that multiclass problems keep solutions only if they have been asked to.
 func TestSolutionsAreKeptOnRequest(t *testing.T) {
 	q := oracle.NewRandom(8).Problem(oracle.Shape{N: 30, P: 4})
 	for i := range q.Y {
@@ -267,7 +272,8 @@ func TestSolutionsAreKeptOnRequest(t *testing.T) {
 	}
 }
 
-// TestNullModelOfClasses: all scores are 0, or with an intercept the logits of the shares of the training rows, by weight.
+// TestNullModelOfClasses checks that the scores of the null model are all 0 without an intercept, and otherwise
+// the logits of the weighted shares of the classes among the training rows.
 func TestNullModelOfClasses(t *testing.T) {
 	q := &oracle.Problem{Y: []float64{0, 0, 0, 1, 1, 2, 0, 1, 2, 2}, Alpha: make([]float64, 1)}
 	for i := range q.Y {
@@ -296,7 +302,7 @@ func TestNullModelOfClasses(t *testing.T) {
 					sum += share[k]
 				}
 				for k := range share {
-					share[k] /= sum // what the softmax of logits makes of odds
+					share[k] /= sum // the softmax of the logits normalises the odds
 				}
 			}
 			var want, spread, total float64
@@ -310,7 +316,7 @@ func TestNullModelOfClasses(t *testing.T) {
 				spread += math.Pow(weight(i)/total*(-math.Log(share[int(q.Y[i])])-want), 2)
 			}
 			spread *= 4. / 3
-			if weights != nil { // the last row has none: 3/2 for 4/3
+			if weights != nil { // the last row has no weight: 3/2 instead of 4/3
 				spread *= 9. / 8
 			}
 			m, err := bilevel.NewMulticlass(fixture.Kernels(t), fixture.Matrix(t, q, false), q.Y, bilevel.Spec{Folds: folds, Weights: weights, Penalty: lasso, Intercept: intercept})
@@ -328,8 +334,8 @@ func TestNullModelOfClasses(t *testing.T) {
 	}
 }
 
-// TestMergedColumnsOfStandardisedViewsAreTied: a copy times a number is one of a standardised column, and what they
-// become predicts as either does.
+// TestMergedColumnsOfStandardisedViewsAreTied checks that multiples of a column are merged if columns are
+// standardised, and that the merged column predicts as either column does.
 func TestMergedColumnsOfStandardisedViewsAreTied(t *testing.T) {
 	k := fixture.Kernels(t)
 	q := oracle.NewRandom(77).Problem(oracle.Shape{N: 24, P: 3})
@@ -355,7 +361,7 @@ func TestMergedColumnsOfStandardisedViewsAreTied(t *testing.T) {
 	}
 }
 
-// TestNoStrengthIsTheLargest where the lanes know none: the machines of support vectors.
+// TestNoStrengthIsTheLargest checks that ln αmax is −∞ for support vector machines, whose lanes do not have one.
 func TestNoStrengthIsTheLargest(t *testing.T) {
 	q := oracle.NewRandom(1).Problem(oracle.Shape{N: 12, P: 3})
 	for i := range q.Y {
@@ -371,7 +377,8 @@ func TestNoStrengthIsTheLargest(t *testing.T) {
 	}
 }
 
-// TestTimesMultiplyColumns: a problem whose columns are multiplied is that of the columns times these numbers.
+// TestTimesMultiplyColumns checks that a problem with Times has the value and gradient of a problem whose columns
+// have been multiplied beforehand.
 func TestTimesMultiplyColumns(t *testing.T) {
 	q, folds, lambda := draw(oracle.NewRandom(17), "lasso")
 	times := make([]float64, len(q.Alpha))
@@ -396,7 +403,8 @@ func TestTimesMultiplyColumns(t *testing.T) {
 	}
 }
 
-// TestStandardErrorOfAHoldOut is that of the mean of its rows while these are no more than twenty; one row has none.
+// TestStandardErrorOfAHoldOut checks that with at most twenty held-out rows the standard error is that of the mean
+// of the rows, and that it is 0 for a single row.
 func TestStandardErrorOfAHoldOut(t *testing.T) {
 	for _, held := range []int{1, 2, 3, 20} {
 		q := oracle.NewRandom(6).Problem(oracle.Shape{N: 30, P: 2})
@@ -423,7 +431,8 @@ func TestStandardErrorOfAHoldOut(t *testing.T) {
 	}
 }
 
-// TestClassesBeginWhereTheyAreTold: at their own solutions there is less to do than at the null model.
+// TestClassesBeginWhereTheyAreTold checks that BeginEach takes effect: from their own solutions classes need at
+// most half of the passes and epochs that they need from the null model.
 func TestClassesBeginWhereTheyAreTold(t *testing.T) {
 	q := oracle.NewRandom(8).Problem(oracle.Shape{N: 60, P: 12})
 	for i := range q.Y {
@@ -455,7 +464,8 @@ func TestClassesBeginWhereTheyAreTold(t *testing.T) {
 	}
 }
 
-// TestLabelsAndTheirClasses: classes are the different labels, ascending; one alone is too few, and all must be finite.
+// TestLabelsAndTheirClasses checks that the classes are the distinct labels in ascending order, that a single
+// class is refused, and that labels must be finite.
 func TestLabelsAndTheirClasses(t *testing.T) {
 	for seed := range uint64(20) {
 		r := oracle.NewRandom(900 + seed)

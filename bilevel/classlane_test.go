@@ -10,8 +10,9 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// TestCurvatureOfAClassIsTheChangeOfItsSlope with the score of the class, those of the others
-// fixed, and rows that are not held out have none.
+// TestCurvatureOfAClassIsTheChangeOfItsSlope checks that the curvature is the derivative of the slope with respect
+// to the score of the class, with the scores of the other classes fixed, and that it is 0 for rows that are not
+// held out.
 func TestCurvatureOfAClassIsTheChangeOfItsSlope(t *testing.T) {
 	r := oracle.NewRandom(3)
 	q := r.Problem(oracle.Shape{N: 40, P: 5})
@@ -34,7 +35,7 @@ func TestCurvatureOfAClassIsTheChangeOfItsSlope(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := m.folds[0]
-	w := <-inProcess[*classLane](t, m.runner, LaneID{Class: 2}).fold.workers // the only one, which has met the last class last
+	w := <-inProcess[*classLane](t, m.runner, LaneID{Class: 2}).fold.workers // the only worker, whose last class was class 2
 	const k, h = 2, 1e-4
 	seen := 0
 	for at, i := range f.rows {
@@ -42,7 +43,7 @@ func TestCurvatureOfAClassIsTheChangeOfItsSlope(t *testing.T) {
 		if f.class[at] == k {
 			target = 1
 		}
-		moved := func(h float64) float64 { // the probability at another score
+		moved := func(h float64) float64 { // the probability at a score that differs by h
 			e := share * math.Exp(h)
 			return e / (e + 1 - share)
 		}

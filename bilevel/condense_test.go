@@ -24,8 +24,8 @@ func condensed(t *testing.T, q *oracle.Problem, spec *bilevel.Spec) *bilevel.Con
 	return c
 }
 
-// tall returns rows of 8 columns, some of which are constant, equal, opposite, far from 0 or of rare values, and
-// a spec of four folds, of which some rows are in none.
+// tall returns n rows of 8 columns, some of which are constant, equal, opposite, far from 0 or with few entries,
+// and a spec of four folds; some rows are in none of the folds.
 func tall(n int, intercept, weighted bool) (*oracle.Problem, bilevel.Spec) {
 	random := oracle.NewRandom(8)
 	q := random.Problem(oracle.Shape{N: n, P: 8, Mean: 3, Weights: weighted})
@@ -51,7 +51,8 @@ func tall(n int, intercept, weighted bool) (*oracle.Problem, bilevel.Spec) {
 	return q, spec
 }
 
-// TestCondensedRowsHaveTheMomentsOfTheirFolds: the sum of the weights, means and products, to rounding.
+// TestCondensedRowsHaveTheMomentsOfTheirFolds checks that in every fold condensed rows have the sum of weights,
+// the means and the products of the original rows, up to rounding.
 func TestCondensedRowsHaveTheMomentsOfTheirFolds(t *testing.T) {
 	for _, intercept := range []bool{false, true} {
 		if !intercept && oracle.Fewest() {
@@ -62,7 +63,7 @@ func TestCondensedRowsHaveTheMomentsOfTheirFolds(t *testing.T) {
 				q, spec := tall(1<<16+4173, intercept, weighted) // two stretches, of several pieces
 				c := condensed(t, q, &spec)
 				small := sameMoments(t, q, &spec, c)
-				for i, row := range small.X { // columns that are equal, opposite or constant stay so, to the bit
+				for i, row := range small.X { // columns that are equal, opposite or constant remain so to the bit
 					if row[4] != row[0] || row[3] != -row[0] || intercept && row[2] != small.X[0][2] {
 						t.Errorf("row %d: %g", i, row)
 					}
@@ -72,7 +73,7 @@ func TestCondensedRowsHaveTheMomentsOfTheirFolds(t *testing.T) {
 	}
 }
 
-// sameMoments checks the sums of the folds of condensed rows, and returns these.
+// sameMoments checks the moments of condensed rows in every fold, and returns these rows.
 func sameMoments(t *testing.T, q *oracle.Problem, spec *bilevel.Spec, c *bilevel.Condensed) *oracle.Problem {
 	t.Helper()
 	of := c.Spec(*spec)
@@ -102,8 +103,9 @@ func sameMoments(t *testing.T, q *oracle.Problem, spec *bilevel.Spec, c *bilevel
 	return small
 }
 
-// TestListedEntriesHaveTheMomentsOfTheirFolds: columns of few entries are met by rows. Where in some fold they are far from 0, all are spread again, to
-// the bits of a dense matrix.
+// TestListedEntriesHaveTheMomentsOfTheirFolds checks the path for columns with few entries, which are accumulated
+// by rows. Where they are far from 0 in some fold, all columns are stored densely again, and the result has the
+// bits of that of a dense matrix.
 func TestListedEntriesHaveTheMomentsOfTheirFolds(t *testing.T) {
 	for _, intercept := range []bool{false, true} {
 		if !intercept && oracle.Fewest() {
@@ -118,11 +120,11 @@ func TestListedEntriesHaveTheMomentsOfTheirFolds(t *testing.T) {
 				for i, row := range q.X {
 					spec.Folds[i] = random.Intn(6) + bilevel.TestOnly
 					clear(row[3:])
-					row[3+random.Intn(9)] = 1 // one of nine
+					row[3+random.Intn(9)] = 1 // one of nine columns
 					row[12] = row[3]          // a copy
 					row[13] = -2 * row[4]
 					if spec.Folds[i] == 2 {
-						row[14] = 0.1 // the same in all of a fold, and in no other
+						row[14] = 0.1 // constant in one fold and 0 elsewhere
 						row[15] = 0.2
 						if far {
 							row[15] = 5000 + row[1]
@@ -147,7 +149,8 @@ func TestListedEntriesHaveTheMomentsOfTheirFolds(t *testing.T) {
 	}
 }
 
-// TestSparseRowsAreCondensedAsDenseOnes: to the same bits, whatever the columns are shifted by.
+// TestSparseRowsAreCondensedAsDenseOnes checks that sparse and dense rows give the same bits, whatever the columns
+// are shifted by.
 func TestSparseRowsAreCondensedAsDenseOnes(t *testing.T) {
 	for _, intercept := range []bool{false, true} {
 		if !intercept && oracle.Fewest() {
@@ -194,8 +197,9 @@ func rowsOf(c *bilevel.Condensed, weights []float64) *oracle.Problem {
 	return q
 }
 
-// TestMeansFarFromThoseOfTheFirstRows: products are as exact where columns and target are elsewhere, in most folds, than in
-// the rows that they are shifted by, or where no such row has weight.
+// TestMeansFarFromThoseOfTheFirstRows checks that products keep their accuracy where columns and target are
+// shifted by the values of the first rows, but have means far from these values in most folds, or where none of
+// the first rows has weight.
 func TestMeansFarFromThoseOfTheFirstRows(t *testing.T) {
 	for _, absent := range []bool{false, true} {
 		q := oracle.NewRandom(5).Problem(oracle.Shape{N: 9000, P: 4, Weights: true})
@@ -228,7 +232,7 @@ func TestMeansFarFromThoseOfTheFirstRows(t *testing.T) {
 				}
 				for j, w := range want.products[i] {
 					scale := math.Sqrt(want.products[i][i] * want.products[j][j])
-					if varies := !got.constant[i] && !got.constant[j]; varies && math.Abs(got.products[i][j]-w) > 1e-7*scale { // rows of X themselves have eight digits of what they differ by
+					if varies := !got.constant[i] && !got.constant[j]; varies && math.Abs(got.products[i][j]-w) > 1e-7*scale { // the rows of X themselves resolve their differences to eight digits only
 						t.Errorf("no weight %t, fold %d: columns %d and %d have %g, want %g", absent, fold, i, j, got.products[i][j], w)
 					}
 				}
@@ -242,7 +246,8 @@ func TestMeansFarFromThoseOfTheFirstRows(t *testing.T) {
 	}
 }
 
-// TestRoundingOfCondensedRowsIsBounded: products of all rows as one are off by less than is said, also where what tells columns apart is lost.
+// TestRoundingOfCondensedRowsIsBounded checks that the error of the products over all rows is at most Rounding,
+// also where two columns differ by so little that the difference is lost.
 func TestRoundingOfCondensedRowsIsBounded(t *testing.T) {
 	for _, off := range []float64{1, 1e-7, 1e-8, 1e-9} {
 		for _, intercept := range []bool{false, true} {
@@ -273,8 +278,8 @@ func TestRoundingOfCondensedRowsIsBounded(t *testing.T) {
 
 type moments struct {
 	total    float64
-	constant []bool      // columns and target
-	products [][]float64 // of columns and the target, less their means if asked for
+	constant []bool      // by column, the target last
+	products [][]float64 // of the columns and the target, centred if asked for
 }
 
 func momentsOf(q *oracle.Problem, folds bilevel.Folds, fold int, centre bool) (m moments) {
@@ -316,8 +321,8 @@ func momentsOf(q *oracle.Problem, folds bilevel.Folds, fold int, centre bool) (m
 	return m
 }
 
-// TestNothingIsCondensed where squares are no numbers, and where columns without a penalty, or these and others or the target, nearly depend on
-// one another in what a fold trains on.
+// TestNothingIsCondensed checks that condensing is refused where squares overflow, and where, on the training rows
+// of a fold, unpenalised columns nearly depend on one another, or nearly determine another column or the target.
 func TestNothingIsCondensed(t *testing.T) {
 	for _, off := range []float64{1, 1e-6} {
 		q, spec := tall(300, true, false)
@@ -331,7 +336,7 @@ func TestNothingIsCondensed(t *testing.T) {
 			t.Errorf("columns %g apart: %v", off, c)
 		}
 	}
-	for _, of := range []string{"a target", "a column"} { // that a free column leaves next to nothing of, as one of ones does of what is far from 0
+	for _, of := range []string{"a target", "a column"} { // of which the unpenalised column of ones explains nearly everything
 		q, spec := tall(300, false, false)
 		spec.Free = []float64{1, 1, 1, 1, 1, 1, 1, 0}
 		for i, row := range q.X {
@@ -357,8 +362,8 @@ func TestNothingIsCondensed(t *testing.T) {
 	}
 }
 
-// TestCondensedProblemIsThatOfX: the same values, slopes, standard errors, supports, solutions and predictions, on rows
-// to be tested, too.
+// TestCondensedProblemIsThatOfX checks that a condensed problem has the values, slopes, standard errors, supports,
+// solutions and predictions of the original, also on test rows.
 func TestCondensedProblemIsThatOfX(t *testing.T) {
 	k := fixture.Kernels(t)
 	penalties := map[string]func([]float64) (model.Penalty, error){

@@ -18,10 +18,10 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// BenchmarkGradientAlone compares a cold solve with the gradient at what it finds,
-// half of the rows held out, at a relative gap of 1e-6: solve-s and gradient-s are medians over
-// b.N, in seconds, and ratio the median of gradient over solve; cg are iterations of conjugate
-// gradients, support columns, and MB what the last evaluation allocates. It reads ../shared/data.
+// BenchmarkGradientAlone compares a cold solve with the gradient at its solution, with half of the rows held out
+// and a relative gap of 1e-6. solve-s and gradient-s are medians over b.N in seconds, and ratio is the median of
+// gradient over solve; cg is the number of conjugate-gradient iterations, support the number of columns, and MB
+// what the last evaluation allocates. The benchmark reads ../shared/data.
 //
 //	go test ./bilevel -run '^$' -bench GradientAlone -benchtime 5x -cpu 1
 func BenchmarkGradientAlone(b *testing.B) {
@@ -55,8 +55,7 @@ type halves struct {
 	folds      Folds
 }
 
-// open prepares a problem and its λ at αmax of the training half over depth; C = 1
-// for the SVM.
+// open prepares a problem and its λ: αmax of the training half divided by depth, or C = 1 for the SVM.
 func (h *halves) open(kind string, depth float64) (*Problem, []float64, error) {
 	spec := Spec{Folds: h.folds, Intercept: true, Threads: 1}
 	if kind == "svm" {

@@ -10,8 +10,9 @@ import (
 	"github.com/seed-45b9a24c/pare/loss"
 )
 
-// TestCurvatureWithinAReach is not below the curvature anywhere there, of any loss, by itself and as a caller's
-// criterion, nor above what it grows to by the loss's own account.
+// TestCurvatureWithinAReach checks for every loss that curvatureWithin is an upper bound of the curvature at all
+// predictions within the reach, also if the loss is treated as a caller's criterion, and that it is at most what
+// the self-concordance of the loss allows.
 func TestCurvatureWithinAReach(t *testing.T) {
 	k, r := fixture.Kernels(t), oracle.NewRandom(61)
 	for _, l := range loss.All() {
@@ -68,7 +69,8 @@ func TestCurvatureWithinAReach(t *testing.T) {
 	}
 }
 
-// TestRiskByDefinition: its value is Fit·Σr² + Weight·Σδr + Constant, r = m − y, and its slopes and curvature are those.
+// TestRiskByDefinition checks that the value is Fit·Σr² + Weight·Σδr + Constant with r = m − y, and that slopes
+// and curvatures are its derivatives.
 func TestRiskByDefinition(t *testing.T) {
 	p := part{fit: 3, weight: 0.5, constant: 7, along: []float64{2, -1, 4}}
 	y, m := []float64{1, 2, 3}, []float64{2, 0, 5}

@@ -9,8 +9,9 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// TestStatesAreReadAsTheyWereWritten, and nothing else is: columns of the lane, as many coefficients, no or as many derivatives,
-// one λ, no NaN, and nothing behind.
+// TestStatesAreReadAsTheyWereWritten checks that a state is decoded as it was encoded, and that everything else is
+// refused: columns outside the lane, too few coefficients, derivatives of another length, several λ's, NaN, or
+// bytes at the end.
 func TestStatesAreReadAsTheyWereWritten(t *testing.T) {
 	const size = 3
 	encode := func(columns []uint64, coef, at, moves []float64, behind ...byte) []byte {
@@ -71,7 +72,8 @@ func TestStatesAreReadAsTheyWereWritten(t *testing.T) {
 	}
 }
 
-// TestNumbersAreReadWithinTheirBounds: up to the most, and no further than the data.
+// TestNumbersAreReadWithinTheirBounds checks that decoded numbers are at most the given bound, and that the
+// decoder never reads beyond the data.
 func TestNumbersAreReadWithinTheirBounds(t *testing.T) {
 	for _, c := range []struct {
 		data []byte
@@ -88,7 +90,7 @@ func TestNumbersAreReadWithinTheirBounds(t *testing.T) {
 		{[]byte{0x80, 1, 9}, 200, 128, true},
 		{[]byte{0x80}, 200, 0, false},
 		{nil, 3, 0, false},
-		{[]byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1}, math.MaxInt, 0, false}, // 11 digits of seven bits
+		{[]byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1}, math.MaxInt, 0, false}, // 11 groups of seven bits
 		{[]byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1}, math.MaxInt, 0, false},       // 2⁶⁴ − 1
 	} {
 		d := decoder{rest: c.data}

@@ -19,13 +19,13 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// combination is a model under a criterion.
+// combination is a model together with a criterion.
 type combination struct {
 	model, penalty, criterion string
 	intercept                 bool
 }
 
-// combinations lists every model under every criterion that goes with it.
+// combinations lists every model with every criterion that applies to it.
 func combinations() (all []combination) {
 	for _, penalty := range []string{"lasso", "enet", "wlasso"} {
 		for _, intercept := range []bool{false, true} {
@@ -41,8 +41,8 @@ func combinations() (all []combination) {
 	return append(all, combination{"multiclass", "lasso", "cross_entropy", false}, combination{"multiclass", "lasso", "cross_entropy", true})
 }
 
-// evaluator is a bilevel problem, and what its derivative is continuous in: the
-// signed supports, and the pieces of the smoothed hinge, at the last evaluation.
+// evaluator is a bilevel problem together with the discrete state at its last evaluation, within which its
+// derivative is continuous: the signed supports, and the pieces of the smoothed hinge.
 type evaluator struct {
 	evaluate func(context.Context, search.Request) (Report, error)
 	pieces   func() string
@@ -179,7 +179,7 @@ func signed(support []int32, coef []float64) []int32 {
 	return out
 }
 
-// corners says on which piece of the smoothed hinge each held-out row is.
+// corners returns the piece of the smoothed hinge on which each held-out row is.
 func (j *judged) corners() string {
 	if j.criterion.Name() != "smoothed_hinge" {
 		return ""
@@ -191,16 +191,14 @@ func (j *judged) corners() string {
 	return s.String()
 }
 
-// TestGradientsAreTheLimitOfDifferences: G1. Where no support changes between λ − h
-// and λ + h, central differences of the value, solved anew at each λ, approach the
-// hypergradient with the square of h: within 1e-6 at h = 1e-4, and a hundred times
-// nearer at 1e-3 than at 1e-2.
+// TestGradientsAreTheLimitOfDifferences checks hypergradients against central differences of the value, solved
+// anew at each λ. Where no support changes between λ − h and λ + h, the differences approach the hypergradient
+// with the square of h: they are within 1e-6 at h = 1e-4, and a hundred times closer at 1e-3 than at 1e-2.
 //
-// Rounding leaves the value known to about 1e-14 of itself, so that a slope under
-// 1e-3 of the value is only compared with 1e-9 of that; and a ratio is taken only
-// where the error at 1e-2 is above 1e-6 of the slope. The coordinate must also have
-// a third derivative to speak of: where the ratios of the next two steps, 1e-2 : 5e-3,
-// are not near 4 either, the fifth matters and the ratio says nothing. Those are
+// Rounding limits the relative accuracy of the value to about 1e-14, so a slope below 1e-3 of the value is
+// compared with a tolerance of 1e-9 of the value, and a ratio is taken only where the error at 1e-2 exceeds 1e-6
+// of the slope. The ratio also requires that the third derivative dominates: where the ratio of the errors at 1e-2
+// and 5e-3 is not near 4 either, the fifth derivative matters and the ratio says nothing. Such coordinates are
 // counted, and must be few.
 func TestGradientsAreTheLimitOfDifferences(t *testing.T) {
 	all := combinations()
@@ -217,8 +215,8 @@ func TestGradientsAreTheLimitOfDifferences(t *testing.T) {
 				if i >= 0 {
 					moved[i] += by
 				}
-				// A polish is one Newton step, which for a curved loss can leave 1e-9 of a
-				// value: too much for h = 1e-4. The next starts where it ended.
+				// A polish is one Newton step, which for a curved loss can leave an error of 1e-9 of the value: too much for h =
+				// 1e-4. The next solve starts from its end.
 				var report Report
 				for range 4 {
 					var err error
@@ -243,7 +241,7 @@ func TestGradientsAreTheLimitOfDifferences(t *testing.T) {
 					coordinates = append(coordinates, i)
 				}
 			}
-			// The error of the difference quotient of step h, and whether nothing changes.
+			// The error of the difference quotient with step h, and whether the discrete state is the same at both ends.
 			smooth := true
 			quotient := func(i int, h float64) float64 {
 				up, above := at(i, h)

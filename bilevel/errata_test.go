@@ -13,9 +13,9 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// algorithm6 is the descent as the paper prints it, each step judged by the two last
-// values since the next is not known yet: normalised steps until the value rises, a
-// tenth of the step from then on; bad steps are kept.
+// algorithm6 is the descent as the paper prints it. Each step is judged by the last two values, since the next
+// value is not known yet: steps are normalised until the value rises, and a tenth of that from then on; bad steps
+// are kept.
 func algorithm6(t *testing.T, p *bilevel.Problem, lambda float64, steps int) (last, best float64) {
 	t.Helper()
 	best, step, adaptive := math.Inf(1), 0.0, true
@@ -38,9 +38,9 @@ func algorithm6(t *testing.T, p *bilevel.Problem, lambda float64, steps int) (la
 	return last, best
 }
 
-// TestErratumAlgorithm6: erratum 9. As printed the descent divides by ‖∇L‖ = 0 above
-// λmax, and ends where it happens to be, above a point that it has seen; search.Gradient
-// leaves the plain, and returns the best.
+// TestErratumAlgorithm6 demonstrates erratum 9. As printed, the descent divides by ‖∇L‖ = 0 above λmax, and
+// returns its last point although it has seen a better one; search.Gradient leaves the flat region and returns the
+// best point.
 func TestErratumAlgorithm6(t *testing.T) {
 	q := oracle.NewRandom(4).Problem(oracle.Shape{N: 60, P: 12, Active: 3})
 	folds, err := bilevel.HoldOut(nil, 60, 3, true, 1)
@@ -81,10 +81,9 @@ func TestErratumAlgorithm6(t *testing.T) {
 	}
 }
 
-// TestErratumDegreesOfFreedom: erratum 11. With |S| for the degrees of freedom SURE
-// has a slope, that of the residual sum of squares, which is positive everywhere: λ
-// falls for ever, and the value jumps at knots. The difference form has the slope of
-// its values, which changes sign.
+// TestErratumDegreesOfFreedom demonstrates erratum 11. With |S| for the degrees of freedom, the slope of SURE is
+// that of the residual sum of squares alone, which is positive everywhere, so that λ decreases without end, and
+// the value jumps at knots. The difference form has the slope of its own values, which changes sign.
 func TestErratumDegreesOfFreedom(t *testing.T) {
 	k := fixture.Kernels(t)
 	const n, sigma, h = 50, 4.0, 1e-4
@@ -146,9 +145,9 @@ func TestErratumDegreesOfFreedom(t *testing.T) {
 	}
 }
 
-// TestErratumConditions: erratum 12. Where the theorem's conditions fail the printed
-// formula has no value, or one that is no derivative; what is reported is the
-// derivative where there is one, and a status where there is none.
+// TestErratumConditions demonstrates erratum 12. Where the conditions of the theorem fail, the printed formula has
+// no value, or a value that is not a derivative; what is reported is the derivative if there is one, and otherwise
+// a status.
 func TestErratumConditions(t *testing.T) {
 	k := fixture.Kernels(t)
 	numbers := newOrthogonal([]float64{3, -3, 2, -2, 1, -1, 0.5, -0.5, 1, 0, -1, 2, 0.3, -0.4}, 1, 1, 1, 1)
@@ -167,7 +166,7 @@ func TestErratumConditions(t *testing.T) {
 		here := at(o, l).Value
 		return (here - at(o, l-h).Value) / h, (at(o, l+h).Value - here) / h
 	}
-	// Copies: A on the support is singular, the derivative exists.
+	// Copied columns: A is singular on the support, yet the derivative exists.
 	copied, l := numbers.with(1), math.Log(0.3)
 	q := &oracle.Problem{Y: copied.y[:orthogonalTrain], Alpha: make([]float64, 5)}
 	for i := range orthogonalTrain {
@@ -184,7 +183,7 @@ func TestErratumConditions(t *testing.T) {
 	if r := at(copied, l); r.Status != outcome.Converged || !(math.Abs(r.Gradient[0]-(left+right)/2) <= 1e-5*math.Abs(left)) {
 		t.Errorf("copies: %s, %.8g, differences %.8g and %.8g", r.Status, r.Gradient[0], left, right)
 	}
-	// The kink: two slopes, and no number would be both.
+	// The kink: the two one-sided slopes differ, so no single number is the derivative.
 	l = math.Log(0.25)
 	left, right = slopes(numbers, l)
 	if r := at(numbers, l); r.Status != outcome.NotDifferentiable || math.Abs(left-right) < 0.01*math.Abs(left) {

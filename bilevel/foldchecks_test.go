@@ -13,8 +13,9 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// TestSplits: a fold trains on the rows of other folds, going forward on those of earlier ones, and on those that always train, with
-// their weights or those that are made of them, and holds out its own, those of weight 0 aside.
+// TestSplits checks what a fold trains on and holds out. It trains on the rows of the other folds (only of earlier
+// folds if Forward) and on the rows that always train, with their weights as changed by Training; it holds out its
+// own rows except those of weight 0.
 func TestSplits(t *testing.T) {
 	folds := bilevel.Folds{-1, 0, 1, 2, -2, 1, 0}
 	weights := []float64{2, 3, 4, 5, 6, 7, 0}
@@ -43,7 +44,7 @@ func TestSplits(t *testing.T) {
 		for fold, want := range c.want {
 			got, rows := spec.Split(nil, fold)
 			held := [][]int32{{1, 6}, {2, 5}, {3}}[fold]
-			if spec.Weights != nil { // row 6 has none
+			if spec.Weights != nil { // row 6 has weight 0
 				held = [][]int32{{1}, {2, 5}, {3}}[fold]
 			}
 			if !slices.Equal(got, want) || !slices.Equal(rows, held) {
@@ -53,7 +54,8 @@ func TestSplits(t *testing.T) {
 	}
 }
 
-// TestTestRowsWithoutWeight are none: there is no value on them.
+// TestTestRowsWithoutWeight checks that test rows of weight 0 are ignored: if there are no others, no test value
+// is reported.
 func TestTestRowsWithoutWeight(t *testing.T) {
 	q := oracle.NewRandom(75).Problem(oracle.Shape{N: 12, P: 3})
 	folds, weights := slices.Repeat(bilevel.Folds{0, 1, -2}, 4), slices.Repeat([]float64{1, 2, 0}, 4)
@@ -66,7 +68,8 @@ func TestTestRowsWithoutWeight(t *testing.T) {
 	}
 }
 
-// TestSpecsThatCannotBe are refused, by the reason, and those just as good as they have to be are not.
+// TestSpecsThatCannotBe checks that invalid specs are refused with the reason, and that specs just inside the
+// limits are accepted.
 func TestSpecsThatCannotBe(t *testing.T) {
 	for name, c := range map[string]struct {
 		folds   bilevel.Folds
@@ -107,7 +110,8 @@ func TestSpecsThatCannotBe(t *testing.T) {
 	}
 }
 
-// TestNumbersOfFolds that rows fill, for every way to make them: 2 up to as many as there are rows, and 1 in a chain up to one less.
+// TestNumbersOfFolds checks which numbers of folds are accepted by every way to make folds: from 2 up to the
+// number of rows, or in a chain from 1 up to one less than the number of rows.
 func TestNumbersOfFolds(t *testing.T) {
 	for n := range 6 {
 		for count := -1; count < 8; count++ {
@@ -142,8 +146,9 @@ func TestNumbersOfFolds(t *testing.T) {
 	}
 }
 
-// TestNewcomersAreDealtByDefinition: one after the other, in their order or in that of a permutation, and of their targets where
-// folds are to be alike: each where its group is, or to the fold with the fewest rows of its target, then of all, then the first.
+// TestNewcomersAreDealtByDefinition checks how new rows are assigned to folds: one after the other, in their order
+// or in that of a permutation, sorted by target if folds are to be alike. A row joins the fold of its group, or
+// else the fold with the fewest rows of its target, then with the fewest rows of all, then the first.
 func TestNewcomersAreDealtByDefinition(t *testing.T) {
 	for seed := range uint64(40) {
 		r := oracle.NewRandom(800 + seed)
@@ -210,7 +215,7 @@ func TestNewcomersAreDealtByDefinition(t *testing.T) {
 			}
 			want[i], dealt[i] = best, true
 		}
-		if how.Groups != nil && mixed(first, how.Groups) { // a group in two folds: which is not said
+		if how.Groups != nil && mixed(first, how.Groups) { // a group is in two folds: the definition does not cover this
 			continue
 		}
 		if got := first.Extended(nil, n+more, how); !slices.Equal(got, want) {
@@ -219,8 +224,9 @@ func TestNewcomersAreDealtByDefinition(t *testing.T) {
 	}
 }
 
-// TestGroupsAreDealtByDefinition: from the largest to the smallest, equal ones in the order of their first rows or of a permutation of that, each to
-// the fold with the fewest rows, the first of these.
+// TestGroupsAreDealtByDefinition checks how groups are assigned to folds: from the largest to the smallest, groups
+// of equal size in the order of their first rows or of a permutation of it, each to the first of the folds with
+// the fewest rows.
 func TestGroupsAreDealtByDefinition(t *testing.T) {
 	for seed := range uint64(60) {
 		r := oracle.NewRandom(850 + seed)
@@ -266,7 +272,7 @@ func TestGroupsAreDealtByDefinition(t *testing.T) {
 				t.Fatalf("seed %d: row %d of group %d is in fold %d, by definition in %d", seed, i, g, got[i], fold[g])
 			}
 		}
-		// Stratified the same way: rows sorted by target, one fold after the other.
+		// Stratified uses the same order: rows sorted by target, dealt to the folds in turn.
 		y := make([]float64, n)
 		for i, g := range groups {
 			y[i] = -float64(g)

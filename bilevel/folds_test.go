@@ -16,8 +16,8 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// Every fold has each class's share of the rows, up to one, and is as large as the
-// others, up to one.
+// TestStratifiedFoldsShareOutEveryClass checks that stratified folds differ by at most one row, in the rows of
+// each class and in all.
 func TestStratifiedFoldsShareOutEveryClass(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	for range 50 {
@@ -75,7 +75,7 @@ func TestGroupsStayTogether(t *testing.T) {
 			largest[g]++
 			count[folds[i]]++
 		}
-		// Each in turn to the smallest fold: they differ by a group at most.
+		// Groups of equal size go to the smallest fold in turn, so that fold sizes differ by at most one group.
 		most := 0
 		for _, size := range largest {
 			most = max(most, size)
@@ -112,9 +112,8 @@ func TestBlocksAndChains(t *testing.T) {
 	}
 }
 
-// Going forward, a fold is judged by what the rows before it teach: the criterion is
-// the mean over prefixes, each a hold-out of its own. Rows kept for testing are
-// judged beside, and do nothing else.
+// TestForwardIsAMeanOfPrefixes checks that with Forward the criterion is the mean of hold-outs, in each of which a
+// fold is predicted from the rows before it. Test rows are evaluated beside these and change nothing else.
 func TestForwardIsAMeanOfPrefixes(t *testing.T) {
 	q, _, lambda := draw(oracle.NewRandom(3), "lasso")
 	n := len(q.Y)
@@ -189,7 +188,7 @@ func TestAClassMissingOnATrainingSideIsSaid(t *testing.T) {
 	if _, err := bilevel.New(k, x, q.Y, all); outcome.KindOf(err) != outcome.BadParameter {
 		t.Errorf("nothing before the first fold: %v", err)
 	}
-	// Two folds of all rows leave the first without a past; with a row before it, it has one.
+	// If all rows are in two folds the first fold has no earlier rows to train on; with one row before it, it has.
 	for i := range all.Folds {
 		all.Folds[i] = 2 * i / len(q.Y)
 	}
@@ -202,8 +201,8 @@ func TestAClassMissingOnATrainingSideIsSaid(t *testing.T) {
 	}
 }
 
-// New rows make folds as large as one another, of every target where that is asked for, and keep
-// groups together; nobody moves.
+// TestExtendedDealsNewRowsOnly checks that new rows are distributed so that folds have equal sizes, for every
+// target if asked for, that groups stay together, and that no earlier row changes its fold.
 func TestExtendedDealsNewRowsOnly(t *testing.T) {
 	for seed := range uint64(20) {
 		const n, more, k = 23, 31, 4
@@ -233,7 +232,7 @@ func TestExtendedDealsNewRowsOnly(t *testing.T) {
 				t.Errorf("%s: sizes %v", name, size)
 			}
 		}
-		for i, fold := range first { // whole groups
+		for i, fold := range first { // whole groups start in one fold
 			if i%2 == 1 {
 				first[i] = first[i-1]
 			}

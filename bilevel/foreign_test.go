@@ -18,8 +18,8 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// calling is a caller's criterion that does something else at one of its calls, counted from 0. By itself it is the mean of
-// (m − y)² + (m − y)⁴, whose curvature varies.
+// calling is a caller's criterion that runs a function at one of its calls, counted from 0. Its value is the mean
+// of (m − y)² + (m − y)⁴, whose curvature varies.
 type calling struct {
 	at    int
 	does  func()
@@ -44,8 +44,9 @@ func (c calling) Eval(rows []int32, y, m, slope, curvature []float64) (mean floa
 	return mean
 }
 
-// TestCriteriaOfTheCaller may break off at any call, of the null model, of a value or of the curvature around it: by a panic, or by
-// ending their goroutine. There is an error then that says which, and the problem is none the worse for it.
+// TestCriteriaOfTheCaller checks that a caller's criterion may panic or end its goroutine at any call: for the
+// null model, for a value, or for the curvature around it. Evaluate then returns an error that says which of the
+// two happened, and the process goes on.
 func TestCriteriaOfTheCaller(t *testing.T) {
 	q := oracle.NewRandom(12).Problem(oracle.Shape{N: 20, P: 4})
 	folds := make(bilevel.Folds, 20)
@@ -94,8 +95,8 @@ func TestCriteriaOfTheCaller(t *testing.T) {
 	}
 }
 
-// TestCriteriaEndWithTheCall: what a criterion has begun that ends with the call ends the evaluation with the error of the call, and is no
-// fault of the criterion.
+// TestCriteriaEndWithTheCall checks that if the call is cancelled while a criterion runs, the evaluation returns
+// the error of the call and does not blame the criterion.
 func TestCriteriaEndWithTheCall(t *testing.T) {
 	q := oracle.NewRandom(12).Problem(oracle.Shape{N: 20, P: 4})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -111,8 +112,8 @@ func TestCriteriaEndWithTheCall(t *testing.T) {
 	}
 }
 
-// TestStandardErrorOfWeightedRows is that of their weighted mean: a row counts by its share of the weight, next to nothing
-// where that is next to nothing.
+// TestStandardErrorOfWeightedRows checks that the standard error is that of the weighted mean: a row counts by its
+// share of the weight, so that a row of negligible weight has a negligible effect.
 func TestStandardErrorOfWeightedRows(t *testing.T) {
 	const n, held = 30, 12
 	q := oracle.NewRandom(6).Problem(oracle.Shape{N: n, P: 2})
@@ -141,8 +142,9 @@ func TestStandardErrorOfWeightedRows(t *testing.T) {
 	}
 }
 
-// TestStandardErrorsOfManyRows are those of the mean of twenty interleaved batches, each with its share of the rows, and there are
-// none of a criterion that is no mean over rows, nor of one fold of several.
+// TestStandardErrorsOfManyRows checks that with more than twenty held-out rows the standard error is that of the
+// mean of twenty interleaved batches, each weighted by its share of the rows. A criterion that is not a mean over
+// rows has no standard error, nor has a single one of several folds.
 func TestStandardErrorsOfManyRows(t *testing.T) {
 	const n = 60
 	q := oracle.NewRandom(6).Problem(oracle.Shape{N: n, P: 2})

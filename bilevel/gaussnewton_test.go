@@ -16,8 +16,8 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// The curvature is that of Gauss and Newton: the softmax's between scores whose
-// movements are taken by differences of the oracle's solutions.
+// TestCurvatureOfTheClasses checks that the curvature is the Gauss–Newton matrix: the Hessian of the softmax
+// applied to the derivatives of the scores, which are computed by differences of the oracle's solutions.
 func TestCurvatureOfTheClasses(t *testing.T) {
 	checked := 0
 	for seed := range oracle.Cases(6) {
@@ -102,9 +102,9 @@ func TestCurvatureOfTheClasses(t *testing.T) {
 	}
 }
 
-// The curvature of the elastic net's two λ's is that of Gauss and Newton: predictions
-// move as hypergradients of criteria that are one prediction each say. A loss of the
-// caller's has none that is known.
+// TestCurvatureOfThePenalty checks that the curvature for the two λ's of the elastic net is the Gauss–Newton
+// matrix. The derivatives of the predictions are obtained as hypergradients of criteria that consist of a single
+// prediction. For a caller's criterion no curvature is reported.
 func TestCurvatureOfThePenalty(t *testing.T) {
 	r := oracle.NewRandom(77)
 	q := r.Problem(oracle.Shape{N: 40, P: 8, Density: 0.7})
@@ -157,7 +157,7 @@ func TestCurvatureOfThePenalty(t *testing.T) {
 			}
 		}
 		for i, h := range evaluate(folds, nil) {
-			// A curvature has half of the digits of a gradient: 1e-9 at this gap.
+			// A curvature has half as many correct digits as a gradient: 1e-9 at this gap.
 			if !(math.Abs(h-want[i]) <= 1e-4*want[0]) {
 				t.Errorf("intercept %v, entry %d: %g, want %g", intercept, i, h, want[i])
 			}
@@ -165,7 +165,8 @@ func TestCurvatureOfThePenalty(t *testing.T) {
 	}
 }
 
-// TestCurvatureIsOnlyThereWhereItIsAskedFor, and with slopes.
+// TestCurvatureIsOnlyThereWhereItIsAskedFor checks that curvature is reported only if asked for, and only together
+// with a gradient.
 func TestCurvatureIsOnlyThereWhereItIsAskedFor(t *testing.T) {
 	q := classes(oracle.NewRandom(4), 60, 5, 1)
 	folds, err := bilevel.KFold(nil, 60, 2, true, 1)
@@ -187,7 +188,7 @@ func TestCurvatureIsOnlyThereWhereItIsAskedFor(t *testing.T) {
 	}
 }
 
-// turns counts the turns that are taken.
+// turns counts the turns that are taken and left.
 type turns struct{ taken, left atomic.Int64 }
 
 func (t *turns) Enter(context.Context) error { t.taken.Add(1); return nil }
@@ -195,7 +196,8 @@ func (t *turns) TryEnter() bool              { return false }
 func (t *turns) Wanted() bool                { return false }
 func (t *turns) Leave()                      { t.left.Add(1) }
 
-// TestCurvatureOfTheClassesTakesTurns, one for each row.
+// TestCurvatureOfTheClassesTakesTurns checks that the computation of the curvature takes one turn for each of its
+// rows.
 func TestCurvatureOfTheClassesTakesTurns(t *testing.T) {
 	q := classes(oracle.NewRandom(4), 60, 5, 1)
 	folds, err := bilevel.KFold(nil, 60, 2, true, 1)

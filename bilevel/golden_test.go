@@ -35,7 +35,7 @@ type goldenCase struct {
 	Gradient  json.RawMessage `json:"gradient"`
 }
 
-// sharedDir holds reference material beside the checkout, where there is any.
+// sharedDir holds reference material beside the checkout; it may be absent.
 const sharedDir = "../../shared"
 
 func TestGoldenDiabetes(t *testing.T) {

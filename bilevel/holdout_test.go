@@ -14,7 +14,8 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// TestNullModelOfAHoldOut has the value and standard error that are evaluated where the solution is 0.
+// TestNullModelOfAHoldOut checks that the null model has the value and the standard error of an evaluation whose
+// solution is 0.
 func TestNullModelOfAHoldOut(t *testing.T) {
 	q := oracle.NewRandom(6).Problem(oracle.Shape{N: 60, P: 5, Density: 1})
 	q.Intercept = true
@@ -29,7 +30,7 @@ func TestNullModelOfAHoldOut(t *testing.T) {
 	}
 }
 
-// TestIteratesOfAHoldOut have the standard error of its rows, as solutions have.
+// TestIteratesOfAHoldOut checks that iterates have the standard error of the held-out rows, as solutions do.
 func TestIteratesOfAHoldOut(t *testing.T) {
 	q := oracle.NewRandom(6).Problem(oracle.Shape{N: 60, P: 5, Density: 1})
 	folds, err := bilevel.HoldOut(nil, 60, 3, true, 1)
@@ -46,7 +47,8 @@ func TestIteratesOfAHoldOut(t *testing.T) {
 	}
 }
 
-// TestClassesThatAreHeldOut are refused, whichever they are, by the reason: with a single row, or with none to train on.
+// TestClassesThatAreHeldOut checks that a class with a single row, or with no row to train on, is refused with the
+// reason, whichever class it is.
 func TestClassesThatAreHeldOut(t *testing.T) {
 	for rows, reason := range map[int]string{1: "its only row", 2: "no row to train on"} {
 		for _, class := range []float64{-7, 0.5, 7} {

@@ -12,8 +12,9 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// TestIteratesAreReportedAsTheyEnded: what is left to go is relative to the largest slope and bounds the error of all; a value is as good as its gap, and
-// columns are named where each has its λ.
+// TestIteratesAreReportedAsTheyEnded checks that the last change of the iterates, relative to the largest slope,
+// is reported as the error bound of all slopes, that a value counts as converged by its gap, and that columns are
+// listed if each has a λ of its own.
 func TestIteratesAreReportedAsTheyEnded(t *testing.T) {
 	failed, broken := errors.New("failed"), errors.New("broken")
 	for name, c := range map[string]struct {

@@ -10,14 +10,14 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// TestErrorBoundsOfEveryKindOfLane: however loose the solutions, a gradient whose supports are confirmed is within its bound
-// of that of the exact solutions.
+// TestErrorBoundsOfEveryKindOfLane checks that a gradient whose supports are confirmed is within its error bound
+// of the gradient at the exact solutions, however loosely the inner problems are solved.
 func TestErrorBoundsOfEveryKindOfLane(t *testing.T) {
 	for name, open := range rememberedKinds(t) {
 		checked := 0
 		for _, request := range requestsOf(name) {
 			report := func(tol float64) bilevel.Report {
-				p, _, err := open(0, nil) // from nowhere
+				p, _, err := open(0, nil) // a cold start
 				if err != nil {
 					t.Fatal(name, err)
 				}

@@ -11,7 +11,8 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// TestGradientsOfEveryKindOfLane are the limit of differences, where these have one.
+// TestGradientsOfEveryKindOfLane checks that gradients are the limit of difference quotients, where these
+// converge.
 func TestGradientsOfEveryKindOfLane(t *testing.T) {
 	const h = 1e-4
 	for name, open := range rememberedKinds(t) {
@@ -34,7 +35,7 @@ func TestGradientsOfEveryKindOfLane(t *testing.T) {
 			coarse := (value(h, true).Value - value(-h, true).Value) / (2 * h)
 			fine := (value(h/2, true).Value - value(-h/2, true).Value) / h
 			if math.Abs(coarse-fine) > 1e-5*(math.Abs(fine)+0.01*got.Value) {
-				continue // a kink between
+				continue // a kink lies between
 			}
 			checked++
 			if !(math.Abs(got.Gradient[i]-fine) <= 1e-5*(math.Abs(fine)+0.01*math.Abs(got.Value))) {
@@ -47,7 +48,8 @@ func TestGradientsOfEveryKindOfLane(t *testing.T) {
 	}
 }
 
-// TestNullModelsAreTheLimit of solutions at strengths that let nothing in, for every kind of lane.
+// TestNullModelsAreTheLimit checks for every kind of lane that the null model is the solution at strengths so
+// large that no column enters.
 func TestNullModelsAreTheLimit(t *testing.T) {
 	for name, open := range rememberedKinds(t) {
 		p, _, err := open(0, nil)
@@ -60,7 +62,7 @@ func TestNullModelsAreTheLimit(t *testing.T) {
 			case name != "svm" && name != "svr":
 				at[i] = 10
 			case i == 0:
-				at[i] = -40 // C; the width of the tube is as it was
+				at[i] = -40 // C is tiny; the width of the tube stays as it was
 			}
 		}
 		e, err := p.Eval(t.Context(), search.Request{LogLambda: at, ValueOnly: true, Tol: 1e-12})
@@ -68,7 +70,7 @@ func TestNullModelsAreTheLimit(t *testing.T) {
 			t.Fatal(name, err)
 		}
 		want := p.(interface{ NullValue() float64 }).NullValue()
-		if name == "svr" { // its intercept has a choice
+		if name == "svr" { // its intercept is not unique
 			continue
 		}
 		if !(math.Abs(e.Value-want) <= 1e-9*math.Abs(want)) {
@@ -77,8 +79,8 @@ func TestNullModelsAreTheLimit(t *testing.T) {
 	}
 }
 
-// TestValuesAreThoseOfHeldOutPredictions: the mean over folds of the mean squared error, or of minus the
-// logarithm of the probability, of what they predict.
+// TestValuesAreThoseOfHeldOutPredictions checks that the value is the mean over folds of the mean squared error,
+// or of minus the logarithm of the probability, of the held-out predictions.
 func TestValuesAreThoseOfHeldOutPredictions(t *testing.T) {
 	q := oracle.NewRandom(44).Problem(oracle.Shape{N: 40, P: 10, Density: 0.6, Mean: 1})
 	for name, open := range rememberedKinds(t) {
@@ -92,7 +94,7 @@ func TestValuesAreThoseOfHeldOutPredictions(t *testing.T) {
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		if name == "sure" || name == "svm" { // nothing is held out, or by another loss
+		if name == "sure" || name == "svm" { // nothing is held out, or the loss is another
 			continue
 		}
 		predicted, err := p.(interface {
@@ -114,7 +116,7 @@ func TestValuesAreThoseOfHeldOutPredictions(t *testing.T) {
 					value -= (fold.Scores[int(i)%3][k] - math.Log(sum)) / float64(2*len(fold.Rows))
 				case "logistic":
 					value += math.Log1p(math.Exp(-math.Copysign(1, q.Y[i])*fold.Scores[0][k])) / float64(2*len(fold.Rows))
-				case "svr": // a half of it
+				case "svr": // half the squared error
 					value += off * off / float64(4*len(fold.Rows))
 				default:
 					value += off * off / float64(2*len(fold.Rows))

@@ -26,13 +26,14 @@ type evaluated interface {
 	AskCurvature()
 }
 
-// A kind of inner problem, made of rows and a spec that says which are held out.
+// kind is a kind of inner problem, opened from rows and a spec that says which of them are held out.
 type kind struct {
 	lambda []float64
 	open   func(q *oracle.Problem, spec bilevel.Spec) (evaluated, error)
 }
 
-// kindsOfRows are the kinds of inner problems that rows with weights can have: numbers, signs and three classes are made of the targets.
+// kindsOfRows returns the kinds of inner problems that support weighted rows; each takes numbers, signs or three
+// classes from the targets.
 func kindsOfRows(t *testing.T) map[string]kind {
 	t.Helper()
 	k := fixture.Kernels(t)
@@ -137,7 +138,7 @@ func kindsOfRows(t *testing.T) map[string]kind {
 	}
 }
 
-// reported is what a kind says at its λ, to many digits.
+// reported returns what a kind reports at λ, solved to a tight tolerance.
 func reported(t *testing.T, name string, of kind, q *oracle.Problem, spec bilevel.Spec, lambda []float64, valueOnly bool) (bilevel.Report, search.Evaluation) {
 	t.Helper()
 	spec.Solver = cd.Options{Tol: 1e-12}
@@ -153,7 +154,8 @@ func reported(t *testing.T, name string, of kind, q *oracle.Problem, spec bileve
 	return r, p.Null()
 }
 
-// TestWeightsAreCopies: a row of weight k is k equal rows of the same fold, one of weight 0 is none, for training, judging and testing.
+// TestWeightsAreCopies checks that a row of weight k has the effect of k equal rows of the same fold, and a row of
+// weight 0 that of no row, in training, validation and testing.
 func TestWeightsAreCopies(t *testing.T) {
 	q := oracle.NewRandom(71).Problem(oracle.Shape{N: 40, P: 7, Noise: 1})
 	copies := &oracle.Problem{Alpha: q.Alpha}
@@ -183,7 +185,7 @@ func TestWeightsAreCopies(t *testing.T) {
 		near("its standard error", nullA.StandardError, nullB.StandardError, 0)
 		near("standard error", a.StandardError, b.StandardError, 0)
 		near("training loss", a.TrainLoss, b.TrainLoss, 0)
-		if name == "svm" || name == "svr" || name == "simplex" || name == "vectors of classes" { // the dual variables of copies are free to share
+		if name == "svm" || name == "svr" || name == "simplex" || name == "vectors of classes" { // copies may share their dual variables in any way
 			continue
 		}
 		near("support", float64(a.Support), float64(b.Support), 0)
@@ -199,8 +201,8 @@ func TestWeightsAreCopies(t *testing.T) {
 	}
 }
 
-// TestRowsOfWeight0AreJudgedByNobody: with them, whatever they hold, a hold-out has the value, the standard error and the slope that it
-// has without them.
+// TestRowsOfWeight0AreJudgedByNobody checks that rows of weight 0, whatever they contain, change neither the value
+// of a hold-out nor its standard error and slope.
 func TestRowsOfWeight0AreJudgedByNobody(t *testing.T) {
 	q := oracle.NewRandom(73).Problem(oracle.Shape{N: 66, P: 5, Noise: 1})
 	without := &oracle.Problem{Alpha: q.Alpha}
@@ -212,7 +214,7 @@ func TestRowsOfWeight0AreJudgedByNobody(t *testing.T) {
 		if i >= 20 {
 			folds[i] = 0
 		}
-		if i%20 < 6 { // of held-out rows, all of some batches
+		if i%20 < 6 { // among held-out rows these are whole batches
 			weights[i], q.X[i][0] = 0, 1e150
 			continue
 		}
@@ -229,8 +231,8 @@ func TestRowsOfWeight0AreJudgedByNobody(t *testing.T) {
 	}
 }
 
-// TestTestRowsAreJudgedAlone: one row for testing, by the solutions of all folds: the mean over these of what a hold-out of that row says that
-// trains on the same.
+// TestTestRowsAreJudgedAlone checks the value on a single test row: it is the mean over the folds of the values of
+// hold-outs of that row that train on the same rows.
 func TestTestRowsAreJudgedAlone(t *testing.T) {
 	q := oracle.NewRandom(72).Problem(oracle.Shape{N: 31, P: 6, Noise: 1})
 	folds := make(bilevel.Folds, len(q.Y))
@@ -267,8 +269,8 @@ func TestTestRowsAreJudgedAlone(t *testing.T) {
 	}
 }
 
-// TestNothingIsLearntAtLargestStrengths: there the value is that of the null model and so is the training loss, whose share of it is 1; and below
-// them it is less than that.
+// TestNothingIsLearntAtLargestStrengths checks that at very large strengths the value is that of the null model
+// and the training loss, relative to the null model's, is 1; at smaller strengths the training loss is less.
 func TestNothingIsLearntAtLargestStrengths(t *testing.T) {
 	q := oracle.NewRandom(73).Problem(oracle.Shape{N: 33, P: 6, Noise: 1})
 	folds := make(bilevel.Folds, len(q.Y))
@@ -295,7 +297,7 @@ func TestNothingIsLearntAtLargestStrengths(t *testing.T) {
 		if says && !(math.Abs(r.TrainLoss-1) <= slack) {
 			t.Errorf("%s: training loss %.12g", name, r.TrainLoss)
 		}
-		if name != "svr" && name != "simplex" && name != "vectors of classes" && name != "classes" && math.Abs(r.Value-null.Value) > slack*null.Value { // whose intercepts or weights are others
+		if name != "svr" && name != "simplex" && name != "vectors of classes" && name != "classes" && math.Abs(r.Value-null.Value) > slack*null.Value { // their intercepts or weights are not unique or differ
 			t.Errorf("%s: value %.12g, the null model's %.12g", name, r.Value, null.Value)
 		}
 		if below, _ := reported(t, name, of, q, bilevel.Spec{Folds: folds}, of.lambda, true); says && !(below.TrainLoss < 1-1e-3 && below.TrainLoss > 0) {
@@ -304,7 +306,8 @@ func TestNothingIsLearntAtLargestStrengths(t *testing.T) {
 	}
 }
 
-// TestNothingIsProvedUnasked: a gradient has converged, and is certified only where that was asked for.
+// TestNothingIsProvedUnasked checks that gradients converge, and that supports are certified only if that was
+// asked for.
 func TestNothingIsProvedUnasked(t *testing.T) {
 	q := oracle.NewRandom(74).Problem(oracle.Shape{N: 33, P: 6, Noise: 1})
 	folds := make(bilevel.Folds, len(q.Y))
@@ -315,7 +318,7 @@ func TestNothingIsProvedUnasked(t *testing.T) {
 		for _, certify := range []bool{false, true} {
 			r, _ := reported(t, name, of, q, bilevel.Spec{Folds: folds, Certify: certify}, of.lambda, false)
 			can := map[string]bool{"lasso": true, "scaled": true, "logistic": true, "classes": true, "svm": true}[name]
-			if r.SupportCertified != (certify && can) || !r.Status.OK() && name != "softmax of two" { // whose classes may share a column as they like
+			if r.SupportCertified != (certify && can) || !r.Status.OK() && name != "softmax of two" { // its classes may share a column in any way
 				t.Errorf("%s, asked %t: certified %t, %s", name, certify, r.SupportCertified, r.Status)
 			}
 		}

@@ -23,8 +23,8 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// distant answers as a machine elsewhere would: requests and results go through an encoding,
-// and every so often a lane is lost, and made anew by asking it all it was asked before.
+// distant is a Runner that behaves like one on another machine: requests and results are encoded and decoded, and
+// from time to time a lane is lost and rebuilt by repeating all the requests made of it before.
 type distant struct {
 	t     *testing.T
 	lanes *bilevel.Lanes
@@ -35,7 +35,7 @@ type distant struct {
 	lost    int
 }
 
-// copied sends a value through its encoding.
+// copied encodes and decodes a value.
 func copied[V any](t *testing.T, v V) (out V) {
 	t.Helper()
 	var wire bytes.Buffer
@@ -49,7 +49,7 @@ func copied[V any](t *testing.T, v V) (out V) {
 }
 
 func (d *distant) Run(ctx context.Context, requests []bilevel.LaneRequest, solved func()) ([]bilevel.LaneResult, error) {
-	d.mu.Lock() // one after the other, for the same losses each time
+	d.mu.Lock() // one call at a time, so that the same lanes are lost each time
 	defer d.mu.Unlock()
 	for i, r := range requests {
 		requests[i] = copied(d.t, r)
@@ -78,8 +78,8 @@ type evaluable interface {
 	KeepSolutions()
 }
 
-// TestLanesMayBeLostAndElsewhere: problems of all kinds have the same bits over lanes behind
-// an encoding that are lost at random and made anew from their requests.
+// TestLanesMayBeLostAndElsewhere checks that problems of all kinds give the same bits if their lanes run behind an
+// encoding, are lost at random and are rebuilt from their requests.
 func TestLanesMayBeLostAndElsewhere(t *testing.T) {
 	k := fixture.Kernels(t)
 	lasso := func(l []float64) (model.Penalty, error) { return model.Lasso(l[0]) }
@@ -87,7 +87,7 @@ func TestLanesMayBeLostAndElsewhere(t *testing.T) {
 	forward := iterdiff.ForwardPCD
 	kinds := map[string]struct {
 		spec  bilevel.Spec
-		count int // of λ's; 0: one per column
+		count int // number of λ's; 0: one per column
 		make  string
 	}{
 		"lasso":      {bilevel.Spec{Penalty: lasso}, 1, ""},
@@ -113,7 +113,7 @@ func TestLanesMayBeLostAndElsewhere(t *testing.T) {
 				case "signs", "svm":
 					q.Y[i] = math.Copysign(1, q.Y[i])
 				case "classes":
-					q.Y[i] = float64(i % 24) // each rare
+					q.Y[i] = float64(i % 24) // every class is rare
 				}
 			}
 			spec, x := kind.spec, fixture.Matrix(t, q, false)
@@ -188,7 +188,8 @@ func TestLanesMayBeLostAndElsewhere(t *testing.T) {
 	}
 }
 
-// TestLanesRefuseRequestsThatCannotBe: whatever comes from elsewhere is looked at first; what is just inside the limits is answered.
+// TestLanesRefuseRequestsThatCannotBe checks that invalid requests, which may come from another machine, are
+// refused before any work is done, and that requests just inside the limits are answered.
 func TestLanesRefuseRequestsThatCannotBe(t *testing.T) {
 	const n, p = 40, 10
 	q := oracle.NewRandom(2).Problem(oracle.Shape{N: n, P: p})
@@ -239,7 +240,7 @@ func TestLanesRefuseRequestsThatCannotBe(t *testing.T) {
 	start := func(support []int32, coef ...float64) bilevel.LaneRequest {
 		return solve(func(r *bilevel.LaneRequest) { r.Start = &bilevel.Solution{Support: support, Coef: coef} })
 	}
-	// Rows of fold 0 are the even ones, 20 of them, and every third is of class 0: 0, 6, 12, …, 36.
+	// Fold 0 has the 20 even rows; every third of them is of class 0: 0, 6, 12, …, 36.
 	slope := func(own, others int) bilevel.LaneRequest {
 		return bilevel.LaneRequest{Ask: bilevel.AskSlope, LogLambda: lambda, Probability: make([]float64, own), Others: make([]float64, others)}
 	}
@@ -296,7 +297,7 @@ func TestLanesRefuseRequestsThatCannotBe(t *testing.T) {
 		"nothing to restore":  {plain, bilevel.LaneRequest{Ask: bilevel.AskRestore}, "", ""},
 		"a byte to restore":   {plain, bilevel.LaneRequest{Ask: bilevel.AskRestore, State: []byte{1}}, outcome.Parse, ""},
 	} {
-		if c.request.Ask == bilevel.AskSlope && c.of == classes { // of a solution
+		if c.request.Ask == bilevel.AskSlope && c.of == classes { // a slope requires a solution
 			if _, err := classes.Run(t.Context(), []bilevel.LaneRequest{{Ask: bilevel.AskSolve, LogLambda: lambda}}, nil); err != nil {
 				t.Fatal(err)
 			}

@@ -16,10 +16,11 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// Loops in Go over all rows look for the end of the call as often as kernels do, and end there:
-// counted, without a clock. Each makes at least one pass over the rows.
+// TestLoopsOverRowsEndWithTheCall checks that Go loops over all rows check for cancellation as often as the
+// kernels do, and stop then. It counts the checks rather than measuring time. Each loop makes at least one pass
+// over the rows.
 func TestLoopsOverRowsEndWithTheCall(t *testing.T) {
-	const n = 1 << 17 // a look in 65,536 rows, and none behind the last
+	const n = 1 << 17 // one check every 65,536 rows, and none after the last row
 	source := random.SplitMix64(1)
 	y, m, weights, groups := make([]float64, n), make([]float64, n), make([]float64, n), make([]int, n)
 	rows, ids := make([]int32, n), make(bilevel.Folds, n)

@@ -10,11 +10,11 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 )
 
-// TestMergeIsTheSignedMean: columns that are equal up to sign where some fold trains become their mean, of
-// which what cancels is not stored; the others stay.
+// TestMergeIsTheSignedMean checks that columns that are equal up to sign on the training rows of some fold are
+// replaced by their signed mean, that entries that cancel are not stored, and that other columns stay.
 func TestMergeIsTheSignedMean(t *testing.T) {
-	// Rows 0 to 3 always train, 4 and 5 are held out in turn. Column 1 is −column 0 but in row 4, column 3 is
-	// column 2 everywhere but in row 5; column 4 is alone, as is 5, which differs from it in a row that trains.
+	// Rows 0 to 3 always train; rows 4 and 5 are held out in turn. Column 1 is −column 0 except in row 4, and column 3
+	// is column 2 except in row 5. Columns 4 and 5 stay alone: they differ in row 3, which always trains.
 	q := &oracle.Problem{Y: []float64{1, 2, 3, 4, 5, 6}, Alpha: make([]float64, 6), X: [][]float64{
 		{1, -1, 0, 0, 2, 2},
 		{2, -2, 3, 3, 0, 0},
@@ -67,7 +67,7 @@ func TestMergeIsTheSignedMean(t *testing.T) {
 	}
 }
 
-// TestMergeOfARisk: columns that are alike on all rows are merged; alike on most is not enough.
+// TestMergeOfARisk checks that for a risk columns are merged only if they are alike on all rows.
 func TestMergeOfARisk(t *testing.T) {
 	q := oracle.NewRandom(78).Problem(oracle.Shape{N: 12, P: 5})
 	for i := range q.X {

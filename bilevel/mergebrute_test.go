@@ -10,8 +10,9 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 )
 
-// TestMergeIsWhatPairsSay: which columns go together is what comparing all pairs on the training rows of all folds says, again and again until
-// no two are alike; and each becomes the mean of those of its group, with their signs. Some copies are so by way of others in another fold.
+// TestMergeIsWhatPairsSay checks merging against brute force: all pairs of columns are compared on the training
+// rows of every fold until no two are alike, and each group is replaced by its signed mean. Some groups are
+// connected only through a third column in another fold.
 func TestMergeIsWhatPairsSay(t *testing.T) {
 	merges := 0
 	for seed := range uint64(40) {
@@ -34,14 +35,14 @@ func TestMergeIsWhatPairsSay(t *testing.T) {
 			}
 			for i := range n {
 				switch {
-				case of < 0 && r.Intn(4) > 0, of >= 0 && spec.Folds[i] == fold && r.Intn(2) == 0: // a copy differs in rows that one fold holds out
+				case of < 0 && r.Intn(4) > 0, of >= 0 && spec.Folds[i] == fold && r.Intn(2) == 0: // a copy differs in some rows that one fold holds out
 					q.X[i][j] = float64(1 + r.Intn(50))
 				case of >= 0:
 					q.X[i][j] = sign * q.X[i][of]
 				}
 			}
 		}
-		if seed%4 == 0 { // two that are 0 where all but one fold trains, and no copies of each other for that
+		if seed%4 == 0 { // two columns that are 0 on the training rows of all folds but one, which does not make them copies of each other
 			for i := range n {
 				for j := range 2 {
 					if q.X[i][j] = 0; spec.Folds[i] == 0 {
@@ -54,7 +55,7 @@ func TestMergeIsWhatPairsSay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// By definition: current columns, and to which of them each of X belongs.
+		// By definition: the current columns, and the current column to which each column of X belongs.
 		var columns [][]float64
 		at := make([]int32, p)
 		for j := range p {
@@ -85,7 +86,7 @@ func TestMergeIsWhatPairsSay(t *testing.T) {
 				root[j], sign[j] = j, 1
 			}
 			found := false
-			for range columns { // until nothing spreads any further
+			for range columns { // until the partition no longer changes
 				for a := range columns {
 					for b := range a {
 						for _, s := range []float64{1, -1} {

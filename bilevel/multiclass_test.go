@@ -15,7 +15,7 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// classes draws a problem of three classes; the labels stand in Y.
+// classes returns a random problem of three classes, with the labels in Y.
 func classes(r *oracle.Random, n, p int, density float64) *oracle.Problem {
 	q := r.Problem(oracle.Shape{N: n, P: p, Density: density})
 	for i, row := range q.X {
@@ -56,7 +56,7 @@ func TestMulticlassGradientAgainstDifferences(t *testing.T) {
 			fold, class int
 			lambda      float64
 		}
-		solved := map[part][]float64{} // scores: those of classes whose λ has not moved are asked for again
+		solved := map[part][]float64{} // scores by class and fold: classes whose λ has not moved are requested again
 		value := func(lambda []float64) (sum float64) {
 			for f, c := range problems {
 				scores := make([][]float64, 3)
@@ -119,8 +119,8 @@ func TestMulticlassGradientAgainstDifferences(t *testing.T) {
 	}
 }
 
-// TestMulticlassRoughSlopes are within sight of gradients, with curvature or without, claim nothing, and are not had of
-// lanes that certify.
+// TestMulticlassRoughSlopes checks that rough slopes, with or without curvature, are close to the exact gradients
+// and are marked as uncertified, and that lanes that certify return exact gradients instead.
 func TestMulticlassRoughSlopes(t *testing.T) {
 	q := classes(oracle.NewRandom(12), 90, 12, 1)
 	for _, certify := range []bool{false, true} {
@@ -153,7 +153,7 @@ func TestMulticlassRoughSlopes(t *testing.T) {
 	}
 }
 
-// TestMulticlassThreadsChangeNoBit: whichever worker takes which class.
+// TestMulticlassThreadsChangeNoBit checks that results do not depend on which worker solves which class.
 func TestMulticlassThreadsChangeNoBit(t *testing.T) {
 	for _, dense := range []bool{true, false} {
 		r := oracle.NewRandom(31)

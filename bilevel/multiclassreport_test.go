@@ -11,7 +11,7 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// classLanes answers for the classes of folds: scores by fold, class and row, and bounds that differ in all.
+// classLanes answers with scores by fold, class and row, and with bounds that differ from lane to lane.
 type classLanes struct {
 	scores, tested [][][]float64
 	asked          []bilevel.LaneRequest
@@ -35,7 +35,7 @@ func (l *classLanes) Run(_ context.Context, requests []bilevel.LaneRequest, _ fu
 	return out, nil
 }
 
-// crossEntropy of scores by class and row.
+// crossEntropy returns the mean cross-entropy of scores given by class and row.
 func crossEntropy(scores [][]float64, class []int) (mean float64) {
 	for i, own := range class {
 		var sum float64
@@ -47,8 +47,8 @@ func crossEntropy(scores [][]float64, class []int) (mean float64) {
 	return mean
 }
 
-// TestClassesAreJudgedTogether: the criterion, that on rows for testing, the gradient and its bound, the
-// probabilities that lanes are asked with and the solutions that they begin with, by hand for three classes.
+// TestClassesAreJudgedTogether checks against a computation by hand for three classes the criterion, the test
+// value, the gradient and its bound, the probabilities sent to the lanes, and the solutions from which they start.
 func TestClassesAreJudgedTogether(t *testing.T) {
 	y := []float64{5, 7, 9, 5, 7, 9, 5, 7, 9, 9}
 	folds := bilevel.Folds{-1, -1, -1, 0, 0, 0, 1, 1, 1, bilevel.TestOnly}
@@ -88,7 +88,7 @@ func TestClassesAreJudgedTogether(t *testing.T) {
 	if !r.Tested || r.Status != outcome.Converged || len(r.FoldValues) != 2 {
 		t.Errorf("%+v", r)
 	}
-	near("null model", m.NullValue(), math.Log(3)) // each class is as frequent where either fold trains
+	near("null model", m.NullValue(), math.Log(3)) // the classes are equally frequent among the training rows of either fold
 	slopes := 0
 	for _, asked := range lanes.asked {
 		if asked.Ask != bilevel.AskSlope {
@@ -123,7 +123,7 @@ func TestClassesAreJudgedTogether(t *testing.T) {
 	}
 }
 
-// TestClassesOfOneHoldOut: the standard error is that of a mean with given weights, √Σ(wᵢ(ℓᵢ − mean))².
+// TestClassesOfOneHoldOut checks that the standard error is that of a mean with given weights, √Σ(wᵢ(ℓᵢ − mean))².
 func TestClassesOfOneHoldOut(t *testing.T) {
 	lanes := &classLanes{scores: [][][]float64{{{1, 0, 2, 1}, {0, 3, 1, -1}}}, tested: [][][]float64{{nil, nil}}}
 	m, err := bilevel.NewMulticlassOver(t.Context(), fixture.Kernels(t), lanes, []float64{0, 1, 0, 1, 0, 1}, bilevel.Spec{Folds: bilevel.Folds{-1, -1, 0, 0, 0, 0}})

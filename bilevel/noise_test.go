@@ -10,7 +10,8 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// TestNormalsAreDrawnByThePolarMethod: two of each pair (u, v) in the unit disc, u√(−2·ln r/r) and v√(−2·ln r/r), r = u² + v².
+// TestNormalsAreDrawnByThePolarMethod checks that each pair (u, v) in the unit disc gives two normal numbers,
+// u√(−2·ln r/r) and v√(−2·ln r/r), r = u² + v².
 func TestNormalsAreDrawnByThePolarMethod(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 7, 50} {
 		stream := oracle.NewRandom(11)
@@ -35,12 +36,12 @@ func TestNormalsAreDrawnByThePolarMethod(t *testing.T) {
 	}
 }
 
-// TestNoiseLevelsThatCannotBe are refused, and those just inside the limits are not: σ² and 4ε²n are numbers, and ε is not lost
-// beside the largest target.
+// TestNoiseLevelsThatCannotBe checks that a noise level is refused if σ² or 4ε²n overflow, or if ε is lost in
+// rounding beside the largest target, and that levels just inside these limits are accepted.
 func TestNoiseLevelsThatCannotBe(t *testing.T) {
 	k := fixture.Kernels(t)
 	const n = 4
-	step := 2 / math.Pow(n, 0.3) // ε of σ = 1
+	step := 2 / math.Pow(n, 0.3) // ε for σ = 1
 	q := oracle.NewRandom(1).Problem(oracle.Shape{N: n, P: 2})
 	x := fixture.Matrix(t, q, true)
 	const tiny = 0x1p-450
@@ -87,7 +88,8 @@ func TestNoiseLevelsThatCannotBe(t *testing.T) {
 	}
 }
 
-// TestLanesOfARisk are two: of the targets, with the standard error of the sum of squares of n normal numbers, σ²·√(2n), and of those moved by ε along δ; no others.
+// TestLanesOfARisk checks that a risk has exactly two lanes: lane 0 for the targets, with the standard error
+// σ²·√(2n) of the sum of squares of n normal numbers, and lane 1 for the targets moved by ε along δ.
 func TestLanesOfARisk(t *testing.T) {
 	k := fixture.Kernels(t)
 	const n, sigma = 12, 0.5
@@ -100,7 +102,7 @@ func TestLanesOfARisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	epsilon, delta := 2*sigma*math.Pow(n, -0.3), normals(n, 4)
-	// The null model predicts 0: 3‖y‖² + 7 − 5δᵀ(0 − y)/ε, and 5δᵀ(0 − y)/ε, y in both.
+	// The null model predicts 0, so the values are 3‖y‖² + 7 − 5δᵀ(0 − y)/ε and 5δᵀ(0 − y)/ε, with the same y in both.
 	var square, along float64
 	for i, y := range q.Y {
 		square += y * y

@@ -14,11 +14,11 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// TestSearchesTakeTheSideThatFalls: on a knot a search sees the slope of the side that the
-// criterion falls to, and none in a minimum with a corner.
+// TestSearchesTakeTheSideThatFalls checks that at a knot a search gets the slope of the side on which the
+// criterion decreases, and no slope in a minimum that is a corner.
 func TestSearchesTakeTheSideThatFalls(t *testing.T) {
-	// Two orthogonal columns on four training rows, correlations ¾ and ½; what they add on the
-	// one row held out, whose target says where the criterion falls.
+	// Two orthogonal columns on four training rows, with correlations ¾ and ½, and their values on the single held-out
+	// row, whose target determines on which side the criterion decreases.
 	columns := []float64{1, -1, 0, 0, 1, 0, 0, 1, -1, 3}
 	at := kernels.Log(0.5)
 	for _, c := range []struct {

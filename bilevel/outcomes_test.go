@@ -17,9 +17,8 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// orthogonal is a problem whose solutions are known: training column j has the
-// values cⱼ and −cⱼ on rows 2j and 2j + 1 and is 0 elsewhere. Validation rows are
-// random.
+// orthogonal is a problem with known solutions: on the training rows column j has the values cⱼ and −cⱼ in rows 2j
+// and 2j + 1 and is 0 elsewhere. Validation rows are random.
 type orthogonal struct {
 	columns [][]float64
 	y       []float64
@@ -48,7 +47,8 @@ func newOrthogonal(y []float64, scale ...float64) *orthogonal {
 	return o
 }
 
-// with adds a column, the sum of others with these factors, but in validation.
+// with adds a column that is the combination of the other columns with these factors on the training rows, but not
+// on the validation rows.
 func (o *orthogonal) with(factors ...float64) *orthogonal {
 	column := make([]float64, orthogonalRows)
 	for j, f := range factors {
@@ -73,13 +73,13 @@ func (o *orthogonal) matrix(t *testing.T) sparse.Matrix {
 	return x
 }
 
-// TestDocumentedOutcomes: what package implicit promises where the theorem's
-// conditions fail: copied columns, dependent columns on the edge of the support, a
-// kink, and λ ≥ λmax, for every model; with a proof asked for.
+// TestDocumentedOutcomes checks for every model the outcomes that package implicit documents where the conditions
+// of the theorem fail: copied columns, dependent columns on the edge of the support, a kink, and λ ≥ λmax. A
+// certificate is asked for.
 func TestDocumentedOutcomes(t *testing.T) {
 	k := fixture.Kernels(t)
 	numbers := newOrthogonal([]float64{3, -3, 2, -2, 1, -1, 0.5, -0.5, 1, 0, -1, 2, 0.3, -0.4}, 1, 1, 1, 1)
-	// zⱼ at 0 is cⱼ/8: columns enter at 1/2, 3/8, 1/4 and 1/8.
+	// z at 0 is cⱼ/8: the columns enter at 1/2, 3/8, 1/4 and 1/8.
 	signs := newOrthogonal([]float64{1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, 1, -1, -1}, 4, 3, 2, 1)
 	three := newOrthogonal([]float64{0, 1, 1, 2, 2, 0, 0, 1, 0, 1, 2, 0, 1, 2}, 4, 3, 2, 1)
 	logistic := func(view *sparse.View, y []float64) (model.Datafit, error) { return model.NewLogistic(view, y) }
@@ -90,7 +90,7 @@ func TestDocumentedOutcomes(t *testing.T) {
 		spec   bilevel.Spec
 		open   string
 		lambda func(alpha float64, p int) []float64
-		// Strengths where two columns are in, where the third enters, beyond αmax.
+		// Strengths at which two columns are in the support, at which the third enters, and beyond αmax.
 		inside, kink, beyond float64
 		copied, dependent    outcome.Status
 	}{
@@ -113,7 +113,7 @@ func TestDocumentedOutcomes(t *testing.T) {
 			var err error
 			switch m.open {
 			case "sure":
-				// All rows train here: those of validation are emptied.
+				// All rows train here, so the validation rows are emptied.
 				rows := make([]float64, 0, orthogonalTrain*len(o.columns))
 				for _, c := range o.columns {
 					rows = append(rows, c[:orthogonalTrain]...)
@@ -182,8 +182,8 @@ func TestDocumentedOutcomes(t *testing.T) {
 	}
 }
 
-// TestDocumentedOutcomesOfAnSVM: samples are orthogonal, so that βᵢ is the smaller of C
-// and 1/‖xᵢ‖².
+// TestDocumentedOutcomesOfAnSVM checks the outcomes for orthogonal samples, for which βᵢ is the smaller of C and
+// 1/‖xᵢ‖².
 func TestDocumentedOutcomesOfAnSVM(t *testing.T) {
 	k := fixture.Kernels(t)
 	one, two, held := []float64{2, 0}, []float64{0, -1}, []float64{0.5, -0.25}
@@ -196,8 +196,7 @@ func TestDocumentedOutcomesOfAnSVM(t *testing.T) {
 		certified bool
 		gradient  float64
 	}{
-		// w = (½, v), v = C for each sample that is two, so that m = (1 − v)/4 and
-		// ∂L/∂λ = (1 − m)·v/4.
+		// w = (½, v) with v the sum of C over the copies of sample two, so that m = (1 − v)/4 and ∂L/∂λ = (1 − m)·v/4.
 		{"a regular point", [][]float64{one, two, held}, []float64{1, -1, 1}, 0.5, outcome.Converged, true, 0.875 * 0.125},
 		{"on the margin at its bound", [][]float64{one, two, held}, []float64{1, -1, 1}, 1, outcome.NotDifferentiable, false, math.NaN()},
 		{"a copy of a free sample", [][]float64{one, one, two, held}, []float64{1, 1, -1, 1}, 0.5, outcome.Converged, false, 0.875 * 0.125},
@@ -227,8 +226,8 @@ func TestDocumentedOutcomesOfAnSVM(t *testing.T) {
 	}
 }
 
-// TestIteratesOfTooFewEpochs: the value at an iterate far from the solution is not to be
-// trusted, asked for with its gradient or alone.
+// TestIteratesOfTooFewEpochs checks that the value at an iterate far from the solution is not trusted, with or
+// without its gradient.
 func TestIteratesOfTooFewEpochs(t *testing.T) {
 	numbers := newOrthogonal([]float64{3, -3, 2, -2, 1, -1, 0.5, -0.5, 1, 0, -1, 2, 0.3, -0.4}, 4, 3, 2, 1)
 	for _, m := range []iterdiff.Method{iterdiff.ForwardPGD, iterdiff.BackwardPGD} {

@@ -14,8 +14,9 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// TestEveryPassLooks for the end of the call in 65,536 elements, and so does every comparison of a sort: counted, and compared with
-// how many elements the passes of a function have. What it asks of others is asked of them alone, and added.
+// TestEveryPassLooks checks that every pass checks for cancellation once in 65,536 elements, and that sorts do so
+// by comparisons. It counts these checks and compares them with the number of elements that the passes of a
+// function visit. The checks of functions that it calls are counted by themselves, and added.
 func TestEveryPassLooks(t *testing.T) {
 	const n = 1 << 17
 	looksOf := func(do func(k *kernels.Set)) int {
@@ -37,7 +38,7 @@ func TestEveryPassLooks(t *testing.T) {
 		y[i], weights[i], ones[i], groups[i] = source.Uniform(), 1+source.Uniform(), 1, i
 		folds[i], rows[i], label[i] = i%3-1, int32(i), int32(i%2)
 	}
-	slices.Sort(y) // comparisons are few then
+	slices.Sort(y) // so that few comparisons are needed
 	sorted := func(compare func(a, b int) int) (comparisons int) {
 		slices.SortStableFunc(random.Identity(nil, n), func(a, b int) int { comparisons++; return compare(a, b) })
 		return comparisons
@@ -60,12 +61,12 @@ func TestEveryPassLooks(t *testing.T) {
 	class := &classLane{fold: &classFold{heldOut: *held}}
 	request := &LaneRequest{Probability: y, Others: y[:n/2]}
 	worker := &classSolver{slope: make([]float64, n), curvature: make([]float64, n)}
-	within := func(k *kernels.Set) { // a view in a call that ends
+	within := func(k *kernels.Set) { // creates a view within a call that can end
 		if class.fold.view, err = sparse.NewView(k, x, nil, false); err != nil {
 			t.Fatal(err)
 		}
 	}
-	looksOf(within) // the matrix knows its moments from then on
+	looksOf(within) // the first call computes the moments, which the matrix stores
 	view := looksOf(within)
 	late := append([]float64{0, 0}, y...)
 	split := 2*pieces + zeros
@@ -106,7 +107,7 @@ func TestEveryPassLooks(t *testing.T) {
 			t.Errorf("%s: %d looks, its passes make %d", name, got, c.want)
 		}
 	}
-	// All different: whatever a sort of so many does, it compares each at least once.
+	// All values differ, so a sort compares each of them at least once.
 	if got := looksOf(func(k *kernels.Set) { Distinct(k, y) }); got < paced(2*n-1) {
 		t.Errorf("Distinct: %d looks", got)
 	}

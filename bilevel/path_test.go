@@ -14,7 +14,7 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// along makes a problem of five folds and a path of ten λ's.
+// along returns a problem of five folds and a path of ten λ's.
 func along(t *testing.T, threads int) (*bilevel.Problem, [][]float64) {
 	t.Helper()
 	q := oracle.NewRandom(7).Problem(oracle.Shape{N: 60, P: 20, Density: 0.5})
@@ -27,7 +27,8 @@ func along(t *testing.T, threads int) (*bilevel.Problem, [][]float64) {
 	return p, search.Geometric(math.Log(q.AlphaMax()), math.Log(0.01), 10)
 }
 
-// TestAlongIsEvaluateInTurn: the same bits, however many threads.
+// TestAlongIsEvaluateInTurn checks that a path has the bits of evaluations one after the other, for any number of
+// threads.
 func TestAlongIsEvaluateInTurn(t *testing.T) {
 	p, path := along(t, 1)
 	var want []bilevel.Report
@@ -53,7 +54,8 @@ func TestAlongIsEvaluateInTurn(t *testing.T) {
 	}
 }
 
-// TestAlongStops where its caller does, and with ctx's error; no goroutine is left.
+// TestAlongStops checks that a path stops when its caller stops, or with the error of ctx, and leaves no goroutine
+// behind.
 func TestAlongStops(t *testing.T) {
 	before := runtime.NumGoroutine()
 	p, path := along(t, 2)
@@ -94,7 +96,7 @@ func TestAlongStops(t *testing.T) {
 	oracle.GoroutinesEnd(t, before)
 }
 
-// untilTheEnd answers at once, but where λ is 3 when the call ends.
+// untilTheEnd is a Runner that answers at once, but at λ = 3 only when the call ends.
 type untilTheEnd struct{}
 
 func (untilTheEnd) Run(ctx context.Context, requests []bilevel.LaneRequest, _ func()) ([]bilevel.LaneResult, error) {
@@ -105,7 +107,7 @@ func (untilTheEnd) Run(ctx context.Context, requests []bilevel.LaneRequest, _ fu
 	return make([]bilevel.LaneResult, len(requests)), nil
 }
 
-// TestAlongEndsLanes that are still at work when its caller stops.
+// TestAlongEndsLanes checks that lanes that are still at work when the caller stops are cancelled.
 func TestAlongEndsLanes(t *testing.T) {
 	p, err := bilevel.NewOver(t.Context(), untilTheEnd{}, bilevel.Spec{Folds: bilevel.Folds{0, 1}})
 	if err != nil {
@@ -128,7 +130,7 @@ func TestAlongEndsLanes(t *testing.T) {
 	}
 }
 
-// failing are lanes that fail at λ = 2: lane 1 first, and lane 0 once it has.
+// failing is a Runner whose lanes fail at λ = 2: lane 1 first, and lane 0 after it.
 type failing struct{ last chan struct{} }
 
 func (f failing) Run(ctx context.Context, requests []bilevel.LaneRequest, _ func()) ([]bilevel.LaneResult, error) {
@@ -143,13 +145,14 @@ func (f failing) Run(ctx context.Context, requests []bilevel.LaneRequest, _ func
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
-		case <-time.After(20 * time.Millisecond): // the error of the other is there by now
+		case <-time.After(20 * time.Millisecond): // long enough for the error of lane 1 to arrive
 			return nil, errors.New("lane 0")
 		}
 	}
 }
 
-// TestAlongTellsTheFirstError that [bilevel.Problem.Evaluate] in turn would find, whichever lane ends first.
+// TestAlongTellsTheFirstError checks that a path returns the error that successive calls of
+// [bilevel.Problem.Evaluate] would return first, whichever lane fails first.
 func TestAlongTellsTheFirstError(t *testing.T) {
 	p, err := bilevel.NewOver(t.Context(), failing{make(chan struct{})}, bilevel.Spec{Folds: bilevel.Folds{0, 1}})
 	if err != nil {

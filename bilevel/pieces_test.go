@@ -19,7 +19,8 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// TestCurvaturesAreMeansOverLanes, and there are none where a lane has none, or where none of the λ's bends the criterion by itself.
+// TestCurvaturesAreMeansOverLanes checks that the curvature is the mean over lanes, and nil if a lane has none or
+// if all diagonal entries are 0.
 func TestCurvaturesAreMeansOverLanes(t *testing.T) {
 	p := &Problem{share: 0.5}
 	for _, c := range []struct{ a, b, want []float64 }{
@@ -45,7 +46,8 @@ func TestCurvaturesAreMeansOverLanes(t *testing.T) {
 	}
 }
 
-// TestCurvatureOfAClassWithinAReach is e² to the reach times as large, and stays a number.
+// TestCurvatureOfAClassWithinAReach checks that the curvature within a reach r is bounded by e²ʳ times the
+// curvature, and stays finite.
 func TestCurvatureOfAClassWithinAReach(t *testing.T) {
 	w := &classSolver{slope: make([]float64, 2), curvature: []float64{0.25, 0.5}}
 	for reach, growth := range map[float64]float64{0: 1, 0.25: math.Exp(0.5), 3: math.Exp(6), 300: math.Exp(600), 1e9: math.Exp(600)} {
@@ -57,7 +59,8 @@ func TestCurvatureOfAClassWithinAReach(t *testing.T) {
 	}
 }
 
-// TestWhatBoundsAskOfACriterion: nothing more where its curvature does not vary or there is none.
+// TestWhatBoundsAskOfACriterion checks what error bounds require of a criterion: a bound of the curvature within a
+// reach only if the curvature varies; a criterion without curvature is blind.
 func TestWhatBoundsAskOfACriterion(t *testing.T) {
 	made := criterion.Func("made", func(_, _, _ []float64) float64 { return 0 })
 	for _, c := range []struct {
@@ -76,7 +79,8 @@ func TestWhatBoundsAskOfACriterion(t *testing.T) {
 	}
 }
 
-// TestBoxesBoundCoefficients: from 0 up they are those of a penalty that is not negative, and αmax is, too.
+// TestBoxesBoundCoefficients checks that a box from 0 to ∞ gives the results and the αmax of a non-negative
+// penalty.
 func TestBoxesBoundCoefficients(t *testing.T) {
 	q := oracle.NewRandom(21).Problem(oracle.Shape{N: 30, P: 6})
 	box, err := model.NewBox(make([]float64, 6), slices.Repeat([]float64{math.Inf(1)}, 6))
@@ -135,7 +139,8 @@ func TestBoxesBoundCoefficients(t *testing.T) {
 	}
 }
 
-// TestWhatClassesAreAsked by an evaluation: for scores, then for slopes, each class at its own strength; what is kept is what the last of them leaves.
+// TestWhatClassesAreAsked checks that an evaluation asks the classes for scores and then for slopes, each class at
+// its own strength, and that the last request to a class keeps the solution.
 func TestWhatClassesAreAsked(t *testing.T) {
 	for _, keep := range []bool{false, true} {
 		for _, valueOnly := range []bool{false, true} {
@@ -184,7 +189,8 @@ func TestWhatClassesAreAsked(t *testing.T) {
 	}
 }
 
-// TestLanesThatBreakOffKeepTheirVectors: those that take turns after it have none of them.
+// TestLanesThatBreakOffKeepTheirVectors checks that the vectors of a lane that failed are never lent to the lanes
+// that take turns after it.
 func TestLanesThatBreakOffKeepTheirVectors(t *testing.T) {
 	const n = 1 << 13
 	q := oracle.NewRandom(18).Problem(oracle.Shape{N: n, P: 1})
@@ -208,9 +214,10 @@ func TestLanesThatBreakOffKeepTheirVectors(t *testing.T) {
 	}
 }
 
-// TestColumnsAlikeInNorm are found, those that rounding puts to either side of a seventh digit among them, but not those that are 0, and few others.
+// TestColumnsAlikeInNorm checks that columns of equal norm are found, also if rounding puts their norms on either
+// side of a seventh digit; that columns of zeros are not; and that few others are.
 func TestColumnsAlikeInNorm(t *testing.T) {
-	const digit = 1 << 28 // of the bits of a number
+	const digit = 1 << 28 // in units of the last bit of a float64
 	r := oracle.NewRandom(22)
 	var values []float64
 	want := map[int32]bool{}
@@ -257,7 +264,8 @@ func TestColumnsAlikeInNorm(t *testing.T) {
 	}
 }
 
-// TestCurvaturesOfClassesEndWithTheCall, wherever it ends, and are whole if it does not.
+// TestCurvaturesOfClassesEndWithTheCall checks that a cancelled computation returns the error, wherever it is
+// cancelled, and that a completed one is whole.
 func TestCurvaturesOfClassesEndWithTheCall(t *testing.T) {
 	const n = 1 << 18
 	results := make([]LaneResult, 2)

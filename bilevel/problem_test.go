@@ -21,10 +21,10 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// oracle.Cases reads it.
+// oracle.Cases reads this flag.
 var _ = flag.Bool("long", false, "ten times as many random problems, and larger ones")
 
-// penalties are the makers of the models' penalties, by number of λ's.
+// penalties maps the names of penalties to their constructors.
 var penalties = map[string]func([]float64) (model.Penalty, error){
 	"lasso":  lasso,
 	"enet":   func(l []float64) (model.Penalty, error) { return model.ElasticNet(l[0], l[1]) },
@@ -51,7 +51,7 @@ func evaluate(t *testing.T, p *bilevel.Problem, r search.Request) bilevel.Report
 	return report
 }
 
-// lanes are the oracle's inner problems, one a fold, with their validation rows.
+// lanes returns the oracle's inner problems, one per fold, and their validation rows.
 func lanes(q *oracle.Problem, folds bilevel.Folds) (problems []*oracle.Problem, rows [][]int) {
 	for fold := range folds.Count(nil) {
 		c := q.Clone()
@@ -71,7 +71,7 @@ func lanes(q *oracle.Problem, folds bilevel.Folds) (problems []*oracle.Problem, 
 	return problems, rows
 }
 
-// outer is the oracle's criterion at λ: the mean over folds, and the gradient.
+// outer returns the oracle's criterion at λ, the mean over folds, and its gradient.
 func outer(t *testing.T, q *oracle.Problem, folds bilevel.Folds, kind string, lambda []float64) (value float64, gradient []float64) {
 	t.Helper()
 	problems, rows := lanes(q, folds)
@@ -106,7 +106,7 @@ func outer(t *testing.T, q *oracle.Problem, folds bilevel.Folds, kind string, la
 	return value, gradient
 }
 
-// draw makes a bilevel problem and a λ for a kind of penalty.
+// draw returns a random bilevel problem and a λ for a kind of penalty.
 func draw(r *oracle.Random, kind string) (q *oracle.Problem, folds bilevel.Folds, lambda []float64) {
 	q = r.Problem(oracle.Shape{N: 40 + r.Intn(20), P: 5 + r.Intn(15), Density: r.Pick(0.4, 1), Mean: r.Pick(0, 2), Correlation: r.Pick(0, 0.5)})
 	q.Intercept = r.Intn(2) == 0
@@ -116,7 +116,7 @@ func draw(r *oracle.Random, kind string) (q *oracle.Problem, folds bilevel.Folds
 	for i := range folds {
 		switch {
 		case i < k:
-			folds[i] = i // none is empty
+			folds[i] = i // so that no fold is empty
 		default:
 			folds[i] = []int{bilevel.TestOnly, bilevel.AlwaysTrain, r.Intn(k), r.Intn(k), r.Intn(k)}[r.Intn(5)]
 		}
@@ -134,8 +134,8 @@ func draw(r *oracle.Random, kind string) (q *oracle.Problem, folds bilevel.Folds
 	return q, folds, lambda
 }
 
-// TestValueAndGradientAgainstTheOracle: random folds with rows that always
-// train and rows that never do, every penalty, dense and sparse storage.
+// TestValueAndGradientAgainstTheOracle checks values and gradients for random folds, with rows that always train
+// and rows that never do, for every penalty and for dense and sparse storage.
 func TestValueAndGradientAgainstTheOracle(t *testing.T) {
 	for seed := range oracle.Cases(30) {
 		for kind, penalty := range penalties {
@@ -171,8 +171,8 @@ func TestValueAndGradientAgainstTheOracle(t *testing.T) {
 	}
 }
 
-// TestInterceptIsAnUnpenalisedColumn: an intercept gives the value and the
-// gradient of a column of ones whose strength is 0, solved by the oracle.
+// TestInterceptIsAnUnpenalisedColumn checks that an intercept gives the value and the gradient of the oracle for a
+// column of ones whose strength is 0.
 func TestInterceptIsAnUnpenalisedColumn(t *testing.T) {
 	for seed := range oracle.Cases(20) {
 		for _, kind := range []string{"lasso", "wlasso"} {
@@ -224,8 +224,8 @@ func TestInterceptIsAnUnpenalisedColumn(t *testing.T) {
 	}
 }
 
-// TestLogisticGradientAgainstDifferences: sparse logistic regression under its
-// own loss, against differences of the oracle's values.
+// TestLogisticGradientAgainstDifferences checks the gradient of sparse logistic regression with the logistic loss
+// as the criterion against differences of the oracle's values.
 func TestLogisticGradientAgainstDifferences(t *testing.T) {
 	checked := 0
 	for seed := range oracle.Cases(8) {
@@ -277,7 +277,7 @@ func TestLogisticGradientAgainstDifferences(t *testing.T) {
 			}
 			a, b := difference(1e-4), difference(5e-5)
 			if !stable || math.Abs(a-b) > 1e-7*want {
-				continue // the support changes here, or the oracle is not sure
+				continue // the support changes here, or the oracle is not certain
 			}
 			checked++
 			if !(math.Abs(got.Gradient[i]-a) <= 1e-6*math.Abs(a)+1e-7*want) {
@@ -290,7 +290,7 @@ func TestLogisticGradientAgainstDifferences(t *testing.T) {
 	}
 }
 
-// TestNullValue: the criterion of predicting the training rows' mean, or 0.
+// TestNullValue checks that the null value is the criterion of predicting the mean of the training rows, or 0.
 func TestNullValue(t *testing.T) {
 	for seed := range oracle.Cases(20) {
 		r := oracle.NewRandom(seed)
@@ -307,7 +307,7 @@ func TestNullValue(t *testing.T) {
 		if !(math.Abs(problem.NullValue()-want) <= 1e-13*want) {
 			t.Errorf("seed %d: %.15g, want %.15g", seed, problem.NullValue(), want)
 		}
-		// Above every fold's αmax it is the value, and nothing moves.
+		// Above αmax of every fold the value is the null value, and the gradient is 0.
 		got := evaluate(t, problem, search.Request{LogLambda: []float64{math.Log(q.AlphaMax()) + 3}})
 		if got.Status != outcome.Flat || !got.Flat || !got.Trusted || got.Gradient[0] != 0 || !(math.Abs(got.Value-want) <= 1e-13*want) {
 			t.Errorf("seed %d above αmax: %+v", seed, got)
@@ -315,7 +315,7 @@ func TestNullValue(t *testing.T) {
 	}
 }
 
-// TestThreadsChangeNoBit: DESIGN's promise, for cold and warm evaluations.
+// TestThreadsChangeNoBit checks that the number of threads changes no bit of cold and warm evaluations.
 func TestThreadsChangeNoBit(t *testing.T) {
 	for kind, penalty := range penalties {
 		r := oracle.NewRandom(5)
@@ -349,8 +349,7 @@ func TestThreadsChangeNoBit(t *testing.T) {
 	}
 }
 
-// TestWarmAndColdAgree: where an evaluation comes from matters no more than its
-// tolerance allows.
+// TestWarmAndColdAgree checks that results of warm and cold starts differ by no more than the tolerance allows.
 func TestWarmAndColdAgree(t *testing.T) {
 	for kind, penalty := range penalties {
 		for seed := range oracle.Cases(5) {

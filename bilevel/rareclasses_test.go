@@ -11,10 +11,9 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// Where classes are many, their cold solutions start from one another's: values and
-// slopes of the first evaluation are those of a problem that has been elsewhere, with
-// the same bits for any number of threads, and the slopes of three classes are those
-// of differences.
+// TestManyRareClasses checks problems with many classes, whose cold solves start from one another's solutions. The
+// first evaluation has the values and slopes of a problem that has been evaluated elsewhere before, with the same
+// bits for any number of threads, and the slopes of three classes agree with differences.
 func TestManyRareClasses(t *testing.T) {
 	const q, each = 30, 12
 	r := oracle.NewRandom(31)

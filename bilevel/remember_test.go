@@ -19,15 +19,15 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// rememberable is a problem that another process may go on with.
+// rememberable is a problem that another process may continue.
 type rememberable interface {
 	search.Objective
 	KeepSolutions()
 	Remember(ctx context.Context, tag byte, left []search.Memory) error
 }
 
-// rememberedKinds open small problems of every kind of lane, held at most so many at once, with what an
-// earlier one has left behind, nil where nothing is remembered.
+// rememberedKinds returns constructors of small problems, one for every kind of lane. The arguments are the most
+// lanes that are held at once, and the memories of an earlier problem (nil: nothing is remembered).
 func rememberedKinds(t *testing.T) map[string]func(atOnce int, left *[]search.Memory) (rememberable, *bilevel.Lanes, error) {
 	t.Helper()
 	k, r := fixture.Kernels(t), oracle.NewRandom(44)
@@ -47,7 +47,7 @@ func rememberedKinds(t *testing.T) map[string]func(atOnce int, left *[]search.Me
 		return func(atOnce int, left *[]search.Memory) (rememberable, *bilevel.Lanes, error) {
 			own := spec
 			own.Folds, own.AtOnce = folds, atOnce
-			own.Solver.Tol = 1e-3 // where results depend on where they begin
+			own.Solver.Tol = 1e-3 // loose, so that results depend on the start
 			if own.Risk != nil {
 				own.Folds = nil
 			}
@@ -111,8 +111,8 @@ func rememberedKinds(t *testing.T) map[string]func(atOnce int, left *[]search.Me
 	}
 }
 
-// requestsOf are evaluations at random places, with and without gradients, from where the last one
-// ended and from what was kept.
+// requestsOf returns evaluations at random places, with and without gradients, starting where the last one ended
+// and from kept solutions.
 func requestsOf(name string) (all []search.Request) {
 	at := func(l float64) []float64 {
 		switch name {
@@ -138,7 +138,7 @@ func evaluations(t *testing.T, p rememberable, requests []search.Request) (all [
 	return unkept(t, p, requests)
 }
 
-// unkept are evaluations of a problem that keeps solutions only if it has been asked to.
+// unkept evaluates requests with a problem that keeps solutions only if it has been asked to.
 func unkept(t *testing.T, p rememberable, requests []search.Request) (all []search.Evaluation) {
 	t.Helper()
 	for _, r := range requests {
@@ -151,8 +151,9 @@ func unkept(t *testing.T, p rememberable, requests []search.Request) (all []sear
 	return all
 }
 
-// TestAnotherProcessGoesOnToTheBit: whatever evaluation was the last, a problem made anew with what that
-// and those before it have left behind goes on with the same bits, whether it keeps solutions or not; but not without it, nor under another tag.
+// TestAnotherProcessGoesOnToTheBit checks that a problem made anew from the memories of all evaluations so far
+// continues with the same bits, whichever evaluation was the last and whether or not solutions are kept. Without
+// these memories, or under another tag, results differ.
 func TestAnotherProcessGoesOnToTheBit(t *testing.T) {
 	for name, open := range rememberedKinds(t) {
 		for which, evaluations := range []func(*testing.T, rememberable, []search.Request) []search.Evaluation{evaluations, unkept} {
@@ -187,18 +188,19 @@ func TestAnotherProcessGoesOnToTheBit(t *testing.T) {
 					}
 				}
 			}
-			if !differs && name != "svr" { // which always begins from nowhere
+			if !differs && name != "svr" { // it always starts cold
 				t.Errorf("%s: nothing depends on what is remembered", name)
 			}
 		}
 	}
 }
 
-// TestLanesThatTakeTurnsRememberAlike: where lanes let go of what they hold, results are those of a problem that
-// remembers, no more lanes are solved at a time than there is room for, and a call that has ended leaves its room.
+// TestLanesThatTakeTurnsRememberAlike checks that lanes that release their data between turns give the results of
+// a problem that remembers, that no more lanes are solved at a time than there is room for, and that a call that
+// has ended frees its room.
 func TestLanesThatTakeTurnsRememberAlike(t *testing.T) {
 	for name, open := range rememberedKinds(t) {
-		if name == "classes" { // they keep what they have
+		if name == "classes" { // classes keep their data
 			continue
 		}
 		requests, none := requestsOf(name), []search.Memory{}
@@ -210,7 +212,7 @@ func TestLanesThatTakeTurnsRememberAlike(t *testing.T) {
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		// Lanes refuse this one after there was room for them.
+		// Lanes refuse this request only after they have taken room.
 		bad := []bilevel.LaneRequest{{Ask: bilevel.AskSolve, LogLambda: []float64{math.NaN()}}}
 		if _, err := lanes.Run(t.Context(), bad, nil); err == nil {
 			t.Fatalf("%s: no error", name)
@@ -238,11 +240,11 @@ func TestLanesThatTakeTurnsRememberAlike(t *testing.T) {
 	}
 }
 
-// TestFromIsWhereAnEvaluationBegins: what was evaluated between makes no difference then.
+// TestFromIsWhereAnEvaluationBegins checks that an evaluation with From does not depend on evaluations in between.
 func TestFromIsWhereAnEvaluationBegins(t *testing.T) {
 	differs := 0
 	for name, open := range rememberedKinds(t) {
-		if name == "svm" { // its lanes keep nothing
+		if name == "svm" { // its lanes do not keep solutions
 			continue
 		}
 		all := requestsOf(name)
@@ -270,8 +272,8 @@ func TestFromIsWhereAnEvaluationBegins(t *testing.T) {
 	}
 }
 
-// TestMemoriesThatNoProblemLeaves are refused, cut at any byte or with a byte too many, and never read beyond
-// their end; those under another tag are passed over.
+// TestMemoriesThatNoProblemLeaves checks that invalid memories, cut at any byte or with an extra byte, are refused
+// and never read beyond their end, and that memories under another tag are ignored.
 func TestMemoriesThatNoProblemLeaves(t *testing.T) {
 	for name, open := range rememberedKinds(t) {
 		none := []search.Memory{}

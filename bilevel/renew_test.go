@@ -11,8 +11,8 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// TestAnewIsWithoutWhatWasLearnt: of a problem that remembers, an evaluation has the bits of one that a new problem has, from the same coefficients, whatever
-// columns its solvers have met on the way.
+// TestAnewIsWithoutWhatWasLearnt checks that an evaluation of a problem that remembers has the bits of an
+// evaluation of a new problem from the same coefficients, whichever columns its solvers have used before.
 func TestAnewIsWithoutWhatWasLearnt(t *testing.T) {
 	for seed := range uint64(6) {
 		q := oracle.NewRandom(950 + seed).Problem(oracle.Shape{N: 60, P: 90, Correlation: 0.7})

@@ -12,14 +12,14 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// answers is a runner whose lanes answer what is written there.
+// answers is a Runner that returns these results.
 type answers []bilevel.LaneResult
 
 func (a answers) Run(context.Context, []bilevel.LaneRequest, func()) ([]bilevel.LaneResult, error) {
 	return append([]bilevel.LaneResult(nil), a...), nil
 }
 
-// threeAnswers are numbers that are exact in sums and products.
+// threeAnswers returns results whose sums and products are exact.
 func threeAnswers() answers {
 	return answers{
 		{
@@ -61,12 +61,12 @@ func reportOf(t *testing.T, of answers, request search.Request) bilevel.Report {
 	p := over(t, of)
 	p.Curvature = true
 	report := evaluate(t, p, request)
-	report.Seconds = 0 // by the clock
+	report.Seconds = 0 // varies from run to run
 	return report
 }
 
-// TestReportIsWhatItsLanesSay: means of what counts per fold, sums of efforts, the worst of certificates,
-// worked out by hand for three lanes.
+// TestReportIsWhatItsLanesSay checks a report against a computation by hand for three lanes: means of what is
+// counted per fold, sums of effort, the worst of the certificates.
 func TestReportIsWhatItsLanesSay(t *testing.T) {
 	near := func(name string, got, want float64) {
 		t.Helper()
@@ -107,19 +107,20 @@ func TestReportIsWhatItsLanesSay(t *testing.T) {
 	if value.Value != got.Value || value.Gradient != nil || value.Curvature != nil || value.Shape != nil || value.ErrorBound != 0 || value.Work != 70 || value.SupportCertified || value.Flat {
 		t.Errorf("the value alone: %+v", value)
 	}
-	if two := reportOf(t, of[:2], search.Request{LogLambda: []float64{0, 1}, ValueOnly: true}); two.Support != 6 { // of 5 and 6
+	if two := reportOf(t, of[:2], search.Request{LogLambda: []float64{0, 1}, ValueOnly: true}); two.Support != 6 { // the mean of 5 and 6, rounded up
 		t.Errorf("support %d of two lanes", two.Support)
 	}
 	p := over(t, of)
 	null := p.Null()
 	near("null", null.Value, 3)
-	near("error of the null model", null.StandardError, math.Sqrt(14./2/3)) // of 1, 2, 6 around 3
+	near("error of the null model", null.StandardError, math.Sqrt(14./2/3)) // of the values 1, 2 and 6, whose mean is 3
 	if p.LogLambdaMax() != 3 || null.TrainLoss != 1 || !null.Trusted {
 		t.Errorf("top %g, %+v", p.LogLambdaMax(), null)
 	}
 }
 
-// TestReportIsAsGoodAsItsWorstLane: one lane that is not as the others changes what the report says of all.
+// TestReportIsAsGoodAsItsWorstLane checks that a single lane that failed, or has no certificate, changes the
+// corresponding part of the report of all lanes.
 func TestReportIsAsGoodAsItsWorstLane(t *testing.T) {
 	type verdict struct {
 		status           outcome.Status

@@ -15,8 +15,7 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// TestTestRowsAreAbsent: what stands in rows of fold −2 changes no bit of
-// values and gradients.
+// TestTestRowsAreAbsent checks that the contents of the rows of fold −2 change no bit of values and gradients.
 func TestTestRowsAreAbsent(t *testing.T) {
 	for kind, penalty := range penalties {
 		for _, dense := range []bool{true, false} {
@@ -35,7 +34,7 @@ func TestTestRowsAreAbsent(t *testing.T) {
 				other.X[i] = slices.Clone(q.X[i])
 				for j := range other.X[i] {
 					if other.X[i][j] != 0 {
-						other.X[i][j] *= 100 // where entries are stored stays
+						other.X[i][j] *= 100 // the pattern of stored entries stays the same
 					}
 				}
 				other.Y[i] *= -50
@@ -49,7 +48,7 @@ func TestTestRowsAreAbsent(t *testing.T) {
 	}
 }
 
-// TestValueOnly: the same value without a gradient.
+// TestValueOnly checks that a request without a gradient returns the same value.
 func TestValueOnly(t *testing.T) {
 	r := oracle.NewRandom(2)
 	q, folds, lambda := draw(r, "enet")
@@ -61,7 +60,7 @@ func TestValueOnly(t *testing.T) {
 	}
 }
 
-// TestToleranceOfARequest: a request's tolerance overrides the problem's.
+// TestToleranceOfARequest checks that the tolerance of a request overrides that of the problem.
 func TestToleranceOfARequest(t *testing.T) {
 	r := oracle.NewRandom(2)
 	q, folds, lambda := draw(r, "lasso")
@@ -74,7 +73,8 @@ func TestToleranceOfARequest(t *testing.T) {
 	}
 }
 
-// TestMissedTolerancesAreSaid: not converged, not trusted, but returned.
+// TestMissedTolerancesAreSaid checks that a result that misses its tolerance is returned, but as not converged and
+// not trusted.
 func TestMissedTolerancesAreSaid(t *testing.T) {
 	r := oracle.NewRandom(2)
 	q := r.Problem(oracle.Shape{N: 60, P: 50, Correlation: 0.95})

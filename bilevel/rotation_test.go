@@ -25,11 +25,12 @@ func rotated(t *testing.T, q *oracle.Problem, intercept bool) *bilevel.Rotation 
 	return r
 }
 
-// TestRotationHasTheProductsOfRows, with as many columns as rows are independent.
+// TestRotationHasTheProductsOfRows checks that the rotated rows have the inner products of the original rows, with
+// as many columns as there are independent rows.
 func TestRotationHasTheProductsOfRows(t *testing.T) {
 	const n, p = 14, 45
 	for _, intercept := range []bool{false, true} {
-		for _, scale := range []float64{1, 0x1p-520, 0x1p511} { // whose squares leave the range
+		for _, scale := range []float64{1, 0x1p-520, 0x1p511} { // the squares of the scaled entries underflow or overflow
 			t.Run(fmt.Sprint(intercept, scale), func(t *testing.T) {
 				q := oracle.NewRandom(31).Problem(oracle.Shape{N: n, P: p, Mean: 40})
 				copy(q.X[9], q.X[4])
@@ -86,7 +87,8 @@ func TestRotationHasTheProductsOfRows(t *testing.T) {
 	}
 }
 
-// TestNothingToRotate where all rows are the same, and where they are further apart than numbers are.
+// TestNothingToRotate checks that there is no rotation where all rows are equal, nor where their distances
+// overflow.
 func TestNothingToRotate(t *testing.T) {
 	q := oracle.NewRandom(5).Problem(oracle.Shape{N: 4, P: 9})
 	for i := range q.X {
@@ -104,8 +106,8 @@ func TestNothingToRotate(t *testing.T) {
 	}
 }
 
-// TestRotatedProblemIsThatOfX: the same values, slopes, supports, predictions and solutions, whatever the loss and the
-// rows that count.
+// TestRotatedProblemIsThatOfX checks that a rotated problem has the values, slopes, supports, predictions and
+// solutions of the original, for several losses and selections of rows.
 func TestRotatedProblemIsThatOfX(t *testing.T) {
 	k, random := fixture.Kernels(t), oracle.NewRandom(12)
 	for name, l := range map[string]loss.Loss{"squared": loss.Squared{}, "logistic": loss.Logistic{}, "poisson": loss.Poisson{}} {
@@ -124,7 +126,7 @@ func TestRotatedProblemIsThatOfX(t *testing.T) {
 						}
 					}
 					for i := range q.X {
-						q.X[i][17] = 1.5 // a column that does not vary
+						q.X[i][17] = 1.5 // a constant column
 						if !intercept {
 							q.X[i][17] = 0
 						}
@@ -204,7 +206,7 @@ func TestRotatedProblemIsThatOfX(t *testing.T) {
 	}
 }
 
-// whole returns coefficients with zeros off the support.
+// whole returns a dense vector of coefficients, with zeros outside the support.
 func whole(s *bilevel.Solution, p int) []float64 {
 	beta := make([]float64, p)
 	for k, j := range s.Support {

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// TestTasksAreShared: each is done once, in their order by one goroutine, until one of them fails, which ends those under way.
+// TestTasksAreShared checks that each task is done once, and in order if there is one goroutine, until one fails,
+// which stops those under way.
 func TestTasksAreShared(t *testing.T) {
 	failed := errors.New("failed")
 	for _, goroutines := range []int{1, 2, 5} {
@@ -56,7 +57,8 @@ func TestTasksAreShared(t *testing.T) {
 	}
 }
 
-// TestTheFirstErrorIsTold: of tasks that fail at the same time the first, and each stops the others.
+// TestTheFirstErrorIsTold checks that of tasks that fail at the same time the error of the first is returned, and
+// that a failing task stops the others.
 func TestTheFirstErrorIsTold(t *testing.T) {
 	first, second := errors.New("first"), errors.New("second")
 	ctx, stop := context.WithCancel(t.Context())
@@ -71,8 +73,8 @@ func TestTheFirstErrorIsTold(t *testing.T) {
 	}
 }
 
-// TestErrorsAreToldInOrder: a task that fails waits for those before it, which are not stopped, and what they
-// fail by is told.
+// TestErrorsAreToldInOrder checks that a failing task does not stop the tasks before it but waits for them, and
+// that their error is returned.
 func TestErrorsAreToldInOrder(t *testing.T) {
 	first, second := errors.New("first"), errors.New("second")
 	ctx, stop := context.WithCancel(t.Context())
@@ -85,7 +87,7 @@ func TestErrorsAreToldInOrder(t *testing.T) {
 			select {
 			case <-ctx.Done():
 				return ctx.Err()
-			case <-time.After(20 * time.Millisecond): // the error of the other is there by now
+			case <-time.After(20 * time.Millisecond): // long enough for the error of the other task to arrive
 				return first
 			}
 		},

@@ -13,9 +13,8 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// TestKFold: the permutation is a Fisher–Yates shuffle by SplitMix64, computed
-// here from the oracle's stream, whose outputs are checked against published
-// ones; every fold is as large as the others, or one larger.
+// TestKFold checks that the permutation is a Fisher–Yates shuffle by SplitMix64, computed here from the oracle's
+// stream, whose outputs are checked against published ones, and that fold sizes differ by at most one.
 func TestKFold(t *testing.T) {
 	for _, c := range []struct {
 		n, k int
@@ -27,7 +26,7 @@ func TestKFold(t *testing.T) {
 		}
 		stream := oracle.NewRandom(c.seed)
 		for i := c.n - 1; i > 0; i-- {
-			// ⌊u·(i+1)/2⁶⁴⌋ in two halves.
+			// ⌊u·(i+1)/2⁶⁴⌋, computed in two halves.
 			u, m := stream.Uint64(), uint64(i+1)
 			j := int((u>>32*m + (u&0xffffffff)*m>>32) >> 32)
 			at[i], at[j] = at[j], at[i]
@@ -51,7 +50,7 @@ func TestKFold(t *testing.T) {
 			t.Errorf("n %d, k %d: sizes %v", c.n, c.k, size)
 		}
 	}
-	// Written down once, so that a change of the stream shows.
+	// A fixed result, which reveals any change of the random stream.
 	if folds, err := bilevel.KFold(nil, 10, 5, true, 0); err != nil || fmt.Sprint(folds) != wantFolds {
 		t.Errorf("10 rows in 5 folds, seed 0: %v, want %s", folds, wantFolds)
 	}
@@ -85,8 +84,8 @@ func TestHoldOut(t *testing.T) {
 	}
 }
 
-// TestFoldsAreChecked: impossible assignments are refused, with the row where
-// one is at fault.
+// TestFoldsAreChecked checks that impossible assignments are refused, and that the error names the row if one is
+// to blame.
 func TestFoldsAreChecked(t *testing.T) {
 	for _, c := range [][2]int{{10, 1}, {10, 0}, {10, -3}, {10, 11}, {1, 2}, {0, 2}} {
 		if _, err := bilevel.KFold(nil, c[0], c[1], true, 0); outcome.KindOf(err) != outcome.BadParameter {

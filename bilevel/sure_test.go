@@ -14,8 +14,8 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// The gradients of SURE, AIC and BIC agree with central differences, and the
-// degrees of freedom behind them with the size of the support.
+// TestInformationCriteria checks that the gradients of SURE, AIC and BIC agree with central differences, and that
+// the degrees of freedom agree with the size of the support.
 func TestInformationCriteria(t *testing.T) {
 	x, y, err := sparse.OpenSVMLight(context.Background(), "../internal/embedded/diabetes.svm.gz", sparse.ReadOptions{})
 	if err != nil {
@@ -66,7 +66,7 @@ func TestInformationCriteria(t *testing.T) {
 				}
 			}
 			if kind == "lasso" && name == "aic" {
-				// Of the 8 columns in this support each is about one degree of freedom.
+				// The support has 8 columns, each of about one degree of freedom.
 				rss := report.Value
 				fitted, err := bilevel.New(k, sparse.Compact(x), y, bilevel.Spec{
 					Risk: &bilevel.Risk{Information: bilevel.Information{Fit: 1 / (sigma * sigma)}, Sigma: sigma, Seed: 42}, Penalty: penalty, Intercept: true, Solver: cd.Options{Tol: 1e-13},

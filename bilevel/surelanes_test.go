@@ -14,7 +14,8 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// riskCase is a problem under SURE, and the same for an oracle: of y, and of y + εδ.
+// riskCase is a problem under SURE, and the two corresponding problems for the oracle: with targets y, and with y
+// + εδ.
 type riskCase struct {
 	spec        Spec
 	q, moved    *oracle.Problem
@@ -101,8 +102,8 @@ func (c *riskCase) exact() (value float64, gradient []float64, freedom float64, 
 	return value, gradient, freedom, ok1 && ok2
 }
 
-// TestRiskAgainstTheOracle: values and gradients of SURE, AIC and BIC are those of dense
-// solves of both problems, with one λ, two and one for each column, by every method.
+// TestRiskAgainstTheOracle checks values and gradients of SURE, AIC and BIC against dense solves of both problems,
+// with one λ, two λ's and one for each column, by every method.
 func TestRiskAgainstTheOracle(t *testing.T) {
 	compared := map[int]int{}
 	for seed := range oracle.Cases(60) {
@@ -135,7 +136,7 @@ func TestRiskAgainstTheOracle(t *testing.T) {
 				t.Fatal(err)
 			}
 			if method == nil && !got.SupportCertified {
-				continue // a knot may be near
+				continue // a knot may be close
 			}
 			compared[len(methods)]++
 			if method == nil && got.Status != outcome.Converged || !(math.Abs(got.Value-value) <= near*(math.Abs(value)+largest)) {
@@ -156,8 +157,8 @@ func TestRiskAgainstTheOracle(t *testing.T) {
 	}
 }
 
-// TestRiskBounds: at a loose tolerance the degrees of freedom are within ‖δ‖(√(2n·gap₁) +
-// √(2n·gap₂))/ε of the exact ones, and where the supports are right the gradient within its bound.
+// TestRiskBounds checks that at a loose tolerance the degrees of freedom are within ‖δ‖(√(2n·gap₁) + √(2n·gap₂))/ε
+// of the exact ones, and that the gradient is within its bound if the supports are right.
 func TestRiskBounds(t *testing.T) {
 	bounded, loose := 0, 0
 	for seed := range oracle.Cases(60) {
@@ -214,7 +215,7 @@ func TestRiskBounds(t *testing.T) {
 	}
 }
 
-// TestNullValueOfARisk: it is the criterion where no column is used.
+// TestNullValueOfARisk checks that the null value is the criterion of a model without columns.
 func TestNullValueOfARisk(t *testing.T) {
 	for seed := range oracle.Cases(20) {
 		c := drawRisk(seed)

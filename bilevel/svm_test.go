@@ -16,7 +16,7 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// twoClasses is an oracle's problem with the signs of its target.
+// twoClasses returns a random problem of the oracle whose target is replaced by its signs.
 func twoClasses(seed uint64, n, p int) *oracle.Problem {
 	q := oracle.NewRandom(seed).Problem(oracle.Shape{N: n, P: p, Density: 0.5, Active: 3})
 	for i, v := range q.Y {
@@ -25,8 +25,8 @@ func twoClasses(seed uint64, n, p int) *oracle.Problem {
 	return q
 }
 
-// The slope of the SVM's criterion is that of its values; it is flat where no
-// sample is at C; the null value is that of w = 0.
+// TestSVMGradientAgainstDifferences checks that the slope of the SVM's criterion agrees with differences of its
+// values, that it is flat where no sample is at C, and that the null value is that of w = 0.
 func TestSVMGradientAgainstDifferences(t *testing.T) {
 	k := fixture.Kernels(t)
 	for seed := range oracle.Cases(8) {
@@ -53,7 +53,8 @@ func TestSVMGradientAgainstDifferences(t *testing.T) {
 	}
 }
 
-// Derivatives of the iterates, run to the end, are that of the solution.
+// TestIteratedGradientsAgreeWithImplicitOnes checks that derivatives of iterates that are run to convergence agree
+// with those of the solution.
 func TestIteratedGradientsAgreeWithImplicitOnes(t *testing.T) {
 	k := fixture.Kernels(t)
 	q := oracle.NewRandom(3).Problem(oracle.Shape{N: 50, P: 12, Density: 0.6, Active: 4})

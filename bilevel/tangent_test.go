@@ -14,9 +14,10 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// After a gradient the next solve begins where that leads: it takes fewer passes than after
-// a value alone, and ends at the same value. So for a loss with one λ, and for classes. With many rows for every column
-// a solve begins at the last solution, which is certified already, as it does after a value.
+// TestSolvesBeginWhereGradientsLead checks that a solve after a gradient starts from the extrapolated solution: it
+// takes fewer passes than after a value alone, and ends at the same value, for a loss with one λ and for classes.
+// With many rows per column a solve starts from the last solution, as it does after a value, because that solution
+// is certified already.
 func TestSolvesBeginWhereGradientsLead(t *testing.T) {
 	labels, few, many := classes(oracle.NewRandom(91), 300, 12, 0.6), classes(oracle.NewRandom(93), 300, 40, 0.6), classes(oracle.NewRandom(91), 300, 12, 0.6)
 	for _, q := range []*oracle.Problem{few, many} {
@@ -83,8 +84,8 @@ func TestSolvesBeginWhereGradientsLead(t *testing.T) {
 	}
 }
 
-// TestMeanBeforeIsWhatIsKnownBeforehand: what was kept nearest to λ before anything was there, moved along its gradient; nothing
-// where that is far.
+// TestMeanBeforeIsWhatIsKnownBeforehand checks that MeanBefore returns the solution kept nearest to λ before λ was
+// evaluated, extrapolated along its gradient, and nothing if that solution is too far away.
 func TestMeanBeforeIsWhatIsKnownBeforehand(t *testing.T) {
 	q := classes(oracle.NewRandom(92), 300, 12, 0.6)
 	for i, label := range q.Y {

@@ -7,8 +7,9 @@ import (
 	"github.com/seed-45b9a24c/pare/cd"
 )
 
-// TestTolerancesOfSystems: a tenth of the root of the gap and 1e-3 at most, three times that where a slope to step by is
-// asked for; from 1e-9 on a hundredth of the root, and solutions are polished; no gap stands for 1e-6, and above that a search asks for less than an answer.
+// TestTolerancesOfSystems checks the tolerances of linear systems. A system is solved to a tenth of the root of
+// the gap, at most 1e-3; for a rough slope, to three times that. For gaps up to 1e-9 it is a hundredth of the
+// root, and solutions are polished. A gap of 0 stands for 1e-6; gaps above 1e-6 count as loose.
 func TestTolerancesOfSystems(t *testing.T) {
 	for _, c := range []struct {
 		gap, want       float64
@@ -46,7 +47,8 @@ func TestTolerancesOfSystems(t *testing.T) {
 	}
 }
 
-// TestPredictionsAreSolvedTo the tolerance of the spec where that is above 1e-6, and from where their λ was kept.
+// TestPredictionsAreSolvedTo checks that predictions are solved to the tolerance of the spec, at least 1e-6, and
+// start from the solution kept at their λ.
 func TestPredictionsAreSolvedTo(t *testing.T) {
 	kept := points{{1}, {2, 3}}
 	for tol, want := range map[float64]float64{0: 1e-6, 1e-9: 1e-6, 1e-3: 1e-3} {
@@ -61,7 +63,7 @@ func TestPredictionsAreSolvedTo(t *testing.T) {
 	}
 }
 
-// TestPointsAreNumbered from 1, in the order that they were added, each once.
+// TestPointsAreNumbered checks that points are numbered from 1 in the order in which they are first added.
 func TestPointsAreNumbered(t *testing.T) {
 	var p points
 	for i, at := range [][]float64{{1}, {2}, {1, 2}, {2}, {1}} {

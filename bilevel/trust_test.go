@@ -15,9 +15,9 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// What the theorem does not cover is said: λ on a kink, columns of the support
-// that depend on others at its edge; copies of a column are covered, because a
-// shared coefficient is differentiable; and a regular point is certified.
+// TestGradientsSayWhatTheyAreWorth checks the status of cases that the theorem does not cover: λ on a kink, and
+// columns of the support that depend on others at its edge. Copies of a column are covered, because their shared
+// coefficient is differentiable, and a regular point is certified.
 func TestGradientsSayWhatTheyAreWorth(t *testing.T) {
 	k := fixture.Kernels(t)
 	const train, all, p = 8, 12, 4
@@ -53,19 +53,19 @@ func TestGradientsSayWhatTheyAreWorth(t *testing.T) {
 	if r := evaluate(columns, []float64{kernels.Log(0.3)}, lasso); r.Status != outcome.Converged || !r.SupportCertified || !r.Trusted {
 		t.Errorf("a regular point: %s, certified %v", r.Status, r.SupportCertified)
 	}
-	// The correlation of column 2 is 2·1/8: it is about to enter.
+	// The correlation of column 2 is 2·1/8, so it is about to enter.
 	if r := evaluate(columns, []float64{kernels.Log(0.25)}, lasso); r.Status != outcome.NotDifferentiable || r.SupportCertified {
 		t.Errorf("on a kink: %s, certified %v", r.Status, r.SupportCertified)
 	}
-	// A copy of column 0 on the training rows, other values in validation.
+	// A copy of column 0 on the training rows, with other values on the validation rows.
 	copied := append([]float64(nil), columns...)
 	copied = append(copied, columns[:all]...)
 	copied[p*all+train] += 5
 	if r := evaluate(copied, []float64{kernels.Log(0.3)}, lasso); r.Status != outcome.Converged || !r.SupportCertified {
 		t.Errorf("a copied column: %s, certified %v", r.Status, r.SupportCertified)
 	}
-	// Column 4 is the mean of columns 0 and 1: at the strength where both are in
-	// it is on the edge, and the three depend on each other.
+	// Column 4 is the mean of columns 0 and 1: where both are in the support column 4 is on its edge, and the three
+	// are linearly dependent.
 	mixed := append([]float64(nil), columns...)
 	for i := range all {
 		mixed = append(mixed, 0.5*(columns[i]+columns[all+i]))

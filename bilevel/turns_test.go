@@ -14,10 +14,10 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// TestLanesThatTakeTurnsShareVectors: where one lane works at a time, the next has the vectors over the rows of the last, until the
-// call ends; otherwise each has its own.
+// TestLanesThatTakeTurnsShareVectors checks that where one lane works at a time, the next lane reuses the row
+// vectors of the last one, until the call ends; otherwise each lane has its own.
 func TestLanesThatTakeTurnsShareVectors(t *testing.T) {
-	const n = 1 << 13 // more than are lent from a block
+	const n = 1 << 13 // too long to be lent from a block
 	q := oracle.NewRandom(18).Problem(oracle.Shape{N: n, P: 2})
 	x := fixture.Matrix(t, q, true)
 	for _, atOnce := range []int{0, 1, 2} {
@@ -46,7 +46,7 @@ func TestLanesThatTakeTurnsShareVectors(t *testing.T) {
 		if err := solve(-3, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15); err != nil {
 			t.Fatal(err)
 		}
-		// A lane has seven at a time, and whose are lent first changes.
+		// A lane uses seven vectors at a time, and the order in which they are lent varies.
 		if different := distinct(weights); atOnce == 1 && different > 7 || atOnce != 1 && different != 16 {
 			t.Errorf("%d at once: vectors of %d of sixteen lanes", atOnce, different)
 		}
@@ -79,7 +79,8 @@ func distinct(all []*float64) int {
 	return len(seen)
 }
 
-// TestLanesThatHaveLetGo answer for what they have kept without being made anew, wait for room, and leave theirs.
+// TestLanesThatHaveLetGo checks lanes that have released their data: they return kept solutions without being
+// rebuilt, wait for room when they must be rebuilt, and free that room afterwards.
 func TestLanesThatHaveLetGo(t *testing.T) {
 	q := oracle.NewRandom(19).Problem(oracle.Shape{N: 20, P: 4})
 	lanes, err := NewLanes(fixture.Kernels(t), fixture.Matrix(t, q, true), q.Y, Spec{Folds: slices.Repeat(Folds{0, 1}, 10), Penalty: lassoOf, AtOnce: 1})
@@ -115,7 +116,7 @@ func TestLanesThatHaveLetGo(t *testing.T) {
 		t.Errorf("asked again: %v, %v", again.State, err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
-	lanes.room <- struct{}{} // somebody else's
+	lanes.room <- struct{}{} // taken by another call
 	stop()
 	if _, err := ask(ctx, LaneRequest{Ask: AskState}); !errors.Is(err, context.Canceled) {
 		t.Errorf("without room: %v", err)
@@ -127,8 +128,8 @@ func TestLanesThatHaveLetGo(t *testing.T) {
 	}
 }
 
-// TestSharedWorkIsThatOfOneAnswer: what threads may share of a solve and of a gradient is a part of its work, however much there was before, and
-// the same with one thread.
+// TestSharedWorkIsThatOfOneAnswer checks that the work that threads can share in a solve and in a gradient is at
+// most the work of that answer, whatever was done before, and is the same with one thread.
 func TestSharedWorkIsThatOfOneAnswer(t *testing.T) {
 	q := oracle.NewRandom(20).Problem(oracle.Shape{N: 400, P: 600})
 	var alone []float64

@@ -12,14 +12,15 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// statuses are all there are.
+// statuses lists all statuses.
 var statuses = []outcome.Status{
 	outcome.Converged, outcome.Stationary, outcome.NotConverged, outcome.SupportUncertified, outcome.NotDifferentiable,
 	outcome.NotUnique, outcome.Flat, outcome.Failed, outcome.Cancelled,
 }
 
-// TestProofsOfSupports: only gradients that may be right are proved or doubted; a proof holds for one that has converged, and
-// where a column is about to enter and there is none the solution has no derivative, or is not unique.
+// TestProofsOfSupports checks that a certificate is sought only for gradients that may be right, that it certifies
+// only a gradient that has converged, and that without it a column that is about to enter makes the solution not
+// differentiable, or not unique if columns are dependent.
 func TestProofsOfSupports(t *testing.T) {
 	for _, status := range statuses {
 		for _, c := range []implicit.Certificate{
@@ -58,8 +59,9 @@ func TestProofsOfSupports(t *testing.T) {
 	}
 }
 
-// TestStatusesOfReports: the first of several that is not converged is kept, stationary only while there is no other, one to step
-// by only while all others can be, and a report is trusted where its gradient may be stepped by.
+// TestStatusesOfReports checks how statuses of lanes combine: the first that is not converged is kept, but
+// Stationary gives way to any worse status, and SupportUncertified to any that is worse than itself. A report is
+// trusted if its gradient may be used for a step.
 func TestStatusesOfReports(t *testing.T) {
 	for _, first := range statuses {
 		for _, second := range statuses {
@@ -105,8 +107,9 @@ func TestStatusesOfReports(t *testing.T) {
 	}
 }
 
-// TestDownhill: a common shift of the λ's falls to the side below where the slopes there have a positive sum, to that above
-// where theirs is negative, to the steeper of both, and else to none.
+// TestDownhill checks the choice of a side for a common shift of all λ's: the side below if the sum of the slopes
+// there is positive, the side above if the sum there is negative, the steeper of the two if both hold, and else
+// none.
 func TestDownhill(t *testing.T) {
 	none := []float64{0, 0}
 	for _, c := range []struct{ below, above, want []float64 }{
@@ -118,9 +121,9 @@ func TestDownhill(t *testing.T) {
 		{[]float64{-0.5, 0}, []float64{0.5, 0}, none},
 		{[]float64{1, -1}, []float64{1, -1}, none},
 		{[]float64{1, -1}, []float64{-1, 0.5}, []float64{-1, 0.5}},
-		{[]float64{2, 1}, []float64{-1, -1}, []float64{2, 1}},   // 3 below, 2 above
-		{[]float64{1, 1}, []float64{-2, -1}, []float64{-2, -1}}, // the other way round
-		{[]float64{1, 1}, []float64{-1, -1}, []float64{1, 1}},   // as steep
+		{[]float64{2, 1}, []float64{-1, -1}, []float64{2, 1}},   // sums: 3 below, −2 above
+		{[]float64{1, 1}, []float64{-2, -1}, []float64{-2, -1}}, // sums: 2 below, −3 above
+		{[]float64{1, 1}, []float64{-1, -1}, []float64{1, 1}},   // equally steep
 		{[]float64{-0.25, 0}, []float64{0.25, 0}, none},
 		{[]float64{0.25, 0}, []float64{0.5, 0}, []float64{0.25, 0}},
 	} {
@@ -130,13 +133,13 @@ func TestDownhill(t *testing.T) {
 	}
 }
 
-// knots answers with a status and the gradient λ, and notes what it is asked.
+// knots is a problem that answers with a status and the gradient λ, and records its requests.
 type knots struct {
 	status func(at float64) outcome.Status
 	fails  func(at float64) error
 	value  float64
 	asked  []search.Request
-	lost   error // of what is left behind
+	lost   error // error of leftBy
 }
 
 func (k *knots) Evaluate(_ context.Context, r search.Request) (report Report, err error) {
@@ -152,8 +155,8 @@ func (k *knots) leftBy(context.Context, []float64) (search.Memory, error) {
 	return search.Memory{Last: []byte{1}}, k.lost
 }
 
-// TestSidesOfAKnot: slopes are taken 1e-7 to either side of all λ's, as sharp as can be, and only where a gradient was asked for
-// that does not exist; both sides must have one.
+// TestSidesOfAKnot checks that one-sided slopes are taken 1e-7 to either side in all λ's at the tightest
+// tolerance, only if a gradient was asked for and does not exist, and that both sides must have one.
 func TestSidesOfAKnot(t *testing.T) {
 	failed := errors.New("no slope")
 	at := []float64{1, -2}

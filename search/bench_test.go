@@ -8,14 +8,14 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// BenchmarkScan is a search over one λ of a parabola, which takes next to no time itself.
-// evaluations/op are those of a search.
+// BenchmarkScan measures a search over one λ of a parabola, whose evaluation takes almost no time. evaluations/op
+// is the number of evaluations per search.
 func BenchmarkScan(b *testing.B) {
 	options := search.ScanOptions{Null: search.Evaluation{Value: 4}, Free: 1e9}
 	measure(b, func() (*search.Result, error) { return search.Scan(context.Background(), valley{}, options) })
 }
 
-// BenchmarkTrustRegion is a search over r λ's, in the way of [BenchmarkScan].
+// BenchmarkTrustRegion measures a search over r λ's in the same way as [BenchmarkScan].
 func BenchmarkTrustRegion(b *testing.B) {
 	start, box := []float64{-4, -3}, search.Box{Lower: []float64{-9, -9}, Upper: []float64{0, 4}}
 	for _, r := range []int{1, 2} {

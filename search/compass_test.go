@@ -7,7 +7,8 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// stairs falls towards (−3, −7) by jumps, and rises between them: its slopes point away from there.
+// stairs decreases towards (−3, −7) in jumps and increases between them, so that its slopes point away from the
+// minimum.
 func stairs(x []float64) (float64, []float64) {
 	saw := func(d float64) float64 {
 		return math.Ceil(4*math.Abs(d))/4 - 0.9*(math.Ceil(4*math.Abs(d))/4-math.Abs(d))
@@ -15,7 +16,8 @@ func stairs(x []float64) (float64, []float64) {
 	return 5 + saw(x[0]+3) + saw(x[1]+7), []float64{1, 1}
 }
 
-// TestCompassNeedsNoSlopes: it comes within its last step of the least value of a criterion that jumps, within the box, and asks for no slopes.
+// TestCompassNeedsNoSlopes checks that the compass search comes within its last step of the minimum of a criterion
+// that jumps, stays in the box, and requests no slopes.
 func TestCompassNeedsNoSlopes(t *testing.T) {
 	for _, from := range [][]float64{{-5, -5}, {-3, -7}, {2, -11.3}, {-9, -0.4}} {
 		f := &analytic{f: stairs}
@@ -43,7 +45,8 @@ func TestCompassNeedsNoSlopes(t *testing.T) {
 	}
 }
 
-// TestCompassEnds where evaluations run out, and at its start where no other value is a number.
+// TestCompassEnds checks that the search ends when its evaluations are used up, and returns the start if no other
+// value is a number.
 func TestCompassEnds(t *testing.T) {
 	box := Box{Lower: []float64{-10, -10}, Upper: []float64{3, 3}}
 	start := Evaluation{LogLambda: []float64{0, 0}, Value: 20}

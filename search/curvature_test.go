@@ -13,7 +13,7 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// rosenbrock is the curved valley, scaled to λ, with its least value 1 at (−1, −1).
+// rosenbrock is Rosenbrock's curved valley, scaled to λ, with the minimum 1 at (−1, −1).
 func rosenbrock(x []float64) (float64, []float64) {
 	u, v := x[0]+2, x[1]+2
 	a, b := 1-u, v-u*u
@@ -36,7 +36,7 @@ func TestCurvedValley(t *testing.T) {
 	}
 }
 
-// TestCorners: two coordinates that end in a corner of the objective.
+// TestCorners checks two coordinates whose minimum is a corner of the objective.
 func TestCorners(t *testing.T) {
 	for seed := range uint64(20) {
 		random := oracle.NewRandom(seed)
@@ -56,9 +56,9 @@ func TestCorners(t *testing.T) {
 	}
 }
 
-// TestGivenCurvature: with the objective's own matrix in place of BFGS, an
-// ill-conditioned quadratic takes as many steps as its radius asks for, and a
-// least-squares problem that is not quadratic a few.
+// TestGivenCurvature checks that with the objective's own curvature in place of BFGS an ill-conditioned quadratic
+// needs only the steps that the trust radius requires, and a least-squares problem that is not quadratic a few
+// more.
 func TestGivenCurvature(t *testing.T) {
 	const dim = 12
 	random := oracle.NewRandom(5)
@@ -69,7 +69,7 @@ func TestGivenCurvature(t *testing.T) {
 			q[i][j] = random.Normal() * math.Pow(10, -float64(j)/6)
 		}
 	}
-	// Residuals a·x + 0.05·(a·x)² − b, with the truth at −2.
+	// Residuals a·x + 0.05·(a·x)² − b, whose solution is −2 in every coordinate.
 	truth := slices.Repeat([]float64{-2}, dim)
 	model := func(x []float64) (z, slope []float64) {
 		for _, row := range q {
@@ -120,8 +120,8 @@ func TestGivenCurvature(t *testing.T) {
 	}
 }
 
-// TestCurvatureTooSmall: knots bend an objective more than its own matrix says. The
-// last step tells.
+// TestCurvatureTooSmall checks an objective that knots bend more than its curvature matrix says; the change of the
+// slopes over the last step corrects the matrix.
 func TestCurvatureTooSmall(t *testing.T) {
 	const dim = 10
 	random := oracle.NewRandom(7)
@@ -144,8 +144,8 @@ func TestCurvatureTooSmall(t *testing.T) {
 	}
 }
 
-// TestManyCoordinates: a hundred thousand, half of them at the border; values fall
-// at every iterate, and memory is that of a few vectors.
+// TestManyCoordinates checks a hundred thousand coordinates, half of which end at the border: values decrease at
+// every iterate, and the memory is that of a few vectors.
 func TestManyCoordinates(t *testing.T) {
 	oracle.Once(t)
 	const dim = 100_000
@@ -190,7 +190,8 @@ func TestManyCoordinates(t *testing.T) {
 	}
 }
 
-// TestProx: the minimum of the sum, and the sum is what best means.
+// TestProx checks that the search finds the minimum of the sum of objective and prox term, and that the best point
+// is chosen by this sum.
 func TestProx(t *testing.T) {
 	f := &analytic{f: bowl([]float64{-6, 2}, []float64{1, 0.5})}
 	r, err := LBFGS(context.Background(), f, []float64{-2, -2}, cube(2, -12, 4), LBFGSOptions{Prox: 0.5})
@@ -214,8 +215,7 @@ func TestProx(t *testing.T) {
 	}
 }
 
-// TestJudgeOfAFlatStart: where the budget ends before there is an iterate to judge, the start
-// is returned.
+// TestJudgeOfAFlatStart checks that the start is returned if the budget ends before there is an iterate to judge.
 func TestJudgeOfAFlatStart(t *testing.T) {
 	constant := func(x []float64) (float64, []float64) { return 2, make([]float64, len(x)) }
 	for _, budget := range []int{1, 2, 20} {
@@ -230,8 +230,8 @@ func TestJudgeOfAFlatStart(t *testing.T) {
 	}
 }
 
-// TestJudge: the search ends when the third split has had enough, and returns the
-// iterate it liked best, known to the final tolerance.
+// TestJudge checks that the search ends when the judge's criterion stops improving, and returns the iterate that
+// the judge rated best, evaluated at the final tolerance.
 func TestJudge(t *testing.T) {
 	for _, schedule := range []Schedule{Exact, Approx, Auto} {
 		for budget := 2; budget < 20; budget++ {
@@ -276,8 +276,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestTwoValleys: a step over a hump, on whose far side the slope leads on, does
-// not lose the valley it came from.
+// TestTwoValleys checks that a step over a hump, to a point whose slope leads further away, does not lose the
+// valley from which it came.
 func TestTwoValleys(t *testing.T) {
 	for seed := range uint64(60) {
 		random := oracle.NewRandom(seed)
@@ -294,7 +294,7 @@ func TestTwoValleys(t *testing.T) {
 			}
 			if x := r.Best.LogLambda[0]; r.Status != outcome.Box {
 				_, gradient := f.f([]float64{x})
-				// A local minimum to 1e-6 of the value: slope² / 2 curvature.
+				// A local minimum to 1e-6 of the value, estimated by slope²/(2·curvature).
 				if loss := gradient[0] * gradient[0] / (2 * depth * wave * wave); loss > 4e-6*r.Best.Value {
 					t.Errorf("seed %d from %g: %s at %g with slope %g after %d", seed, start, r.Status, x, gradient[0], len(f.seen))
 				}
@@ -306,8 +306,8 @@ func TestTwoValleys(t *testing.T) {
 	}
 }
 
-// TestUnresolvedSteps: an objective that answers a short step with the solution of
-// the point before gives the same value again; there is no more to learn.
+// TestUnresolvedSteps checks that the search ends if the objective answers a short step with the solution of the
+// previous point, and hence the same value.
 func TestUnresolvedSteps(t *testing.T) {
 	solved := math.Inf(1)
 	f := &analytic{f: func(x []float64) (float64, []float64) {
@@ -323,7 +323,8 @@ func TestUnresolvedSteps(t *testing.T) {
 	}
 }
 
-// A trust region from an evaluation that is good enough does not make it again, and returns it where nothing is better.
+// TestTrustRegionFromAnEvaluation checks that a trust region that starts from an evaluation of sufficient
+// tolerance does not repeat it, and returns it if no point is better.
 func TestTrustRegionFromAnEvaluation(t *testing.T) {
 	f := &analytic{f: func(x []float64) (float64, []float64) {
 		return 1 + (x[0]+3)*(x[0]+3) + (x[1]+1)*(x[1]+1), []float64{2 * (x[0] + 3), 2 * (x[1] + 1)}

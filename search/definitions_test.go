@@ -10,7 +10,7 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// places are where an objective was asked, times a number.
+// places returns the points at which an objective was evaluated, times a number.
 func places(a *analytic, times float64) (all [][]float64) {
 	for _, r := range a.seen {
 		x := slices.Clone(r.LogLambda)
@@ -37,7 +37,7 @@ func sameTrail(t *testing.T, name string, got, want [][]float64, tol float64) {
 	}
 }
 
-// landscapes are objectives of two coordinates with a bent valley, a corner, teeth and several basins.
+// landscapes are objectives of two coordinates: with a curved valley, a corner, teeth, and several basins.
 var landscapes = map[string]func(x []float64) (float64, []float64){
 	"bowl":   bowl([]float64{-3, -5}, []float64{0.3, 2}),
 	"valley": rosenbrock,
@@ -55,8 +55,9 @@ var landscapes = map[string]func(x []float64) (float64, []float64){
 	},
 }
 
-// TestSearchesDoNotDependOnUnits: an objective times a power of two is asked at the same points, to the last bit, and a method that
-// goes by slopes finds the mirror image of the points in the mirror image of the objective. (Adam divides by a length of its own.)
+// TestSearchesDoNotDependOnUnits checks that scaling the objective by a power of two changes no bit of the points
+// evaluated, and that a method that uses slopes visits mirrored points if the objective is mirrored. (Adam is
+// excluded: it divides by a length with a fixed unit.)
 func TestSearchesDoNotDependOnUnits(t *testing.T) {
 	for name, f := range landscapes {
 		for _, curved := range []bool{false, true} {
@@ -108,8 +109,9 @@ func TestSearchesDoNotDependOnUnits(t *testing.T) {
 	}
 }
 
-// TestScansDoNotDependOnUnits: values and standard errors times one power of two and work times another leave a scan as it is, and so
-// does a path that goes up a mirror image, whatever the options, and from an earlier scan, too.
+// TestScansDoNotDependOnUnits checks that scaling values and standard errors by one power of two and work by
+// another changes nothing in a scan, and that a scan upwards visits the mirror image of a scan downwards, for all
+// kinds of options and also after an earlier scan.
 func TestScansDoNotDependOnUnits(t *testing.T) {
 	const several = 60
 	statuses := map[outcome.Status]int{}
@@ -187,8 +189,8 @@ func TestScansDoNotDependOnUnits(t *testing.T) {
 	}
 }
 
-// TestDescentByTheBook writes both methods of gradient descent out: that of the paper with steps of Barzilai and Borwein after its first failure,
-// and HOAG's, whose test allows for what values may err by.
+// TestDescentByTheBook checks both gradient descents against plain implementations: the method of the paper, which
+// takes Barzilai–Borwein steps after its first failure, and HOAG, whose test allows for the errors of the values.
 func TestDescentByTheBook(t *testing.T) {
 	for name, f := range landscapes {
 		for _, tol := range []float64{0, 0.02} {
@@ -249,8 +251,9 @@ func TestDescentByTheBook(t *testing.T) {
 	}
 }
 
-// TestLimitedMemoryIsTheMatrix: the step of L-BFGS is that of the inverse matrix written out on the free coordinates, shortened whole where
-// one of them would move by more than 1, and its promise the fall of the model; pairs without a curvature are left out.
+// TestLimitedMemoryIsTheMatrix checks the step of L-BFGS against the inverse Hessian approximation written out on
+// the free coordinates. The step is shortened as a whole if a coordinate would move by more than 1, its predicted
+// gain is the decrease of the model, and pairs without positive curvature are left out.
 func TestLimitedMemoryIsTheMatrix(t *testing.T) {
 	const dim, memory = 5, 3
 	r := oracle.NewRandom(77)
@@ -264,7 +267,7 @@ func TestLimitedMemoryIsTheMatrix(t *testing.T) {
 		for range turn % 6 {
 			from, to := &Evaluation{}, &Evaluation{}
 			var before, after []float64
-			way := r.Pick(1, 1, 1, -1) // against the curvature, now and then
+			way := r.Pick(1, 1, 1, -1) // sometimes against the curvature
 			for range dim {
 				x, d, g := r.Normal(), r.Normal(), r.Normal()
 				from.LogLambda, to.LogLambda = append(from.LogLambda, x), append(to.LogLambda, x+d)
@@ -297,7 +300,7 @@ func TestLimitedMemoryIsTheMatrix(t *testing.T) {
 		if most == 0 {
 			continue
 		}
-		scale := 1 / most // the largest slope moves by 1
+		scale := 1 / most // the coordinate with the largest slope moves by 1
 		if len(pairs) > 0 {
 			last := pairs[len(pairs)-1]
 			scale = inner(last.step, last.change) / inner(last.change, last.change)
@@ -344,7 +347,8 @@ func TestLimitedMemoryIsTheMatrix(t *testing.T) {
 	}
 }
 
-// TestShortestMeanOfSlopes of two points, by looking: along it a valley's floor goes down.
+// TestShortestMeanOfSlopes checks the shortest mean of the slopes at two points, the direction along the floor of
+// a valley, against a fine grid.
 func TestShortestMeanOfSlopes(t *testing.T) {
 	r, between := oracle.NewRandom(78), 0
 	for range 200 {
@@ -374,7 +378,7 @@ func TestShortestMeanOfSlopes(t *testing.T) {
 		if m := mean(where); math.Abs(norm-least) > 1e-3 || math.Hypot(v[0]-m[0], v[1]-m[1]) > 1e-3 {
 			t.Errorf("the shortest of %v and %v is %v, by looking %v", a.Gradient, b.Gradient, v, m)
 		}
-		own := Box{Lower: []float64{a.LogLambda[0], -9}, Upper: []float64{1, 1}} // what pushes against the border does not count
+		own := Box{Lower: []float64{a.LogLambda[0], -9}, Upper: []float64{1, 1}} // components that point out of the box do not count
 		if w, _ := shortest(a, b, own); v[0] > 0 && (w[0] != 0 || w[1] != v[1]) || v[0] <= 0 && w[0] != v[0] {
 			t.Errorf("at the border %v, inside %v", w, v)
 		}

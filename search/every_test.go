@@ -13,8 +13,8 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// TestEveryMethodKeepsItsPromises: O1, on a hundred functions of one to three
-// coordinates with corners, plateaus, teeth and holes.
+// TestEveryMethodKeepsItsPromises checks the properties required of all methods (O1) on a hundred functions of one
+// to three coordinates with corners, plateaus, teeth and holes.
 func TestEveryMethodKeepsItsPromises(t *testing.T) {
 	for seed := range oracle.Draws(100) {
 		random := oracle.NewRandom(seed)
@@ -65,7 +65,7 @@ func TestEveryMethodKeepsItsPromises(t *testing.T) {
 	}
 }
 
-// TestFirstOrderMethodsFindMinima of quadratics inside and at the border.
+// TestFirstOrderMethodsFindMinima checks quadratics whose minimum is inside the box or at its border.
 func TestFirstOrderMethodsFindMinima(t *testing.T) {
 	for seed := range uint64(40) {
 		random := oracle.NewRandom(seed)
@@ -107,7 +107,8 @@ func TestFirstOrderMethodsFindMinima(t *testing.T) {
 	}
 }
 
-// TestNothingIsFinite: where no value is there is an error, and no point that could be taken for a choice.
+// TestNothingIsFinite checks that if no value is finite the search returns an error, and no point that a caller
+// might take for a choice.
 func TestNothingIsFinite(t *testing.T) {
 	for _, value := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		for _, m := range contenders(context.Background(), 1) {
@@ -120,8 +121,8 @@ func TestNothingIsFinite(t *testing.T) {
 	}
 }
 
-// TestFlatStarts: O2. Above λmax nothing moves; a search starts again inside, and
-// where nothing moves anywhere it says so.
+// TestFlatStarts checks that a search that starts above λmax, where the objective is constant, starts again
+// inside, and reports Flat if the objective is constant everywhere (O2).
 func TestFlatStarts(t *testing.T) {
 	for _, dim := range []int{1, 2} {
 		centre, curvature := slices.Repeat([]float64{-4}, dim), slices.Repeat([]float64{1}, dim)
@@ -157,8 +158,8 @@ func TestFlatStarts(t *testing.T) {
 	}
 }
 
-// TestStartsWithoutANumber: NaN at the start leads elsewhere, NaN everywhere to a
-// typed error, within a few evaluations.
+// TestStartsWithoutANumber checks that a start at which the value is NaN is left for another point, and that NaN
+// everywhere gives a typed error within a few evaluations.
 func TestStartsWithoutANumber(t *testing.T) {
 	nan := math.NaN()
 	for _, m := range contenders(context.Background(), 1) {
@@ -189,9 +190,9 @@ func TestStartsWithoutANumber(t *testing.T) {
 	}
 }
 
-// TestLostAtTheFinalTolerance: where value or slope was a number at loose tolerances and is
-// none at the final one, the best point seen is returned with a typed error, unless
-// there is something left to go by; no method asks for a λ that is not a number.
+// TestLostAtTheFinalTolerance checks an objective whose value or slope is finite at loose tolerances but not at
+// the final one: the best point seen is returned with a typed error, unless the search can continue with the
+// remaining information. No method evaluates at a λ that is not a number.
 func TestLostAtTheFinalTolerance(t *testing.T) {
 	nan := math.NaN()
 	for _, dim := range []int{1, 2} {
@@ -228,8 +229,8 @@ func TestLostAtTheFinalTolerance(t *testing.T) {
 	}
 }
 
-// TestEveryEnding: after each number of evaluations the objective fails, panics or
-// the context ends; what was done before is returned.
+// TestEveryEnding checks that the work done so far is returned if, after any number of evaluations, the objective
+// fails or panics or the context ends.
 func TestEveryEnding(t *testing.T) {
 	broken := errors.New("broken")
 	for at := range 6 {
@@ -302,7 +303,8 @@ func TestEveryEnding(t *testing.T) {
 	}
 }
 
-// TestArgumentsOfTheOthers: refused before the objective is asked.
+// TestArgumentsOfTheOthers checks that the other methods refuse invalid arguments before the objective is
+// evaluated.
 func TestArgumentsOfTheOthers(t *testing.T) {
 	ctx, nan, inf := context.Background(), math.NaN(), math.Inf(1)
 	f := &analytic{f: bowl([]float64{0}, []float64{1})}

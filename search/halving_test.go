@@ -8,8 +8,8 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// A bracket around a kink, which lines through slopes shrink from one end only, is halved:
-// without that it takes 70 to 120 evaluations.
+// TestSlowBracketsAreHalved checks a bracket around a kink, of which interpolation of slopes moves only one end.
+// The bracket is halved in this case; without that the search takes 70 to 120 evaluations.
 func TestSlowBracketsAreHalved(t *testing.T) {
 	const kink = 0.3
 	for _, steep := range []float64{1, 4, 12, 20} {

@@ -7,8 +7,9 @@ import (
 	"testing"
 )
 
-// TestWhereAPathEnds: at a point whose solutions are dense, by their support or since they fit the training rows, unless it is the best or its slope
-// promises to fall below that by a tenth of a standard error, in any units.
+// TestWhereAPathEnds checks, in several units, that a path ends at a point whose solutions are dense, by the size
+// of their support or because they fit the training rows. It continues if this point is the best one, or if its
+// slope predicts a value below the best by a tenth of a standard error.
 func TestWhereAPathEnds(t *testing.T) {
 	for _, c := range []struct {
 		name                        string
@@ -42,7 +43,8 @@ func TestWhereAPathEnds(t *testing.T) {
 	}
 }
 
-// TestWhereElseAPathEnds: by the rules one after the other, in any units, after a best point of value 1 at depth 1.
+// TestWhereElseAPathEnds checks the other rules that end a path one by one, in several units, after a best point
+// of value 1 at depth 1.
 func TestWhereElseAPathEnds(t *testing.T) {
 	const bottom, floor = 9.0, 5.0
 	nan := math.NaN()
@@ -110,7 +112,7 @@ func TestWhereElseAPathEnds(t *testing.T) {
 			}
 			l.add(at(1, 1, -1))
 			l.before, l.here = l.points[0], at(c.depth, c.here, c.slope)
-			if l.before.slope = 10 * unit; c.slope < 0 { // it does not fall faster than before
+			if l.before.slope = 10 * unit; c.slope < 0 { // so that the criterion does not fall faster than at the point before
 				l.before.slope = -10 * unit
 			}
 			if c.change != nil {
@@ -125,9 +127,10 @@ func TestWhereElseAPathEnds(t *testing.T) {
 	}
 }
 
-// TestWhatAPointHasToPromise: a hundredth of the standard error, a thousandth of the value if that is less, and
-// 1.5e-4 of it under a loss that is not quadratic, while a point takes less than the free work. After an earlier
-// scan a twentieth of the standard error where another point would take more than is allowed.
+// TestWhatAPointHasToPromise checks the predicted gain that is required of a further point. It is a hundredth of
+// the standard error or, if less, a thousandth of the value (1.5e-4 of it under a loss that is not quadratic),
+// while a point takes less than the free work. After an earlier scan it is a twentieth of the standard error if
+// the point would exceed the allowed work.
 func TestWhatAPointHasToPromise(t *testing.T) {
 	for _, c := range []struct {
 		value, deviation, work float64
@@ -159,8 +162,9 @@ func TestWhatAPointHasToPromise(t *testing.T) {
 	}
 }
 
-// TestResumedScanBeginsWhereSolutionsAreNoStart: at the sparsest of what was nearly as good, where those at the earlier choice
-// are dense and fit nearly all, and there are enough columns for that to be single rows; else at that choice.
+// TestResumedScanBeginsWhereSolutionsAreNoStart checks where a resumed scan begins: at the earlier choice or, if
+// solutions there are dense and fit nearly all training rows, and columns are many enough to interpolate single
+// rows, at the sparsest point that was nearly as good.
 func TestResumedScanBeginsWhereSolutionsAreNoStart(t *testing.T) {
 	f := func(x float64) (value, slope float64) { return 1 + 0.001*(x+9)*(x+9), 0.002 * (x + 9) }
 	for _, c := range []struct {
@@ -172,17 +176,18 @@ func TestResumedScanBeginsWhereSolutionsAreNoStart(t *testing.T) {
 			v, s := f(-depth)
 			o.Earlier = append(o.Earlier, Evaluation{LogLambda: []float64{-depth}, Value: v, Gradient: []float64{s}, Trusted: true, StandardError: 0.2, Work: 1})
 		}
-		o.Earlier[3].Saturation, o.Earlier[3].TrainLoss = c.saturation, c.loss // the first is the choice alone
+		o.Earlier[3].Saturation, o.Earlier[3].TrainLoss = c.saturation, c.loss // the first is a copy of the earlier choice
 		a := judged(scalar(f), 0.2, 0)
 		scanned(t, a, o)
 		near9(t, fmt.Sprint("first of ", c), -a.seen[0].LogLambda[0], c.want)
 	}
 }
 
-// TestResumedScansThatLeadNowhereBeginAnew: the path is gone as far as if nothing had been seen, although it is above
-// what has been tried from its beginning.
+// TestResumedScansThatLeadNowhereBeginAnew checks a resumed scan that finds nothing near the earlier choice: it
+// follows the whole path as if there were no earlier scan, although the first points of the path are worse than
+// points already tried.
 func TestResumedScansThatLeadNowhereBeginAnew(t *testing.T) {
-	f := func(x float64) (value, slope float64) { // falls up to −9
+	f := func(x float64) (value, slope float64) { // decreases up to −9
 		far := math.Hypot(x+9, 0.2)
 		return 0.2 + 0.1*far, 0.1 * (x + 9) / far
 	}
@@ -195,7 +200,8 @@ func TestResumedScansThatLeadNowhereBeginAnew(t *testing.T) {
 	}
 }
 
-// TestFirstGapOfAResumedScan is as small as the standard error of the earlier choice asks for.
+// TestFirstGapOfAResumedScan checks that the first gap is as small as the standard error of the earlier choice
+// requires.
 func TestFirstGapOfAResumedScan(t *testing.T) {
 	f := func(x float64) (value, slope float64) { return 1 + 0.001*(x+9)*(x+9), 0.002 * (x + 9) }
 	for _, c := range []struct {
@@ -210,10 +216,11 @@ func TestFirstGapOfAResumedScan(t *testing.T) {
 	}
 }
 
-// TestBetterRivalsAreFollowed: a basin that was nearly as deep as the one chosen, and now is deeper, is gone down to its end.
+// TestBetterRivalsAreFollowed checks that a basin that was nearly as deep as the chosen one, and is deeper in the
+// new problem, is followed to its minimum.
 func TestBetterRivalsAreFollowed(t *testing.T) {
 	basins := func(deeper, at float64) func(x float64) (value, slope float64) {
-		return func(x float64) (value, slope float64) { // at −2, and at another
+		return func(x float64) (value, slope float64) { // one basin at −2, and another
 			a, b := (x+2)/0.9, (x+at)/0.9
 			return 3 - math.Exp(-a*a) - deeper*math.Exp(-b*b), (2*a*math.Exp(-a*a) + 2*b*deeper*math.Exp(-b*b)) / 0.9
 		}
@@ -229,7 +236,8 @@ func TestBetterRivalsAreFollowed(t *testing.T) {
 	}
 }
 
-// TestRivalsOfAnEarlierScan are basins nearly as deep as the one chosen, the best first, and the least depth of a point nearly as good.
+// TestRivalsOfAnEarlierScan checks that rivals returns the basins that are nearly as deep as the chosen one, best
+// first, and the least depth of a point that is nearly as good.
 func TestRivalsOfAnEarlierScan(t *testing.T) {
 	value := map[float64]float64{0.4: 1.1, 1: 1.8, 1.6: 1.15, 2.3: 1.9, 3: 1, 4: 2, 5: 1.05, 6: 2}
 	l := scanOf()
@@ -247,7 +255,8 @@ func TestRivalsOfAnEarlierScan(t *testing.T) {
 	near9(t, "least depth", least, 0.4)
 }
 
-// TestResumedStepsGoFartherIntoTheUnknown: by half, where the earlier scan knows no slope ahead, and to the minimum of both slopes where it does.
+// TestResumedStepsGoFartherIntoTheUnknown checks that a resumed scan lengthens a step by half if the earlier scan
+// has no slope ahead, and otherwise steps to the minimum given by both slopes.
 func TestResumedStepsGoFartherIntoTheUnknown(t *testing.T) {
 	const minimum = 2.6
 	f := func(x float64) (value, slope float64) { return 3 + (x+minimum)*(x+minimum), 2 * (x + minimum) }
@@ -264,9 +273,10 @@ func TestResumedStepsGoFartherIntoTheUnknown(t *testing.T) {
 	}
 }
 
-// TestModelStaysPositiveDefinite: of a step along which slopes bend by less than a fifth of what the model says, or the other way, it learns a fifth.
+// TestModelStaysPositiveDefinite checks Powell's damping: if the slopes change along a step by less than a fifth
+// of what the model predicts, or in the opposite direction, the model learns a fifth of its prediction.
 func TestModelStaysPositiveDefinite(t *testing.T) {
-	for _, share := range []float64{-3, 0, 0.1, 0.3} { // of what the model says
+	for _, share := range []float64{-3, 0, 0.1, 0.3} { // of what the model predicts
 		q := newQuadratic(2)
 		q.learned, q.h = true, []float64{2, 0.5, 0.5, 1}
 		step := []float64{1, -2}

@@ -7,12 +7,11 @@ import (
 	"testing"
 )
 
-// analytic is an objective from a formula; seen is what it was asked.
+// analytic is an objective given by a formula; seen records its requests.
 type analytic struct {
 	f    func(x []float64) (float64, []float64)
 	seen []Request
-	// at, where set, is called with the number of each evaluation, from 0, and may
-	// change its answer.
+	// at, if set, is called with the number of each evaluation, from 0, and may change the answer.
 	at func(k int, e *Evaluation) error
 }
 
@@ -34,7 +33,7 @@ func (a *analytic) Eval(ctx context.Context, r Request) (Evaluation, error) {
 	return e, ctx.Err()
 }
 
-// contender is a method of any number of coordinates.
+// contender is a search method for any number of coordinates.
 type contender struct {
 	name       string
 	firstOrder bool
@@ -80,7 +79,7 @@ func cube(dim int, lower, upper float64) Box {
 	return Box{slices.Repeat([]float64{lower}, dim), slices.Repeat([]float64{upper}, dim)}
 }
 
-// bowl is a quadratic with its least value, 1, at the centre.
+// bowl is a quadratic with the minimum 1 at the centre.
 func bowl(centre, curvature []float64) func(x []float64) (float64, []float64) {
 	return func(x []float64) (float64, []float64) {
 		value, gradient := 1.0, make([]float64, len(x))
@@ -92,8 +91,8 @@ func bowl(centre, curvature []float64) func(x []float64) (float64, []float64) {
 	}
 }
 
-// promises checks what holds for every method, whatever the objective: the box,
-// the budget, the order of the evaluations, and the least value returned.
+// promises checks what every method guarantees for any objective: that the box and the budget are respected, the
+// order of the evaluations, and that the least value is returned.
 func promises(t *testing.T, name string, f *analytic, box Box, budget int, r *Result) {
 	t.Helper()
 	if len(f.seen) > budget || len(r.Evaluations) > budget {
@@ -120,7 +119,7 @@ func promises(t *testing.T, name string, f *analytic, box Box, budget int, r *Re
 	}
 }
 
-// scalar makes an objective of one λ from a value and a slope.
+// scalar makes an objective of one λ from a function that returns value and slope.
 func scalar(f func(x float64) (value, slope float64)) *analytic {
 	return &analytic{f: func(x []float64) (float64, []float64) {
 		value, slope := f(x[0])
@@ -130,7 +129,7 @@ func scalar(f func(x float64) (value, slope float64)) *analytic {
 
 func parabola(x float64) (float64, float64) { return 5 + (x+6)*(x+6)/10, (x + 6) / 5 }
 
-// method is a search of one λ.
+// method is a search method for one λ.
 type method struct {
 	name string
 	run  func(ctx context.Context, f Objective, start float64, box Box, o Options) (*Result, error)

@@ -8,9 +8,9 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// Where the slope is concave the secants' roots fall short of the minimum, always on
-// the same side of it: there is no bracket, and the search ends all the same, once a
-// step promises nothing.
+// TestSecantEndsFromOneSide checks a concave slope, for which the roots of the secants fall short of the minimum,
+// always on the same side. No bracket is found, yet the search ends once the predicted gain of a step is
+// negligible.
 func TestSecantEndsFromOneSide(t *testing.T) {
 	f := &analytic{f: func(x []float64) (float64, []float64) {
 		shifted := x[0] + 5
@@ -27,12 +27,12 @@ func TestSecantEndsFromOneSide(t *testing.T) {
 	}
 }
 
-// Towards small λ a criterion's slope dies away like α itself, so that secants of it
-// fall short by half again and again; steps in the right power of α do not.
+// TestSecantOnDyingSlopes checks criteria whose slope vanishes like a power of α itself as λ decreases. Roots of
+// secants in λ fall short by half again and again; roots of secants in the right power of α do not.
 func TestSecantOnDyingSlopes(t *testing.T) {
 	for _, power := range []float64{0.5, 0.7, 1} {
 		f := &analytic{f: func(x []float64) (float64, []float64) {
-			// slope α^k·(λ + 10): the line is straight when divided by α^k
+			// slope α^k·(λ + 10): a straight line once it is divided by α^k
 			scale := math.Exp(power * x[0])
 			return 1 + scale*((x[0]+10)/power-1/(power*power)) + math.Exp(-10*power)/(power*power), []float64{scale * (x[0] + 10)}
 		}}

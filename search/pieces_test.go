@@ -7,7 +7,7 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 )
 
-// scanOf is a scan that has seen evaluations at these depths, of these values and slopes.
+// scanOf returns a scan that has seen points given by depth, value and slope.
 func scanOf(points ...[3]float64) *scan {
 	l := &scan{recorder: &recorder{}, o: ScanOptions{Origin: 2, Bottom: 9, Step: 1, Reach: 1}}
 	for _, p := range points {
@@ -23,7 +23,7 @@ func near9(t *testing.T, name string, got, want float64) {
 	}
 }
 
-// TestDepthsAreDistancesFromTheOrigin, down from it or up.
+// TestDepthsAreDistancesFromTheOrigin checks depths for paths down from the origin and up from it.
 func TestDepthsAreDistancesFromTheOrigin(t *testing.T) {
 	for _, up := range []bool{false, true} {
 		l := scanOf()
@@ -40,8 +40,9 @@ func TestDepthsAreDistancesFromTheOrigin(t *testing.T) {
 	}
 }
 
-// TestWorkOfEarlierScans: what lies between two depths, the second of which counts itself, whichever way; and half of
-// all of it is allowed, more where much is fresh.
+// TestWorkOfEarlierScans checks the price of a move, which is the work of the earlier points between two depths,
+// including the second, in either direction; and the allowance, which is half of the earlier scan's work, and more
+// if many rows are new.
 func TestWorkOfEarlierScans(t *testing.T) {
 	l := scanOf()
 	for _, depth := range []float64{1, 2, 4, 7} {
@@ -55,7 +56,7 @@ func TestWorkOfEarlierScans(t *testing.T) {
 	near9(t, "allowance with half fresh", l.allowance(), 140)
 }
 
-// TestNearestPoint is that of least distance but the null model, at depth 0.
+// TestNearestPoint checks that the nearest point is that of least distance, the null model at depth 0 excluded.
 func TestNearestPoint(t *testing.T) {
 	l := scanOf([3]float64{0, 1, 0}, [3]float64{2, 1, 0}, [3]float64{3, 1, 0}, [3]float64{6, 1, 0})
 	for depth, want := range map[float64]float64{0.1: 2, 2.4: 2, 2.6: 3, 4.4: 3, 4.6: 6, 20: 6} {
@@ -66,8 +67,8 @@ func TestNearestPoint(t *testing.T) {
 	}
 }
 
-// TestChordOfAParabola: between a point before and one behind the minimum of a parabola the chord promises what the
-// parabola falls by; and nothing where both are on one side.
+// TestChordOfAParabola checks that the chord between points on either side of the minimum of a parabola predicts
+// the exact decrease, and predicts none if both are on one side.
 func TestChordOfAParabola(t *testing.T) {
 	const minimum, curvature = 3.3, 0.7
 	at := func(depth float64) [3]float64 {
@@ -86,19 +87,20 @@ func TestChordOfAParabola(t *testing.T) {
 	near9(t, "chord of one point", l.chord(), 0)
 }
 
-// TestRootOfASlope: as far below here as a line through this slope and that of the last point far enough away, of
-// known slope, vanishes.
+// TestRootOfASlope checks the distance from the current point at which the slope vanishes by a line through the
+// slope there and that of the last point that has a slope and is far enough away.
 func TestRootOfASlope(t *testing.T) {
 	l := scanOf([3]float64{1, 0, -4}, [3]float64{2, 0, -3}, [3]float64{2.9, 0, -50}, [3]float64{2.95, 0, math.NaN()})
 	l.here = point{&Evaluation{}, 3, -1}
-	near9(t, "root", l.root(), 0.5) // slope grows by 2 a unit of depth
+	near9(t, "root", l.root(), 0.5) // the slope grows by 2 per unit of depth
 	l.points = l.points[:1]
 	near9(t, "root by the first", l.root(), 1/1.5)
-	l.here.slope = -7 // it falls faster and faster
+	l.here.slope = -7 // the slope becomes steeper and steeper
 	near9(t, "no root", -1/l.root(), 0)
 }
 
-// TestGrowthOfWork is that of the support to the power of 1.3, averaged with that of the work where that is known.
+// TestGrowthOfWork checks that the predicted growth of work is that of the support to the power 1.3, averaged with
+// the growth of the work itself if it is known.
 func TestGrowthOfWork(t *testing.T) {
 	l := scanOf()
 	l.before = point{&Evaluation{Support: 10, Work: 5}, 1, 0}
@@ -107,7 +109,7 @@ func TestGrowthOfWork(t *testing.T) {
 	support, mean := l.growth()
 	near9(t, "by the support", support, want)
 	near9(t, "mean", mean, (want+3*math.Ln2/2)/2)
-	l.here.Work = 1 // less than before: as if it did not grow
+	l.here.Work = 1 // less than before: counts as no growth
 	_, mean = l.growth()
 	near9(t, "mean of less work", mean, want/2)
 	for _, work := range [][2]float64{{0, 40}, {5, 0}} {
@@ -125,7 +127,8 @@ func TestGrowthOfWork(t *testing.T) {
 	}
 }
 
-// TestSteepening: of a parabola that falls ever faster, what two steps lose beyond the slope.
+// TestSteepening checks, for a parabola whose slope becomes steeper, by how much two steps decrease the value
+// beyond the linear prediction.
 func TestSteepening(t *testing.T) {
 	l := scanOf()
 	l.o.Reach = 0.75
@@ -137,7 +140,7 @@ func TestSteepening(t *testing.T) {
 	near9(t, "of a slope not known", l.steepening(), 0)
 }
 
-// TestDipIsTheLeastOfTheCubic less its doubt, by looking at many points.
+// TestDipIsTheLeastOfTheCubic checks the minimum of the cubic less its uncertainty against a fine grid.
 func TestDipIsTheLeastOfTheCubic(t *testing.T) {
 	r, inside := oracle.NewRandom(5), 0
 	for range 300 {
@@ -176,7 +179,7 @@ func TestDipIsTheLeastOfTheCubic(t *testing.T) {
 			if math.Abs(value-least) > 1e-4*(1+math.Abs(least)) || math.Abs(depth-a.depth-at) > 0.02*h || value > least+1e-12 {
 				t.Errorf("dip of %g at %g, by looking %g at %g", value, depth-a.depth, least, at)
 			}
-		case !math.IsInf(value, 1) && math.Abs(value-less(depth-a.depth)) > 1e-12*(1+math.Abs(value)): // a dip above an end
+		case !math.IsInf(value, 1) && math.Abs(value-less(depth-a.depth)) > 1e-12*(1+math.Abs(value)): // a predicted dip that is not below both ends
 			t.Errorf("dip of %g, where the curve is %g", value, less(depth-a.depth))
 		}
 	}
@@ -189,8 +192,8 @@ func TestDipIsTheLeastOfTheCubic(t *testing.T) {
 	}
 }
 
-// TestBendOfSlopes: of a slope that is a line between two points the bend is the line's, and of several pairs that of
-// those that lie nearest around.
+// TestBendOfSlopes checks that for slopes on a line the bend is that of the line, and that of several pairs of
+// points the nearest around the place is used.
 func TestBendOfSlopes(t *testing.T) {
 	points := scanOf([3]float64{1, 0, -4}, [3]float64{2, 0, -3}, [3]float64{2.2, 0, 5}, [3]float64{3, 0, -1}, [3]float64{4, 0, 3}, [3]float64{9, 0, 4}).points
 	near9(t, "around 2.6", bendAt(2.6, 0, append([]point(nil), points[1], points[3], points[4])), 2)
@@ -205,8 +208,8 @@ func TestBendOfSlopes(t *testing.T) {
 	}
 }
 
-// TestNewtonStepOfASlope goes against it, as far as the curvature says, and no farther than a unit; without one it is a
-// step to find out.
+// TestNewtonStepOfASlope checks that a Newton step goes against the slope, by at most one unit, and that without
+// positive curvature a fixed step is taken to learn more.
 func TestNewtonStepOfASlope(t *testing.T) {
 	for _, c := range [][4]float64{{0.6, 2, -0.3, 0.09}, {-0.6, 2, 0.3, 0.09}, {5, 2, -1, 2.5}, {-3, 0, 0.4, math.Inf(1)}, {3, -1, -0.4, math.Inf(1)}, {3, math.NaN(), -0.4, math.Inf(1)}} {
 		step, promise := descent(c[0], c[1])
@@ -217,7 +220,7 @@ func TestNewtonStepOfASlope(t *testing.T) {
 	}
 }
 
-// TestPointsAheadOfAStep of known slope, at most a unit and a half away.
+// TestPointsAheadOfAStep checks whether there are points with a slope ahead of a step, at most 1.5 units away.
 func TestPointsAheadOfAStep(t *testing.T) {
 	one := func(depth, slope float64) []point { return scanOf([3]float64{depth, 0, slope}).points }
 	for _, c := range []struct {
@@ -242,8 +245,9 @@ func TestPointsAheadOfAStep(t *testing.T) {
 	}
 }
 
-// TestGivenCurvatureIsStiffened: it enters the model with a little of its mean diagonal added; and is stiffened by what slopes changed by
-// on the last step beyond what it says, at most to four times.
+// TestGivenCurvatureIsStiffened checks that a given curvature enters the model with a small multiple of its mean
+// diagonal added, and that it is increased, at most to four times, where slopes changed on the last step by more
+// than it predicts.
 func TestGivenCurvatureIsStiffened(t *testing.T) {
 	q := newQuadratic(3)
 	h := []float64{2, 1, 0, 1, 3, 0.5, 0, 0.5, 4}
@@ -256,7 +260,7 @@ func TestGivenCurvatureIsStiffened(t *testing.T) {
 		near9(t, "curvature", q.h[i], v)
 	}
 	step := []float64{1, -1, 0}
-	// H·step is (1, −2, −0.5): the slopes change by 2 more in the first, by far more in the second.
+	// H·step is (1, −2, −0.5): the first slope changes by 2 more than predicted, the second by far more.
 	after := &Evaluation{Gradient: []float64{4, -100, 9.5}, Curvature: h}
 	q.learn(e, after, step)
 	near9(t, "first curvature met", q.first, (3*1+102*1+0)/2.)
@@ -269,7 +273,8 @@ func TestGivenCurvatureIsStiffened(t *testing.T) {
 	near9(t, "beside the diagonal", q.h[1], 1)
 }
 
-// TestSecantOfTheModel: what BFGS learns of a step maps it to the change of the slopes, where these bend enough.
+// TestSecantOfTheModel checks the secant equation of BFGS: the updated matrix maps a step to the change of the
+// slopes, if the curvature along the step is large enough.
 func TestSecantOfTheModel(t *testing.T) {
 	r := oracle.NewRandom(9)
 	for range 20 {
@@ -286,7 +291,7 @@ func TestSecantOfTheModel(t *testing.T) {
 		near9(t, "first model", q.h[0], math.Sqrt(dot(a.Gradient, a.Gradient)))
 		for range 3 {
 			b, step := point(), make([]float64, 4)
-			for i := range step { // a change with a curvature between 0.5 and 2
+			for i := range step { // a change that corresponds to a curvature between 0.5 and 2
 				step[i] = r.Normal()
 				b.Gradient[i] = a.Gradient[i] + step[i]*(0.5+1.5*r.Float64())
 			}
@@ -305,8 +310,9 @@ func TestSecantOfTheModel(t *testing.T) {
 	}
 }
 
-// TestModelIsMinimisedInItsBox: the slope of the model vanishes in every coordinate that is free, points outwards in
-// those at an end, and the fall is that of the model.
+// TestModelIsMinimisedInItsBox checks the KKT conditions of the model's minimum: the slope vanishes in free
+// coordinates and points outwards in coordinates at a bound; and that the predicted gain is the decrease of the
+// model.
 func TestModelIsMinimisedInItsBox(t *testing.T) {
 	r := oracle.NewRandom(31)
 	for range 40 {
@@ -355,8 +361,9 @@ func TestModelIsMinimisedInItsBox(t *testing.T) {
 	}
 }
 
-// TestBracketOfAParabola: its curvature is the parabola's, by both slopes or, where one does not point inwards, by values and
-// one slope; and what it promises is what the parabola has left below the better end.
+// TestBracketOfAParabola checks that the curvature of a bracket is that of the parabola, computed from both slopes
+// or, if one of these does not point inwards, from values and one slope, and that the predicted gain is the
+// distance from the better end to the minimum value.
 func TestBracketOfAParabola(t *testing.T) {
 	const minimum, bend = 0.4, 3.
 	at := func(x float64) *Evaluation {
@@ -371,7 +378,7 @@ func TestBracketOfAParabola(t *testing.T) {
 		near9(t, "curvature", b.curvature(), bend)
 		b.bent = bend
 		near9(t, "gain", b.gain(), best-7)
-		for _, left := range []bool{true, false} { // the slope of one end is not to be believed
+		for _, left := range []bool{true, false} { // the slope of one end is wrong
 			other := b.right
 			if left {
 				other = b.left
@@ -394,7 +401,8 @@ func TestBracketOfAParabola(t *testing.T) {
 	}
 }
 
-// TestBracketOfAKink promises the depth at which the tangents of both ends meet, once the curvature has grown.
+// TestBracketOfAKink checks that once the curvature has grown the predicted gain is measured to the value at which
+// the tangents of both ends intersect.
 func TestBracketOfAKink(t *testing.T) {
 	const corner, down, up = 0.7, 2., 5.
 	at := func(x float64) *Evaluation {
@@ -415,18 +423,20 @@ func TestBracketOfAKink(t *testing.T) {
 	}
 }
 
-// TestStepsByTheirWork: where the criterion does not fall the work after the best point is limited; where it falls, steps are as long as the next point is
-// cheap, or else end where the slope vanishes, not far from where work has grown by a factor, and where that promises nothing there is none.
+// TestStepsByTheirWork checks the length of steps by their work. Where the criterion does not fall, the work after
+// the best point is limited. Where it falls, a step of full length is taken if the next point is cheap; otherwise
+// the step ends where the slope vanishes or where work has grown by a factor, and there is none if its predicted
+// gain is too small.
 func TestStepsByTheirWork(t *testing.T) {
-	price := math.Pow(2, 1.3) // of a point a unit on, where the support has doubled over the last one
+	price := math.Pow(2, 1.3) // work of a point one unit further, if the support has doubled since the last point
 	for _, c := range []struct {
 		falling                         bool
-		best, depth, free, spent, ratio float64 // ratio is ln of that of the work to the last point's
+		best, depth, free, spent, ratio float64 // ratio is the logarithm of the work of this point over that of the last
 		unit, want                      float64
 	}{
 		{false, 1, 2, 4.81 + price, 10, 0, 0.1, 1}, // 10 − 4 = 6 less 0.3·4
 		{false, 1, 2, 4.79 + price, 10, 0, 0.1, 0},
-		{false, 0, 2, 0, 10, 0, 0.1, 1}, // the null model is the best
+		{false, 0, 2, 0, 10, 0, 0.1, 1}, // the null model is the best point
 		{false, 0, 4, 4.79 + price, 10, 0, 0.1, 0},
 		{false, 0, 4, 4.81 + price, 10, 0, 0.1, 1},
 		{true, 1, 2, 1.01 * price, 0, 0, 0.1, 1},
@@ -435,10 +445,10 @@ func TestStepsByTheirWork(t *testing.T) {
 		{true, 1, 2, 0, 0, 3, 0.1, 0.5}, // the root of the slope
 		{true, 1, 2, 0, 0, 6, 0.1, 1.4 / (0.65*math.Ln2 + 3)},
 		{true, 1, 2, 0, 0, 14, 0.1, 0.2},
-		{true, 1, 2, 0, 0, 3, 24, 0.5}, // a root half a unit on promises a quarter
+		{true, 1, 2, 0, 0, 3, 24, 0.5}, // a root half a unit away, of predicted gain a quarter
 		{true, 1, 2, 0, 0, 3, 26, 0},
 	} {
-		for _, times := range []float64{1, 0x1p40} { // of all work
+		for _, times := range []float64{1, 0x1p40} { // scales all work
 			l := scanOf([3]float64{c.depth - 1, 1, -3})
 			l.best = &point{&Evaluation{Value: 1}, c.best, 0}
 			l.before = point{&Evaluation{Support: 10, Work: times * math.Exp(-c.ratio)}, c.depth - 1, -3}
@@ -449,8 +459,9 @@ func TestStepsByTheirWork(t *testing.T) {
 	}
 }
 
-// TestUnitOfValues is the larger standard error of a point and the best, or a hundredth of what the best gains over the null model where there is none,
-// and never less than a billionth of that, of classes a ten-thousandth.
+// TestUnitOfValues checks the unit in which values are compared: the larger of the standard errors of a point and
+// of the best point or, if there are none, a hundredth of the gain of the best over the null model. It is at least
+// a billionth of this gain, for losses of classes a ten-thousandth.
 func TestUnitOfValues(t *testing.T) {
 	for _, c := range []struct{ best, here, null, value, want float64 }{
 		{0.2, 0.3, 5, 2, 0.3},
@@ -461,7 +472,7 @@ func TestUnitOfValues(t *testing.T) {
 		{0, 0, 5, 2, 0.03},
 		{0, 0, math.NaN(), 2, 0.02},
 		{0, 0, math.NaN(), -2, 0.02},
-		{0, 0, 1, 2, 0.02}, // the null model is better
+		{0, 0, 1, 2, 0.02}, // the null model is better than the best point
 		{0, 0, math.Inf(1), -2, 0.02},
 		{0, 0, 2, -2, 0.04},
 	} {
@@ -469,14 +480,15 @@ func TestUnitOfValues(t *testing.T) {
 		l.best, l.o.Null.Value = &point{&Evaluation{Value: c.value, StandardError: c.best}, 1, 0}, c.null
 		near9(t, "unit", l.unit(&Evaluation{StandardError: c.here}), c.want)
 	}
-	for separable, want := range map[bool]float64{true: 3e-4, false: 1e-4} { // a loss of classes may fall for ever, one of counts does not
+	for separable, want := range map[bool]float64{true: 3e-4, false: 1e-4} { // a loss of classes may decrease for ever, a loss of counts does not
 		l := scanOf()
 		l.best, l.o.Null.Value, l.o.Relative, l.o.Separable = &point{&Evaluation{Value: 2, StandardError: 1e-4}, 1, 0}, 5, true, separable
 		near9(t, "unit", l.unit(l.best.Evaluation), want)
 	}
 }
 
-// TestBasinsSeen are valleys a tenth of a standard error deeper than the crests around them.
+// TestBasinsSeen checks that basins are counted if they are a tenth of a standard error deeper than the crests
+// around them.
 func TestBasinsSeen(t *testing.T) {
 	for _, c := range []struct {
 		values []float64

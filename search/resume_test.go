@@ -17,7 +17,7 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// resumable are all methods: those of any objective, and what else has a state.
+// resumable returns all methods: those for any objective, and others that keep state.
 func resumable(ctx context.Context, dim int) []contender {
 	return append(contenders(ctx, dim),
 		contender{"grid", false, func(f Objective, _ []float64, _ Box, o Options) (*Result, error) {
@@ -33,9 +33,8 @@ func resumable(ctx context.Context, dim int) []contender {
 		}})
 }
 
-// rough is a bowl with teeth, and NaN above −1. A hostile one has holes of all kinds: no
-// number, infinite both ways, slopes without a number; points that are not to be trusted,
-// and some where nothing moves. All depends on λ and the tolerance alone.
+// rough is a bowl with teeth that is NaN above −1. If hostile, it also has holes of all kinds: values and slopes
+// that are NaN or infinite, untrusted points, and flat regions. All of this depends on λ and the tolerance alone.
 func rough(dim int, hostile bool) *analytic {
 	centre, curvature := []float64{-6.3, -2.1}[:dim], []float64{0.2, 1.1}[:dim]
 	f := &analytic{f: func(x []float64) (float64, []float64) {
@@ -73,9 +72,8 @@ func rough(dim int, hostile bool) *analytic {
 	return f
 }
 
-// TestResume: O3. Every method, stopped after each evaluation and started again
-// from its log, takes bit for bit the way of a search that nothing stopped,
-// asks for nothing that it has, and gives the same result.
+// TestResume checks that every method, stopped after each evaluation and resumed from its log, makes bit for bit
+// the evaluations of an uninterrupted search, repeats none that the log has, and returns the same result (O3).
 func TestResume(t *testing.T) {
 	for _, dim := range []int{1, 2} {
 		for _, start := range []float64{-4.6, -2.3, -9.1}[:oracle.Draws(3)] {
@@ -92,8 +90,7 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// resumesAnywhere stops a search after each evaluation, by ctx and by a panic, and
-// resumes it.
+// resumesAnywhere stops a search after each evaluation, by ctx and by a panic, and resumes it.
 func resumesAnywhere(t *testing.T, name string, objective func() *analytic, run func(context.Context, *analytic, *Log) (*Result, error)) {
 	t.Helper()
 	whole := objective()
@@ -117,8 +114,8 @@ func resumesAnywhere(t *testing.T, name string, objective func() *analytic, run 
 	}
 }
 
-// interrupted runs a search up to its k-th evaluation, checks that it says so and has the
-// best before, and returns its log as it was written and read.
+// interrupted runs a search up to its k-th evaluation, checks that the search reports the interruption and returns
+// the best point so far, and returns its log after it has been written and read again.
 func interrupted(t *testing.T, where string, k int, panics bool, f *analytic, run func(context.Context, *analytic, *Log) (*Result, error)) *Log {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -150,7 +147,7 @@ func interrupted(t *testing.T, where string, k int, panics bool, f *analytic, ru
 	return log
 }
 
-// TestResumeFromAFile: what interrupted takes through memory goes through a file.
+// TestResumeFromAFile checks resuming from a log in a file rather than in memory.
 func TestResumeFromAFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
 	run := func(evaluations int) *analytic {
@@ -176,7 +173,7 @@ func TestResumeFromAFile(t *testing.T) {
 	}
 }
 
-// sampleLog is a log with what JSON cannot say by itself.
+// sampleLog returns a log that contains values that JSON cannot represent.
 func sampleLog(tb testing.TB) (*Log, []byte) {
 	tb.Helper()
 	l := NewLog("diabetes \"1\"")
@@ -210,7 +207,7 @@ func TestLogsKeepEveryBit(t *testing.T) {
 	}
 }
 
-// TestDamagedLogsAreRefused: each bit flipped, each length, bytes added.
+// TestDamagedLogsAreRefused checks every flipped bit, every truncation, and added bytes.
 func TestDamagedLogsAreRefused(t *testing.T) {
 	_, data := sampleLog(t)
 	const key = "diabetes \"1\""
@@ -248,7 +245,8 @@ func TestDamagedLogsAreRefused(t *testing.T) {
 	}
 }
 
-// TestLogsOfOtherSlopesAreRefused: a checksum does not tell, and searches looked for slopes beyond those that there were.
+// TestLogsOfOtherSlopesAreRefused checks that a log is refused if it states other slopes than its evaluations
+// have: the checksum does not detect this, and searches would read beyond the slopes.
 func TestLogsOfOtherSlopesAreRefused(t *testing.T) {
 	type method func(context.Context, Objective, []float64, Box, Options) (*Result, error)
 	lbfgs := func(ctx context.Context, f Objective, start []float64, box Box, o Options) (*Result, error) {
@@ -273,8 +271,8 @@ func TestLogsOfOtherSlopesAreRefused(t *testing.T) {
 	}
 }
 
-// TestAnotherSearchesLog: the log of a search with another start, tolerance or
-// method is refused before the objective is asked.
+// TestAnotherSearchesLog checks that the log of a search with another start, tolerance or method is refused before
+// the objective is evaluated.
 func TestAnotherSearchesLog(t *testing.T) {
 	ctx, box := context.Background(), cube(1, -12, 0)
 	log := NewLog("")
@@ -292,14 +290,14 @@ func TestAnotherSearchesLog(t *testing.T) {
 			t.Errorf("another %s: %v after %d evaluations", name, err, len(f.seen))
 		}
 	}
-	// Its own is not, and a larger budget goes on from where it ended.
+	// The search's own log is accepted, and a larger budget continues from its end.
 	r, err := Secant(ctx, f, -4.6, box, Options{Tol: 1e-6, Log: log, Evaluations: 500})
 	if err != nil || len(f.seen) > 0 || r.Status != outcome.Stationary {
 		t.Errorf("its own log: %v, %v", r.Status, err)
 	}
 }
 
-// TestLogsThatCannotBeSaved end the search with what there is.
+// TestLogsThatCannotBeSaved checks that a log that cannot be saved ends the search with the results so far.
 func TestLogsThatCannotBeSaved(t *testing.T) {
 	log, err := OpenLog(filepath.Join(t.TempDir(), "missing", "log"), "")
 	if err != nil {
@@ -315,8 +313,8 @@ func TestLogsThatCannotBeSaved(t *testing.T) {
 	}
 }
 
-// TestSavingLeavesNothingBehind: one file, whole at every moment, whatever was there before, and in the
-// end with all evaluations.
+// TestSavingLeavesNothingBehind checks that saving leaves exactly one file, which is complete at every moment,
+// whatever was there before, and contains all evaluations in the end.
 func TestSavingLeavesNothingBehind(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "log")
@@ -367,8 +365,8 @@ func FuzzReadLog(f *testing.F) {
 	})
 }
 
-// TestLogsTakeAShareOfTheTime: a log of many evaluations is not saved after each. Its file is whole
-// at every moment, and holds them all when the search ends, however it does.
+// TestLogsTakeAShareOfTheTime checks that a log of many evaluations is not saved after each of them, that its file
+// is complete at every moment, and that it contains all evaluations when the search ends for any reason.
 func TestLogsTakeAShareOfTheTime(t *testing.T) {
 	const many = 2000
 	points := make([][]float64, many)

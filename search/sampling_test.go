@@ -10,7 +10,7 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// Halton's sequence in bases 2 and 3, from his definition.
+// TestHaltonPoints checks Halton's sequence in bases 2 and 3 against its definition.
 func TestHaltonPoints(t *testing.T) {
 	f := &analytic{f: bowl([]float64{0, 0}, []float64{1, 1})}
 	r, err := Halton(context.Background(), f, Box{[]float64{0, -1}, []float64{1, 1}}, Options{Evaluations: 6})
@@ -36,22 +36,22 @@ func TestNormal(t *testing.T) {
 	}
 }
 
-// TestParzenByHand: section 4 of Bergstra et al., worked by hand for the points
-// 1, 2 and 6 in [0, 10]. The neighbours of 1 are the end 0 and 2: width 1, raised
-// to the least, 10/4. Those of 2 are 1 and 6: 4. Those of 6 are 2 and the end 10: 4.
+// TestParzenByHand checks section 4 of Bergstra et al. by hand for the points 1, 2 and 6 in [0, 10]. The
+// neighbours of 1 are the end 0 and 2, so its width is 1, raised to the minimum 10/4. Those of 2 are 1 and 6:
+// width 4. Those of 6 are 2 and the end 10: width 4.
 func TestParzenByHand(t *testing.T) {
 	p := newParzen([]Evaluation{{LogLambda: []float64{6}}, {LogLambda: []float64{1}}, {LogLambda: []float64{2}}}, 0, 0, 10)
 	if !slices.Equal(p.centre, []float64{1, 2, 6}) || !slices.Equal(p.width, []float64{2.5, 4, 4}) {
 		t.Fatalf("centres %v, widths %v", p.centre, p.width)
 	}
-	// One point: its neighbours are the ends of the box.
+	// A single point has the ends of the box as neighbours.
 	if one := newParzen([]Evaluation{{LogLambda: []float64{3}}}, 0, 0, 10); one.width[0] != 7 {
 		t.Errorf("a single point has width %g", one.width[0])
 	}
 	if none := newParzen(nil, 0, 0, 10); none.density(4) != 0.1 {
 		t.Errorf("without points the density is %g", none.density(4))
 	}
-	// Each Gaussian is cut off at 0 and 10 and has mass 1 inside.
+	// Each Gaussian is truncated to [0, 10] and has mass 1 inside.
 	phi := func(z float64) float64 { return 0.5 * math.Erfc(-z/math.Sqrt2) }
 	for x := 0.0; x <= 10; x += 0.5 {
 		want := 0.1
@@ -83,7 +83,7 @@ func TestParzenByHand(t *testing.T) {
 	}
 }
 
-// TestQuantileByHand: the ⌈0.25·5⌉ = 2 least of five values are good; NaN is not.
+// TestQuantileByHand checks that the ⌈0.25·5⌉ = 2 smallest of five values count as good, and NaN does not.
 func TestQuantileByHand(t *testing.T) {
 	var before []Evaluation
 	for k, v := range []float64{3, math.NaN(), 1, 2, 1} {
@@ -101,8 +101,8 @@ func TestQuantileByHand(t *testing.T) {
 	}
 }
 
-// TestTPERecursion: every proposal after the first is the candidate of largest
-// ℓ/g, drawn from ℓ by the same stream, for each coordinate by itself.
+// TestTPERecursion checks that every proposal after the first is the candidate with the largest ℓ/g, drawn from ℓ
+// by the same random stream, separately for each coordinate.
 func TestTPERecursion(t *testing.T) {
 	box := Box{[]float64{-12, -3}, []float64{0, 4}}
 	f := &analytic{f: bowl([]float64{-8, 1}, []float64{0.1, 1})}
@@ -150,13 +150,13 @@ func TestTPERecursion(t *testing.T) {
 	}
 }
 
-// before takes back n outputs of a generator.
+// before returns a generator set back by n outputs.
 func before(s *random.SplitMix64, n int) *random.SplitMix64 {
 	back := *s - random.SplitMix64(uint64(n))*0x9e3779b97f4a7c15
 	return &back
 }
 
-// TestTPELearns: on average over seeds it ends lower than random points do.
+// TestTPELearns checks that, averaged over seeds, TPE finds lower values than random points do.
 func TestTPELearns(t *testing.T) {
 	better := 0
 	for seed := range uint64(40) {
@@ -178,7 +178,7 @@ func TestTPELearns(t *testing.T) {
 	}
 }
 
-// TestRaggedGridsAreRefused, before anything is evaluated.
+// TestRaggedGridsAreRefused checks that points of different dimension are refused before anything is evaluated.
 func TestRaggedGridsAreRefused(t *testing.T) {
 	f := &analytic{f: bowl([]float64{-8, -2}, []float64{0.3, 1})}
 	for _, points := range [][][]float64{{{-1, -2}, {-3}}, {{-1, -2}, nil}, {nil, {-1, -2}}} {

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// judged adds to an objective what a scan goes by: a standard error, and work that grows
+// judged adds to an objective what a scan uses besides values and slopes: a standard error, and work that grows
 // with the depth below λ = 0.
 func judged(a *analytic, spread, growth float64) *analytic {
 	a.at = func(k int, e *Evaluation) error {
@@ -22,8 +22,7 @@ func judged(a *analytic, spread, growth float64) *analytic {
 	return a
 }
 
-// twoBasins has a basin of depth 1 at λ = −2 and a deeper one, 1.5, at −7, under a null
-// model of 3.
+// twoBasins has a basin of depth 1 at λ = −2 and a deeper one, 1.5, at −7, below a null model of 3.
 func twoBasins(x float64) (value, slope float64) {
 	dip := func(depth, at float64) (float64, float64) {
 		d := (x - at) / 0.9
@@ -44,7 +43,7 @@ func scanned(t *testing.T, f Objective, o ScanOptions) *Result {
 	return r
 }
 
-// A scan asks for slopes to step by, and one that goes on to the last digits for gradients.
+// TestScanAsksForRoughSlopes checks that a scan requests rough slopes, and a scan with Precision exact gradients.
 func TestScanAsksForRoughSlopes(t *testing.T) {
 	for _, precision := range []bool{false, true} {
 		f := judged(scalar(twoBasins), 0.5, 0)
@@ -57,7 +56,8 @@ func TestScanAsksForRoughSlopes(t *testing.T) {
 	}
 }
 
-// TestScanExpectsToEndWhereWorkIsDear, at a point of its model; what a log answers was expected, too.
+// TestScanExpectsToEndWhereWorkIsDear checks that where work is expensive the refinement points of the model are
+// marked as the expected end, also if a log answers them.
 func TestScanExpectsToEndWhereWorkIsDear(t *testing.T) {
 	for _, o := range []ScanOptions{{Free: 1e9}, {}, {Precision: true}} {
 		o.Null, o.Log = Evaluation{Value: 3, StandardError: 0.5}, NewLog("")
@@ -81,8 +81,8 @@ func TestScanExpectsToEndWhereWorkIsDear(t *testing.T) {
 	}
 }
 
-// Points after the path are known better than its own while work is cheap, and as well once the free
-// work is spent.
+// TestScanAsksForNoMoreThanItCanPay checks that points after the path have a smaller gap than the path while work
+// is cheap, and the same gap once the free work is spent.
 func TestScanAsksForNoMoreThanItCanPay(t *testing.T) {
 	for _, free := range []float64{1e9, 0} {
 		f := judged(scalar(twoBasins), 0.5, 0)
@@ -90,7 +90,7 @@ func TestScanAsksForNoMoreThanItCanPay(t *testing.T) {
 		after := 0
 		for _, r := range f.seen {
 			want := scanGap
-			if r.From != nil { // off the path
+			if r.From != nil { // after the path
 				after++
 				if free > 0 {
 					want = refineGap
@@ -106,8 +106,8 @@ func TestScanAsksForNoMoreThanItCanPay(t *testing.T) {
 	}
 }
 
-// A descent from αmax ends in the first basin; a scan finds the deeper one, to a hundredth
-// of the standard error, and says that there were two.
+// TestLookFindsTheDeeperBasin checks that a scan finds the deeper of two basins to a hundredth of the standard
+// error and reports both, whereas a descent from αmax ends in the first basin.
 func TestLookFindsTheDeeperBasin(t *testing.T) {
 	o := ScanOptions{Null: Evaluation{Value: 3, StandardError: 0.5}, Free: 1e9}
 	r := scanned(t, judged(scalar(twoBasins), 0.5, 0), o)
@@ -120,7 +120,8 @@ func TestLookFindsTheDeeperBasin(t *testing.T) {
 	}
 }
 
-// A point far above the best from which the criterion falls below it again ends no path.
+// TestScanGoesOnWhereItFalls checks that a path continues from a point far above the best, if the criterion falls
+// from there below the best value.
 func TestScanGoesOnWhereItFalls(t *testing.T) {
 	ridged := func(x float64) (value, slope float64) { // a basin at −1.5, a crest at −4.8, a deeper basin at −7.5
 		for _, bump := range []struct{ height, at, width float64 }{{-1, -1.5, 0.7}, {3, -4.8, 1}, {-2.5, -7.5, 1}} {
@@ -136,8 +137,9 @@ func TestScanGoesOnWhereItFalls(t *testing.T) {
 	}
 }
 
-// However dear its points, a path does not end in the basin of a column of a large scale, before the others have come in; it does
-// where the criterion rises with many columns in.
+// TestScanOfDearPointsSeesColumnsToCome checks that even if points are expensive a path does not end in the basin
+// of a single column of large scale, before other columns enter. It does end where the criterion rises with many
+// columns in the support.
 func TestScanOfDearPointsSeesColumnsToCome(t *testing.T) {
 	dear := func(columns func(x float64) int, shape func(x float64) (value, slope float64)) *analytic {
 		f := scalar(shape)
@@ -158,7 +160,7 @@ func TestScanOfDearPointsSeesColumnsToCome(t *testing.T) {
 	if r := scanned(t, dear(many, twoBasins), o); r.Seen.To < -5 {
 		t.Errorf("with many columns in seen to %g", r.Seen.To)
 	}
-	// A ridge that begins far above its αmax, where nothing moves yet.
+	// A ridge whose path begins far above its αmax, where the criterion is constant.
 	ramp := func(x float64) (value, slope float64) {
 		if x > -4 {
 			return 3, 0
@@ -173,9 +175,10 @@ func TestScanOfDearPointsSeesColumnsToCome(t *testing.T) {
 	}
 }
 
-// So does one from which it has only begun to fall, ever faster.
+// TestScanGoesOnWhereItFallsFaster checks that a path also continues from a point far above the best at which the
+// criterion has begun to fall with a steepening slope.
 func TestScanGoesOnWhereItFallsFaster(t *testing.T) {
-	dome := scalar(func(x float64) (value, slope float64) { // around −7, before a basin at −14
+	dome := scalar(func(x float64) (value, slope float64) { // a hill around −7, before a basin at −14
 		d, b := (x+7)/5, (x+14)/1.5
 		hill, basin := 2*math.Exp(-d*d*d*d), 2.5*math.Exp(-b*b)
 		return 3 + hill - basin, -4*d*d*d/5*hill + 2*b/1.5*basin
@@ -184,7 +187,7 @@ func TestScanGoesOnWhereItFallsFaster(t *testing.T) {
 	costs := f.at
 	f.at = func(k int, e *Evaluation) error {
 		err := costs(k, e)
-		if f.seen[k].LogLambda[0] < -8 { // from here on a rise counts
+		if f.seen[k].LogLambda[0] < -8 { // from here on the rules for rising values apply
 			e.TrainLoss = 0.4
 		}
 		return err
@@ -195,7 +198,7 @@ func TestScanGoesOnWhereItFallsFaster(t *testing.T) {
 	}
 }
 
-// With precision the last digits follow.
+// TestLookWithPrecision checks that with Precision a descent to the final tolerance follows.
 func TestLookWithPrecision(t *testing.T) {
 	o := ScanOptions{Null: Evaluation{Value: 3}, Free: 1e9, Precision: true, Options: Options{Tol: 1e-8}}
 	r := scanned(t, judged(scalar(twoBasins), 0.5, 0), o)
@@ -204,14 +207,14 @@ func TestLookWithPrecision(t *testing.T) {
 	}
 }
 
-// Where nothing beats the null model, it is the choice, and named.
+// TestLookNamesTheNullModel checks that the null model is chosen and reported as such if no point is better.
 func TestLookNamesTheNullModel(t *testing.T) {
 	rising := func(x float64) (float64, float64) { return 3 - 0.4*x, -0.4 }
 	r := scanned(t, judged(scalar(rising), 0.1, 0), ScanOptions{Null: Evaluation{Value: 3, StandardError: 0.1}, Free: 1e9})
 	if r.Status != outcome.NullModel || r.Best.LogLambda[0] != 0 || r.Best.Value != 3 {
 		t.Errorf("%s: %+v", r.Status, r.Best)
 	}
-	// No λ is that of a distant null model: a point next to it is.
+	// A distant null model has no λ of its own: a point close to it is returned.
 	r = scanned(t, judged(scalar(func(x float64) (float64, float64) { e := math.Exp(-x / 4); return 3 + e, -e / 4 }), 0.1, 0),
 		ScanOptions{Null: Evaluation{Value: 3, StandardError: 0.1}, Distant: true, Free: 1e9})
 	if r.Status != outcome.NullModel || r.Best.LogLambda[0] != farAway || r.Best.Value > 3.001 {
@@ -219,8 +222,8 @@ func TestLookNamesTheNullModel(t *testing.T) {
 	}
 }
 
-// The path ends by what it has seen, and by work: where points grow dear, a criterion that
-// does not fall is not followed down.
+// TestLookEndsByWork checks that a path ends by what it has seen and by its work: where points become expensive a
+// criterion that does not fall is not followed further.
 func TestLookEndsByWork(t *testing.T) {
 	bowl := func(x float64) (float64, float64) { return 1 + (x+2)*(x+2)/100, (x + 2) / 50 }
 	o := ScanOptions{Null: Evaluation{Value: 2, StandardError: 1}, Free: 1e7}
@@ -236,8 +239,8 @@ func TestLookEndsByWork(t *testing.T) {
 	}
 }
 
-// A choice is good to a thousandth of the value where that is less than a hundredth of the standard
-// error.
+// TestLookEndsAtAThousandth checks that a choice is within a thousandth of the value if that is less than a
+// hundredth of the standard error.
 func TestLookEndsAtAThousandth(t *testing.T) {
 	bowl := func(x float64) (float64, float64) { return 1 + (x+3.3)*(x+3.3)/100, (x + 3.3) / 50 }
 	r := scanned(t, judged(scalar(bowl), 1, 0), ScanOptions{Null: Evaluation{Value: 1.2, StandardError: 1}, Free: 1e9, Rough: 1e-6})
@@ -246,7 +249,7 @@ func TestLookEndsAtAThousandth(t *testing.T) {
 	}
 }
 
-// An SVM is scanned from small C to large.
+// TestLookUpwards checks that an SVM is scanned from small C to large C.
 func TestLookUpwards(t *testing.T) {
 	mirrored := func(x float64) (float64, float64) {
 		value, slope := twoBasins(-x)
@@ -259,12 +262,13 @@ func TestLookUpwards(t *testing.T) {
 	}
 }
 
-// A path begins where predictions cease to be in proportion to e^λ: what is less before that is looked at where slopes allow it.
+// TestLookGoesBackWhereItIsConvex checks paths that begin where predictions cease to be proportional to e^λ:
+// smaller values before the origin of the path are searched where slopes allow for them.
 func TestLookGoesBackWhereItIsConvex(t *testing.T) {
 	for name, c := range map[string]struct {
 		f      func(x float64) (value, slope float64)
-		at     float64 // of the least value
-		before int     // points before Origin, at most
+		at     float64 // λ of the minimum
+		before int     // the most points before Origin
 	}{
 		"falls all the way": {func(x float64) (float64, float64) {
 			return 3 - math.Exp(x-3) + math.Exp(2*x-7), 2*math.Exp(2*x-7) - math.Exp(x-3)
@@ -294,7 +298,8 @@ func TestLookGoesBackWhereItIsConvex(t *testing.T) {
 	}
 }
 
-// A path ends at one point where it rises above its rival, and solutions explain more than half of the training loss.
+// TestLookEndsAboveItsRival checks that a path ends at the first point at which it rises above the value of its
+// rival, if solutions explain more than half of the training loss.
 func TestLookEndsAboveItsRival(t *testing.T) {
 	for _, c := range []struct {
 		rival *Evaluation
@@ -315,11 +320,11 @@ func TestLookEndsAboveItsRival(t *testing.T) {
 	}
 }
 
-// Where solutions have begun to fit, and fit no better than at the point before, a slope that promises nothing ends
-// the path, and on the way there it does not.
+// TestLookEndsWhereTheFitIsSettled checks that a slope with a negligible predicted gain ends the path only where
+// solutions fit the training rows, and no better than at the previous point; before that the path continues.
 func TestLookEndsWhereTheFitIsSettled(t *testing.T) {
 	f := judged(scalar(func(x float64) (value, slope float64) {
-		rise := 1 / (1 + math.Exp(-x-6)) // at λ = −6, from 1 to 2
+		rise := 1 / (1 + math.Exp(-x-6)) // from 1 to 2, around λ = −6
 		return 1 + rise, rise * (1 - rise)
 	}), 0.5, 0)
 	spread := f.at
@@ -334,7 +339,8 @@ func TestLookEndsWhereTheFitIsSettled(t *testing.T) {
 	}
 }
 
-// Values that are no numbers end the path; a slope that is none is done without.
+// TestLookWithoutNumbers checks that a value that is not a number ends the path, and that a scan does without
+// slopes that are not numbers.
 func TestLookWithoutNumbers(t *testing.T) {
 	broken := judged(scalar(twoBasins), 0.5, 0)
 	spread := broken.at
@@ -351,7 +357,7 @@ func TestLookWithoutNumbers(t *testing.T) {
 	}
 }
 
-// A budget and a context end a scan with the best point so far.
+// TestLookEndsEarly checks that a scan that ends by its budget or its context returns the best point so far.
 func TestLookEndsEarly(t *testing.T) {
 	f := judged(scalar(twoBasins), 0.5, 0)
 	o := ScanOptions{Null: Evaluation{Value: 3}, First: 1, Free: 1e9, Options: Options{Evaluations: 2}}
@@ -371,7 +377,7 @@ func TestLookEndsEarly(t *testing.T) {
 	}
 }
 
-// Refinement begins at the solutions of the nearest point.
+// TestLookStartsFromTheNearestPoint checks that refinement starts from the solutions of the nearest point.
 func TestLookStartsFromTheNearestPoint(t *testing.T) {
 	f := judged(scalar(twoBasins), 0.5, 0)
 	scanned(t, f, ScanOptions{Null: Evaluation{Value: 3}, Free: 1e9, Rough: 0.1})
@@ -393,7 +399,7 @@ func TestLookStartsFromTheNearestPoint(t *testing.T) {
 	}
 }
 
-// Interpolate meets values and slopes.
+// TestInterpolate checks that the interpolant has the given values and slopes.
 func TestInterpolate(t *testing.T) {
 	nan := math.NaN()
 	for _, c := range [][5]float64{{2, 1, 3, -1, 4}, {0.5, 1, 0, nan, 2}, {3, -1, 1, 2, nan}, {1, 0, 1, nan, nan}} {
@@ -405,11 +411,11 @@ func TestInterpolate(t *testing.T) {
 	}
 }
 
-// Where a criterion may be rough, points go where the curve through those seen may hide
-// the best; where it is smooth, none is paid for.
+// TestLookDoubtsARoughCriterion checks that, if a criterion may be rough, points are evaluated where the curve
+// through the points seen may hide the minimum, and that a smooth criterion costs no such points.
 func TestLookDoubtsARoughCriterion(t *testing.T) {
 	const phases, se = 16, 0.2
-	var smooth, rough float64 // excess in standard errors
+	var smooth, rough float64 // excess over the minimum in standard errors
 	o := ScanOptions{Null: Evaluation{Value: 3, StandardError: se}, Free: 1e9}
 	for phase := range phases {
 		rippled := func(x float64) (float64, float64) {
@@ -437,13 +443,13 @@ func TestLookDoubtsARoughCriterion(t *testing.T) {
 	}
 	bowl := func(x float64) (float64, float64) { return 1 + (x+4)*(x+4)/50, (x + 4) / 25 }
 	o.Rough = 0
-	if r := scanned(t, judged(scalar(bowl), 0.2, 0), o); len(r.Evaluations) > 10+1 { // the path, and the least point of the parabola
+	if r := scanned(t, judged(scalar(bowl), 0.2, 0), o); len(r.Evaluations) > 10+1 { // the path, and the minimum of the parabola
 		t.Errorf("%d evaluations of a parabola", len(r.Evaluations))
 	}
 }
 
-// Of a criterion as rough as any, doubts cost evaluations where columns come in, and none where
-// the support stays as it is.
+// TestLookDoubtsWhereColumnsComeIn checks that doubts about a rough criterion cost evaluations only where columns
+// enter, not where the support stays the same.
 func TestLookDoubtsWhereColumnsComeIn(t *testing.T) {
 	valley := func(x float64) (value, slope float64) { d := x + 5; return 1 + 0.02*d*d, 0.04 * d }
 	var counts []int
@@ -455,14 +461,15 @@ func TestLookDoubtsWhereColumnsComeIn(t *testing.T) {
 	if counts[0] > 7 || counts[1] < counts[0]+2 {
 		t.Errorf("%d evaluations with one support, %d with a growing one", counts[0], counts[1])
 	}
-	if counts[2] < counts[0]+2 { // a dual's free rows may be others, as many as before
+	if counts[2] < counts[0]+2 { // the free rows of a dual solution may change although their number stays the same
 		t.Errorf("%d evaluations with one support, %d of a dual's", counts[0], counts[2])
 	}
 }
 
-// Where steps fade the points of doubts lie where they have not, however many columns come in further on.
+// TestLookDoubtsLessWhereStepsFade checks that where steps fade further down, points of doubt lie above that,
+// however many columns enter below.
 func TestLookDoubtsLessWhereStepsFade(t *testing.T) {
-	valley := func(x float64) (value, slope float64) { // level below −5
+	valley := func(x float64) (value, slope float64) { // constant below −5
 		d := max(0, x+5)
 		return 1 + 0.02*d*d, 0.04 * d
 	}
@@ -473,7 +480,7 @@ func TestLookDoubtsLessWhereStepsFade(t *testing.T) {
 		scanned(t, f, ScanOptions{Null: Evaluation{Value: 3}, Free: 1e9, Rough: 0.5, Floor: 8, Bottom: 9, Fades: fades})
 		for _, r := range f.seen {
 			switch {
-			case r.From == nil: // of the path
+			case r.From == nil: // on the path
 			case r.LogLambda[0] < -deep:
 				below[k]++
 			default:
@@ -486,18 +493,18 @@ func TestLookDoubtsLessWhereStepsFade(t *testing.T) {
 	}
 }
 
-// A scan that goes on from an earlier one stays at the bottom of the path where slopes lead
-// below it, and leaves another basin alone whose price is all that the earlier scan took.
+// TestResumedScanKeepsToItsPrice checks that a resumed scan stays at the bottom of the path if slopes lead below
+// it, and does not visit another basin if that would cost all the work of the earlier scan.
 func TestResumedScanKeepsToItsPrice(t *testing.T) {
 	falling := func(x float64) (value, slope float64) { return 3 + 0.2*x, 0.2 }
-	basins := func(x float64) (value, slope float64) { // at −2, and less deep at −9
+	basins := func(x float64) (value, slope float64) { // at −2, and a shallower one at −9
 		a, b := (x+2)/0.9, (x+9)/0.9
 		return 3 - 1.5*math.Exp(-a*a) - 1.1*math.Exp(-b*b), (2*a*1.5*math.Exp(-a*a) + 2*b*1.1*math.Exp(-b*b)) / 0.9
 	}
 	for name, c := range map[string]struct {
 		f       func(float64) (float64, float64)
 		path    []float64 // depths, the best first
-		deepest float64   // point that is to be looked at
+		deepest float64   // the deepest point that may be evaluated
 	}{
 		"falling":    {falling, []float64{9.5, 2, 4, 6, 8}, 9.5},
 		"two basins": {basins, []float64{2, 1, 3.5, 5, 6.5, 8, 9, 9.2}, 5},
@@ -524,7 +531,8 @@ func TestResumedScanKeepsToItsPrice(t *testing.T) {
 	}
 }
 
-// A scan that goes on from an earlier one follows slopes that lead below the bottom of the path as far as that.
+// TestResumedScanEndsAtTheBottom checks that a resumed scan follows slopes that lead below the bottom of the path
+// down to the bottom, and no further.
 func TestResumedScanEndsAtTheBottom(t *testing.T) {
 	f := judged(scalar(func(x float64) (value, slope float64) { return 3 + 0.2*x, 0.2 }), 0.1, 0)
 	var earlier []Evaluation
@@ -542,9 +550,9 @@ func TestResumedScanEndsAtTheBottom(t *testing.T) {
 	}
 }
 
-// A scan that goes on from an earlier one takes the curvature of slopes that are not next to one
-// another, and evaluates one point where that promises nothing; what promises little is evaluated
-// while the work stays below half of the earlier scan's.
+// TestResumedScanLooksAtFewPoints checks that a resumed scan computes the curvature from slopes of points that are
+// not adjacent, and evaluates a single point if the predicted gain is negligible. A point with a small predicted
+// gain is evaluated while the work stays below half of the earlier scan's.
 func TestResumedScanLooksAtFewPoints(t *testing.T) {
 	valley := func(moved float64) func(x float64) (value, slope float64) {
 		return func(x float64) (value, slope float64) { d := x + 5 + moved; return 1 + 0.02*d*d, 0.04 * d }
@@ -554,10 +562,10 @@ func TestResumedScanLooksAtFewPoints(t *testing.T) {
 		most, least   int
 	}{
 		"as it was":             {0, 0, 1, 1},
-		"nearly as it was":      {0.3, 0, 1, 1}, // 0.004 standard errors
-		"moved, and cheap":      {0.9, 0, 3, 2}, // 0.03
+		"nearly as it was":      {0.3, 0, 1, 1}, // a gain of 0.004 standard errors
+		"moved, and cheap":      {0.9, 0, 3, 2}, // 0.03 standard errors
 		"moved, and dear":       {0.9, 3, 1, 1},
-		"moved far, and dear":   {2, 3, 3, 2}, // 0.16
+		"moved far, and dear":   {2, 3, 3, 2}, // 0.16 standard errors
 		"moved back, and cheap": {-0.9, 0, 3, 2},
 	} {
 		f := judged(scalar(valley(0)), 0.5, c.growth)
@@ -569,7 +577,7 @@ func TestResumedScanLooksAtFewPoints(t *testing.T) {
 			}
 			e.LogLambda = []float64{-depth}
 			if depth > 4 && depth != 5 {
-				e.Gradient[0] = -e.Gradient[0] // between corners
+				e.Gradient[0] = -e.Gradient[0] // the slope between two corners
 				e.Work = 0
 			}
 			earlier = append(earlier, e)
@@ -581,8 +589,8 @@ func TestResumedScanLooksAtFewPoints(t *testing.T) {
 	}
 }
 
-// Slopes of systems that stalled next to their solution are as good for the model as others:
-// without them the path would go on from every point that is the best so far.
+// TestLookTakesSlopesOfStalledSystems checks that the model uses slopes from linear systems that stalled close to
+// their solution like any others: without them the path would continue from every point that is the best so far.
 func TestLookTakesSlopesOfStalledSystems(t *testing.T) {
 	bowl := func(x float64) (float64, float64) { return 1 + (x+4)*(x+4)/50, (x + 4) / 25 }
 	o := ScanOptions{Null: Evaluation{Value: 3, StandardError: 0.2}, Free: 1}
@@ -599,8 +607,10 @@ func TestLookTakesSlopesOfStalledSystems(t *testing.T) {
 	}
 }
 
-// TestScansAskForTheTrainingLossReached: each point to a gap relative to the training loss of the one before, where that is less than the null model's, or
-// of at most its square, and that of the step in a short one, where little of it is left.
+// TestScansAskForTheTrainingLossReached checks the gap requested at each point. If Relative, it is multiplied by
+// the training loss of the previous point where this is less than the null model's; otherwise, where little
+// training loss is left, it is at most the square of the training loss, times the square of the step if the step
+// is short.
 func TestScansAskForTheTrainingLossReached(t *testing.T) {
 	for _, relative := range []bool{false, true} {
 		f := judged(scalar(twoBasins), 0.5, 0)
@@ -632,8 +642,9 @@ func TestScansAskForTheTrainingLossReached(t *testing.T) {
 	}
 }
 
-// TestScansAskForAShareOfTheStandardError: values of dense solutions are off by as much as their gap, which is to be no
-// more than a hundredth of it, and those of sparse ones, too, where it is next to nothing beside the null model's value.
+// TestScansAskForAShareOfTheStandardError checks that the gap is at most a hundredth of the standard error for
+// dense solutions, whose values err by as much as their gap, and for sparse solutions if the standard error is
+// tiny beside the null model's value.
 func TestScansAskForAShareOfTheStandardError(t *testing.T) {
 	for spread, want := range map[float64]struct{ dense, sparse float64 }{0.9: {1e-3, 1e-3}, 0.03: {1e-4, 1e-3}, 1e-3: {1e-5, 1e-4}, 1e-5: {1e-6, 1e-6}} {
 		for _, sparse := range []bool{false, true} {
@@ -652,7 +663,8 @@ func TestScansAskForAShareOfTheStandardError(t *testing.T) {
 	}
 }
 
-// TestScansAskForNoGapBelowRounding: inner problems refuse one below 1e-15, which a training loss of next to nothing once asked for.
+// TestScansAskForNoGapBelowRounding checks that no gap below 1e-15 is requested, not even after a tiny training
+// loss: inner problems refuse smaller gaps.
 func TestScansAskForNoGapBelowRounding(t *testing.T) {
 	f := judged(scalar(twoBasins), 0.5, 0)
 	costs := f.at
@@ -669,8 +681,8 @@ func TestScansAskForNoGapBelowRounding(t *testing.T) {
 	}
 }
 
-// A point that is known is in the model from the beginning: where nothing is better it is the choice, without
-// having been evaluated again.
+// TestLookKnowsPoints checks that a known point is part of the model from the beginning, and is chosen without
+// being evaluated again if no point is better.
 func TestLookKnowsPoints(t *testing.T) {
 	f := judged(scalar(twoBasins), 0.5, 0)
 	value, _ := twoBasins(-4.3)
@@ -686,7 +698,8 @@ func TestLookKnowsPoints(t *testing.T) {
 	}
 }
 
-// A path that may climb ends where only rounding is left of two slopes in a row, but not at its beginning.
+// TestLookEndsWhereNothingMoves checks that a path with Climb ends where two slopes in a row are only rounding,
+// but not at its beginning.
 func TestLookEndsWhereNothingMoves(t *testing.T) {
 	f := judged(scalar(func(x float64) (float64, float64) {
 		if x > 6 || x < 3 {
@@ -700,8 +713,8 @@ func TestLookEndsWhereNothingMoves(t *testing.T) {
 	}
 }
 
-// A path that may climb ends on a plateau above its best point, but not on one before it, though the training loss
-// stays.
+// TestLookEndsOnAPlateau checks that a path with Climb ends on a plateau after its best point, but not on one
+// before it, although the training loss stays constant.
 func TestLookEndsOnAPlateau(t *testing.T) {
 	f := judged(scalar(func(x float64) (float64, float64) {
 		a := x - 8
@@ -719,8 +732,8 @@ func TestLookEndsOnAPlateau(t *testing.T) {
 	}
 }
 
-// A scan of what is nowhere a number ends in an error after a few evaluations, with a null model that is
-// one, and without.
+// TestScanWithoutANumber checks that a scan of a criterion that is a number nowhere ends with an error after a few
+// evaluations, whether or not the null model's value is NaN.
 func TestScanWithoutANumber(t *testing.T) {
 	for _, null := range []float64{math.NaN(), math.Inf(1)} {
 		for _, value := range []float64{math.NaN(), math.Inf(1)} {
@@ -733,8 +746,8 @@ func TestScanWithoutANumber(t *testing.T) {
 	}
 }
 
-// TestLookEndsWhereNothingIsLeft: a criterion that falls to 0 and no further ends the path where it is next to that;
-// where it may be less, the path goes on.
+// TestLookEndsWhereNothingIsLeft checks that a path ends close to 0 if the criterion cannot be negative, and
+// continues if it can.
 func TestLookEndsWhereNothingIsLeft(t *testing.T) {
 	for _, o := range []struct{ nonNegative, jumps bool }{{false, false}, {true, false}, {true, true}} {
 		f := judged(scalar(func(x float64) (value, slope float64) { return math.Exp(x), math.Exp(x) }), 0.5, 0)

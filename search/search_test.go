@@ -12,8 +12,8 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// TestSmoothMinima: O1 on functions like validation curves, from the middle and
-// from both ends of the box.
+// TestSmoothMinima checks functions that resemble validation curves, from the middle and from both ends of the box
+// (O1).
 func TestSmoothMinima(t *testing.T) {
 	for seed := range uint64(100) {
 		r := oracle.NewRandom(seed)
@@ -36,7 +36,7 @@ func TestSmoothMinima(t *testing.T) {
 					t.Errorf("%s: %s", name, result.Status)
 				}
 				if math.Abs(start-centre) <= width*1.01 {
-					// Near enough to be seen: it must be found.
+					// Starts close enough to see the valley must find its minimum.
 					if x := result.Best.LogLambda[0]; math.Abs(x-centre) > 0.02*width || result.Status != outcome.Stationary {
 						t.Errorf("%s: %s at %g after %d evaluations", name, result.Status, x, len(f.seen))
 					}
@@ -49,7 +49,7 @@ func TestSmoothMinima(t *testing.T) {
 	}
 }
 
-// TestKinks: the slope changes sign without vanishing.
+// TestKinks checks slopes that change sign without vanishing.
 func TestKinks(t *testing.T) {
 	for seed := range uint64(40) {
 		r := oracle.NewRandom(seed)
@@ -79,8 +79,7 @@ func TestKinks(t *testing.T) {
 	}
 }
 
-// TestSawTooth: a slope that jumps at every knot, under a value that looks
-// smooth, as on real data.
+// TestSawTooth checks a slope that jumps at every knot, under a value that looks smooth, as with real data.
 func TestSawTooth(t *testing.T) {
 	for seed := range uint64(60) {
 		r := oracle.NewRandom(seed)
@@ -111,7 +110,7 @@ func TestSawTooth(t *testing.T) {
 	}
 }
 
-// TestBorders: a slope that leads out of the box ends at its border.
+// TestBorders checks that a slope that leads out of the box ends at its border.
 func TestBorders(t *testing.T) {
 	for _, m := range methods {
 		for _, c := range []struct{ start, slope, end float64 }{{-5, 1, -12}, {-5, -1, 0}, {-12, 1, -12}, {0, -1, 0}, {-30, 1, -12}, {7, -1, 0}} {
@@ -127,7 +126,7 @@ func TestBorders(t *testing.T) {
 			}
 		}
 	}
-	// A box of one point.
+	// A box that is a single point.
 	for _, m := range methods {
 		f, box := scalar(func(x float64) (float64, float64) { return x * x, 2 * x }), cube(1, -3, -3)
 		result, err := m.run(context.Background(), f, 1, box, Options{})
@@ -137,8 +136,8 @@ func TestBorders(t *testing.T) {
 	}
 }
 
-// TestFlatZones: O2. Where the gradient is exactly 0 nothing is divided by it,
-// and the end is flat, or a minimum found after starting again inside.
+// TestFlatZones checks that where the gradient is exactly 0 nothing is divided by it, and that the search ends as
+// Flat, or at a minimum found after starting again inside (O2).
 func TestFlatZones(t *testing.T) {
 	valley := func(edge, centre float64) *analytic {
 		f := scalar(func(x float64) (float64, float64) {
@@ -161,7 +160,7 @@ func TestFlatZones(t *testing.T) {
 		}
 		promises(t, m.name, f, box, 50, result)
 	}
-	// The secant method starts again inside.
+	// The secant method starts again inside the box.
 	for _, c := range []struct{ edge, centre float64 }{{0, -3}, {-0.5, -3}, {0, -1}, {-0.5, -1.2}, {0, -0.4}} {
 		f, box := valley(c.edge, c.centre), cube(1, -12, 0)
 		result, err := Secant(context.Background(), f, 0, box, Options{})
@@ -174,7 +173,7 @@ func TestFlatZones(t *testing.T) {
 			t.Errorf("%s: %s at %v", name, result.Status, result.Best.LogLambda)
 		}
 	}
-	// A zero slope that is not called flat is a stationary point.
+	// A zero slope that is not reported as flat is a stationary point.
 	for _, m := range methods {
 		for _, slope := range []float64{0, 1e-310} {
 			f := scalar(func(float64) (float64, float64) { return 1, slope })
@@ -197,8 +196,8 @@ func pick(c bool, a, b float64) float64 {
 	return b
 }
 
-// TestNotANumber: values or slopes that are NaN somewhere never become the
-// result, and never lead out of the box.
+// TestNotANumber checks that values or slopes that are NaN somewhere never become the result, and never lead out
+// of the box.
 func TestNotANumber(t *testing.T) {
 	nan := math.NaN()
 	for _, m := range methods {
@@ -230,8 +229,7 @@ func TestNotANumber(t *testing.T) {
 	}
 }
 
-// TestErrorsEndTheSearch: what the objective cannot do is returned, with the
-// evaluations done before it.
+// TestErrorsEndTheSearch checks that an error of the objective is returned, with the evaluations made before it.
 func TestErrorsEndTheSearch(t *testing.T) {
 	broken := errors.New("broken")
 	for _, m := range methods {
@@ -249,7 +247,8 @@ func TestErrorsEndTheSearch(t *testing.T) {
 	}
 }
 
-// TestCancelledSearchesReturnTheBestSoFar, and no error.
+// TestCancelledSearchesReturnTheBestSoFar checks that a cancelled search returns the best point so far, and no
+// error.
 func TestCancelledSearchesReturnTheBestSoFar(t *testing.T) {
 	for _, m := range methods {
 		for after := range 4 {
@@ -292,7 +291,7 @@ func TestBudgets(t *testing.T) {
 	}
 }
 
-// TestArguments: refused before the objective is asked.
+// TestArguments checks that invalid arguments are refused before the objective is evaluated.
 func TestArguments(t *testing.T) {
 	nan := math.NaN()
 	for _, m := range methods {
@@ -322,8 +321,8 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// TestGradientInSeveralDimensions: quadratics of moderate condition, with the
-// minimum inside and outside the box.
+// TestGradientInSeveralDimensions checks quadratics of moderate condition, with the minimum inside and outside the
+// box.
 func TestGradientInSeveralDimensions(t *testing.T) {
 	for seed := range uint64(60) {
 		r := oracle.NewRandom(seed)
@@ -373,7 +372,7 @@ func TestGrid(t *testing.T) {
 	if result.Status != outcome.Exhausted || result.Best.LogLambda[0] != -6 || result.Best.Gradient != nil {
 		t.Errorf("%s at %+v", result.Status, result.Best)
 	}
-	// The best on an edge of the grid may not be the best there is.
+	// A best point on the edge of the grid may not be the minimum.
 	for _, span := range []float64{-5, -6} {
 		f = scalar(parabola)
 		if result, err = Grid(context.Background(), f, Geometric(0, span, 6), Options{}); err != nil || result.Status != outcome.Box {
@@ -400,7 +399,7 @@ func TestGrid(t *testing.T) {
 	}
 }
 
-// TestSearchesRepeat: the same objective gives the same evaluations, bit for bit.
+// TestSearchesRepeat checks that the same objective leads to the same evaluations, bit for bit.
 func TestSearchesRepeat(t *testing.T) {
 	for _, m := range methods {
 		var first []Request

@@ -10,8 +10,8 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// blurred is an objective known up to its tolerance: value and slopes err by its
-// root, in a manner that depends on λ.
+// blurred is an objective known up to its tolerance: values err in proportion to the tolerance and slopes in
+// proportion to its root, in a manner that depends on λ.
 func blurred(f func(x []float64) (float64, []float64), share float64) *analytic {
 	a := &analytic{f: f}
 	a.at = func(k int, e *Evaluation) error {
@@ -52,9 +52,8 @@ func TestTolerances(t *testing.T) {
 	}
 }
 
-// TestSearchesEndAtTheFinalTolerance: whatever the schedule and the budget, what
-// is returned was evaluated at the final tolerance, and no search asks for a
-// tighter one.
+// TestSearchesEndAtTheFinalTolerance checks that, for every schedule and budget, the result was evaluated at the
+// final tolerance, and that no search requests a tighter one.
 func TestSearchesEndAtTheFinalTolerance(t *testing.T) {
 	for _, schedule := range []Schedule{Exact, Approx, Auto} {
 		for budget := 1; budget <= 30; budget++ {
@@ -83,8 +82,7 @@ func TestSearchesEndAtTheFinalTolerance(t *testing.T) {
 	}
 }
 
-// TestLooseStartsDoNotMislead: with early evaluations that err, methods still end
-// at the minimum.
+// TestLooseStartsDoNotMislead checks that methods end at the minimum although early evaluations are inaccurate.
 func TestLooseStartsDoNotMislead(t *testing.T) {
 	for _, dim := range []int{1, 2} {
 		for _, m := range contenders(context.Background(), dim) {
@@ -107,9 +105,9 @@ func TestLooseStartsDoNotMislead(t *testing.T) {
 	}
 }
 
-// TestDistrust: an evaluation without trust is repeated at the final tolerance before
-// it steers; a start without trust is left for a place above. All that follow have the
-// final tolerance.
+// TestDistrust checks that an untrusted evaluation is repeated at the final tolerance before it is used for a
+// step, and that an untrusted start is replaced by a point above it. All further evaluations are made at the final
+// tolerance.
 func TestDistrust(t *testing.T) {
 	f := &analytic{f: bowl([]float64{-6}, []float64{1})}
 	for from, second := range []float64{-2.6, -5.6} {
@@ -135,12 +133,12 @@ func TestDistrust(t *testing.T) {
 			t.Errorf("no trust from %d on: followed by %g", from, at)
 		}
 	}
-	// Where the box leaves no other place the start is repeated.
+	// If the box leaves no other point, the start is repeated.
 	f.seen = nil
 	if r, err := Secant(context.Background(), f, -4.6, cube(1, -4.6, -4.6), Options{Schedule: Auto, Tol: 1e-6}); err != nil || !r.Best.Final || len(f.seen) > 3 {
 		t.Errorf("%v after %d; %v", r.Best, len(f.seen), err)
 	}
-	// Nothing is tighter than the final tolerance: what it gives is taken.
+	// At the final tolerance, which cannot be tightened, an untrusted evaluation is accepted.
 	f.at = func(_ int, e *Evaluation) error { e.Trusted = false; return nil }
 	f.seen = nil
 	if r, err := Secant(context.Background(), f, -4.6, cube(1, -12, 0), Options{Schedule: Auto}); err != nil || r.Status != outcome.Stationary {
@@ -151,8 +149,8 @@ func TestDistrust(t *testing.T) {
 	}
 }
 
-// TestWrongBracket: a loose evaluation has the wrong sign of slope, so that the
-// bracket it makes excludes the minimum.
+// TestWrongBracket checks a loose evaluation whose slope has the wrong sign, so that the bracket excludes the
+// minimum.
 func TestWrongBracket(t *testing.T) {
 	for _, wrong := range []int{0, 1, 2, 3} {
 		f := &analytic{f: bowl([]float64{-7}, []float64{0.5})}
@@ -170,8 +168,8 @@ func TestWrongBracket(t *testing.T) {
 	}
 }
 
-// TestStepsSayWhatTheyNeed: by the schedule auto, evaluations stay loose for as long as
-// steps promise much, and the final tolerance is asked for at once where they do not.
+// TestStepsSayWhatTheyNeed checks that with the schedule Auto evaluations stay loose while steps have a large
+// predicted gain, and that the final tolerance is requested at once where they have not.
 func TestStepsSayWhatTheyNeed(t *testing.T) {
 	methods := map[string]func(f Objective, start float64) (*Result, error){
 		"secant": func(f Objective, start float64) (*Result, error) {
@@ -201,7 +199,8 @@ func TestStepsSayWhatTheyNeed(t *testing.T) {
 			}
 		}
 	}
-	// No looser than what is asked for in the end, and not next to it: that would be confirmed.
+	// The tolerance is no looser than needed, and not just above the final one, at which the point would have to be
+	// confirmed.
 	for _, c := range [][3]float64{{1e-2, 1e-6, 1e-4}, {2e-5, 1e-6, 2e-5}, {9e-6, 1e-6, 1e-6}, {1e-12, 1e-6, 1e-6}, {1, 1e-2, 1e-2}, {1, 1e-3, 1e-3}} {
 		if got := sufficient(c[0], c[1]); got != c[2] {
 			t.Errorf("%g needed, %g in the end: %g, want %g", c[0], c[1], got, c[2])
@@ -209,8 +208,8 @@ func TestStepsSayWhatTheyNeed(t *testing.T) {
 	}
 }
 
-// TestSlopeThatPointsTheWrongWay: a start whose value is too low and whose slope has the wrong sign until they are
-// known to the final tolerance, so that all steps from it fail, is not where a descent ends.
+// TestSlopeThatPointsTheWrongWay checks that a descent does not end at a start whose value is too low and whose
+// slope has the wrong sign until it is evaluated at the final tolerance, so that all steps from it fail.
 func TestSlopeThatPointsTheWrongWay(t *testing.T) {
 	f := &analytic{f: bowl([]float64{-2}, []float64{0.5})}
 	f.at = func(k int, e *Evaluation) error {

@@ -8,8 +8,8 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// Along a valley whose walls meet in a corner no slope leads on, but their mean does;
-// where that vanishes the search says kink.
+// TestTrustRegionFollowsValleys checks a valley whose walls meet in a corner: no slope leads along it, but the
+// shortest mean of the slopes on both sides does. Where this mean vanishes, the search ends as a kink.
 func TestTrustRegionFollowsValleys(t *testing.T) {
 	for _, tilt := range []float64{0, 0.1, 0.5} {
 		f := &analytic{f: func(x []float64) (float64, []float64) {

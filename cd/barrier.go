@@ -64,7 +64,7 @@ func (b *barrier) predict(d []float64) {
 		b.dLow[k] = -b.low[k] - float64(b.dLow[k]*d)
 		b.dHigh[k] = float64(b.dHigh[k]*d) - b.high[k]
 	}
-	length := b.reach(d)
+	length := b.maxStep(d)
 	var ahead float64
 	for k, d := range kernels.Each(b.k, d) {
 		ahead = math.FMA(math.FMA(length, d, b.beta[k]), math.FMA(length, b.dLow[k], b.low[k]), ahead)
@@ -92,7 +92,7 @@ func (b *barrier) step(d []float64) (length float64) {
 		b.dLow[k] = (b.dLow[k]-float64(b.low[k]*d))/b.beta[k] - b.low[k]
 		b.dHigh[k] = (b.dHigh[k]+float64(b.high[k]*d))/b.slack[k] - b.high[k]
 	}
-	length = min(1, toTheWall*b.reach(d))
+	length = min(1, fractionToBoundary*b.maxStep(d))
 	for k, d := range kernels.Each(b.k, d) {
 		b.beta[k] = math.FMA(length, d, b.beta[k])
 		b.slack[k] = math.FMA(-length, d, b.slack[k])
@@ -102,9 +102,9 @@ func (b *barrier) step(d []float64) (length float64) {
 	return length
 }
 
-// reach returns the length at which the first of β, C − β, s and t becomes 0, at most 1/toTheWall.
-func (b *barrier) reach(d []float64) float64 {
-	length := 1 / toTheWall
+// maxStep returns the length at which the first of β, C − β, s and t becomes 0, at most 1/fractionToBoundary.
+func (b *barrier) maxStep(d []float64) float64 {
+	length := 1 / fractionToBoundary
 	for k, d := range kernels.Each(b.k, d) {
 		room := b.beta[k]
 		if d > 0 {

@@ -9,14 +9,14 @@ import (
 )
 
 const (
-	blockNewton   = 20
-	blockTol      = 1e-3 // of the systems that are not factorised, in steps to full accuracy
-	halved        = 0.5
-	rise          = 1e-13 // of the objective: attributed to rounding
-	newtonHalves  = 12    // halvings of a step that is too long
-	leastDecrease = 1e-4  // of the decrease that the slope predicts
-	polishShare   = 0.03  // of the certified violation: target of the steps between working sets
-	shift         = 1e-8  // of the diagonal, added where the system is singular to working precision
+	mostBlockSteps  = 20
+	blockTol        = 1e-3 // of the systems that are not factorised, in steps to full accuracy
+	halvedViolation = 0.5
+	roundingRise    = 1e-13 // of the objective: attributed to rounding
+	newtonHalves    = 12    // halvings of a step that is too long
+	leastDecrease   = 1e-4  // of the decrease that the slope predicts
+	polishShare     = 0.03  // of the certified violation: target of the steps between working sets
+	diagonalShift   = 1e-8  // of the diagonal, added where the system is singular to working precision
 )
 
 // polish takes Newton steps on the coefficients that are not 0, as long as their largest violation exceeds
@@ -25,7 +25,7 @@ const (
 func (s *Blocks) polish(ctx context.Context, g model.Blocks, target float64) {
 	s.refit()
 	lack, value := s.largestViolation(g), s.value(g)
-	for range blockNewton {
+	for range mostBlockSteps {
 		if lack <= max(target, leastLack*s.scale) || ctx.Err() != nil || len(s.out.Support) == 0 {
 			return
 		}
@@ -37,7 +37,7 @@ func (s *Blocks) polish(ctx context.Context, g model.Blocks, target float64) {
 		s.out.Steps++
 		s.refit()
 		next, after := s.largestViolation(g), s.value(g)
-		if next <= halved*lack && after <= value+float64(rise*math.Abs(value)) {
+		if next <= halvedViolation*lack && after <= value+float64(roundingRise*math.Abs(value)) {
 			lack, value = next, after
 			continue
 		}
@@ -100,7 +100,7 @@ func (s *Blocks) live() (blocks []int) {
 func (s *Blocks) value(g model.Blocks) float64 {
 	sum := s.point.Loss
 	for _, b := range s.live() {
-		sum += g.Value(b, model.Entries(s.part, b, s.q, s.beta, s.own))
+		sum += g.Value(b, model.Entries(s.part, b, s.q, s.beta, s.scratch))
 	}
 	return sum
 }
@@ -132,11 +132,11 @@ func (s *Blocks) newton(ctx context.Context, g model.Blocks, sharp bool) (slope 
 		if g.Concavity() > 0 {
 			return 0, false
 		}
-		s.system.FactoriseShifted(shift)
+		s.system.FactoriseShifted(diagonalShift)
 	}
 	rhs := make([]float64, s.system.Size())
 	for _, b := range s.system.Blocks {
-		z := model.Entries(s.part, b.Block, s.q, s.z, s.own)
+		z := model.Entries(s.part, b.Block, s.q, s.z, s.scratch)
 		lack := make([]float64, len(z))
 		g.Lack(b.Block, b.Beta, z, lack)
 		for k, at := range b.At {
@@ -149,7 +149,7 @@ func (s *Blocks) newton(ctx context.Context, g model.Blocks, sharp bool) (slope 
 	} else {
 		s.system.SolveStep(ctx, rhs, x, newtonTol, newtonEnough)
 	}
-	s.count(s.out.Support)
+	s.chargeVisit(s.out.Support)
 	full := s.system.Spread(x)
 	for c, j := range s.out.Support {
 		for k := range s.q {

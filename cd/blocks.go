@@ -26,36 +26,36 @@ type Blocks struct {
 	view *sparse.View
 	q    int
 
-	beta  []float64 // by column and score
-	point *model.ScorePoint
-	z     []float64 // X_jᵀ(s⊙ρ)/N by column and score, of the last certificate
-	fresh bool      // z and point are those of beta
-	whole bool      // z is that of beta for all columns, not only for those that drift cannot hold at 0
-	drift *drift    // of a descent, else nil
-	knot  bool      // the penalty is that of a knot of a descent
-	lack  []float64 // violation of every block: the norm of its [model.Blocks].Lack
-	scale float64   // max |z| of the null model
-	least float64   // see leastCurvature; 0: not yet computed
+	beta          []float64 // by column and score
+	point         *model.ScorePoint
+	z             []float64 // X_jᵀ(s⊙ρ)/N by column and score, of the last certificate
+	current       bool      // z and point are those of beta
+	allCorrelated bool      // z is that of beta for all columns, not only for those that drift cannot hold at 0
+	drift         *drift    // of a descent, else nil
+	atKnot        bool      // the penalty is that of a knot of a descent
+	violation     []float64 // violation of every block: the norm of its [model.Blocks].Lack
+	scale         float64   // max |z| of the null model
+	minCurvature  float64   // see leastCurvature; 0: not yet computed
 
-	metric   model.Metric
-	damping  damping // of models of one score
-	majorant model.Metric
-	hessian  *support.Hessian
-	system   *support.BlockSystem
-	held     []int32       // columns, ascending; coefficients of all other columns are 0
-	working  []int         // blocks
-	at       []*localBlock // the local block of each working block
-	open     []int         // coefficients of working blocks that may move, by column and score
-	leaving  []leaving
-	left     []left
-	local    map[int]*localBlock
-	work     float64
-	own      []float64 // scratch: numbers of a block
-	before   []float64 // scratch: the coefficients where a Newton step began
-	shift    []float64 // scratch: the intercepts where a step began
-	step     modelStep
-	pair     *Solver // for the difference of two scores; nil until needed
-	out      BlockSolution
+	metric    model.Metric
+	damping   damping // of models of one score
+	majorant  model.Metric
+	hessian   *support.Hessian
+	system    *support.BlockSystem
+	held      []int32       // columns, ascending; coefficients of all other columns are 0
+	working   []int         // blocks
+	locals    []*localBlock // the local block of each working block
+	movable   []int         // coefficients of working blocks that may move, by column and score
+	leaving   []leaving
+	postponed []postponed
+	local     map[int]*localBlock
+	work      float64
+	scratch   []float64 // numbers of a block
+	before    []float64 // scratch: the coefficients where a Newton step began
+	shift     []float64 // scratch: the intercepts where a step began
+	step      modelStep
+	pair      *Solver // for the difference of two scores; nil until needed
+	out       BlockSolution
 }
 
 // BlockSolution is a solution with its certificate. Its slices belong to the solver and change
@@ -84,12 +84,12 @@ func NewBlocks(fit model.Scores, part *model.Partition) *Blocks {
 	_, p := fit.View().Dims()
 	q := fit.Count()
 	s := &Blocks{
-		fit: fit, part: part, view: fit.View(), q: q, beta: make([]float64, p*q), lack: make([]float64, part.Count()),
-		hessian: support.NewHessian(fit.View(), q), own: make([]float64, 4*part.Largest()*q), local: map[int]*localBlock{},
+		fit: fit, part: part, view: fit.View(), q: q, beta: make([]float64, p*q), violation: make([]float64, part.Count()),
+		hessian: support.NewHessian(fit.View(), q), scratch: make([]float64, 4*part.Largest()*q), local: map[int]*localBlock{},
 	}
 	s.system = support.NewBlockSystem(s.hessian)
 	s.point, s.z = model.NullScores(fit)
-	s.fresh, s.whole = true, true
+	s.current, s.allCorrelated = true, true
 	s.scale = s.view.Kernels().MaxAbs(s.z)
 	return s
 }
@@ -108,7 +108,7 @@ func (s *Blocks) Correlation() []float64 { return s.z }
 // Start makes the next Solve begin at the coefficients given; index j·q + k is column j and score k.
 func (s *Blocks) Start(at []int32, coef []float64) {
 	j, now := s.Coefficients()
-	s.fresh = s.fresh && slices.Equal(j, at) && slices.Equal(now, coef)
+	s.current = s.current && slices.Equal(j, at) && slices.Equal(now, coef)
 	s.working = s.working[:0]
 	for _, j := range s.held {
 		clear(s.beta[int(j)*s.q:][:s.q])
@@ -161,9 +161,9 @@ func (s *Blocks) Solve(ctx context.Context, g model.Blocks, opts Options) (*Bloc
 	if err := s.check(g); err != nil {
 		return nil, err
 	}
-	s.out, s.work, s.step.row, s.damping = BlockSolution{Point: s.point, Beta: s.beta}, 0, 0, 0
+	s.out, s.work, s.step.nextSteps, s.damping = BlockSolution{Point: s.point, Beta: s.beta}, 0, 0, 0
 	s.system.ClearWork()
-	led, err := s.lead(ctx, g, opts)
+	led, err := s.solvePair(ctx, g, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +185,7 @@ func (s *Blocks) descend(ctx context.Context, g model.Blocks, opts Options) erro
 	s.pass()
 	reach := 1.0 // the strength of g as a share of αmax
 	for b := range s.part.Count() {
-		reach = min(reach, convex.Reach(b, model.Entries(s.part, b, s.q, s.z, s.own)))
+		reach = min(reach, convex.Reach(b, model.Entries(s.part, b, s.q, s.z, s.scratch)))
 	}
 	least := opts.Tol
 	for times := stage / reach; times > 1/stage && ctx.Err() == nil; times *= stage {
@@ -202,7 +202,7 @@ func (s *Blocks) descend(ctx context.Context, g model.Blocks, opts Options) erro
 // solve is [Blocks.Solve] from the current point; polished says whether the point is polished already.
 func (s *Blocks) solve(ctx context.Context, g model.Blocks, opts Options, polished bool) (*BlockSolution, error) {
 	if each, ok := g.(model.Elementwise); ok && s.drift != nil {
-		s.drift.under(each.Of)
+		s.drift.setPenalty(each.Of)
 	}
 	sharp := opts.Polish || opts.Tol <= sharpLack
 	polish := sharp && !polished
@@ -214,7 +214,7 @@ func (s *Blocks) solve(ctx context.Context, g model.Blocks, opts Options, polish
 		if opts.MaxSupport > 0 && len(s.out.Support) > opts.MaxSupport {
 			return nil, outcome.At(outcome.Limit, "max-support", "%d columns in the support, the limit is %d", len(s.out.Support), opts.MaxSupport)
 		}
-		good := s.good(g, opts.Tol)
+		good := s.withinTol(g, opts.Tol)
 		switch {
 		case ctx.Err() != nil:
 			s.out.Status = outcome.Cancelled
@@ -230,11 +230,11 @@ func (s *Blocks) solve(ctx context.Context, g model.Blocks, opts Options, polish
 			s.polish(ctx, g, 0)
 			continue
 		default:
-			s.choose()
+			s.chooseWorkingSet()
 			swept := s.improve(ctx, g, opts.MaxEpochs)
 			polish = sharp
 			switch now := s.columns(); {
-			case g.Concavity() > 0 && s.quick(now):
+			case g.Concavity() > 0 && s.newtonIsCheap(now):
 				polish = false
 				s.polish(ctx, g, 0)
 			case !swept || slices.Equal(now, before):
@@ -244,11 +244,11 @@ func (s *Blocks) solve(ctx context.Context, g model.Blocks, opts Options, polish
 			}
 			continue
 		}
-		if !s.whole && !s.knot {
-			s.visitAll()
+		if !s.allCorrelated && !s.atKnot {
+			s.correlateAll()
 			s.certify(g)
 		}
-		s.margin(g)
+		s.setMargin(g)
 		s.out.Work = s.work + s.system.Work()
 		return &s.out, nil
 	}
@@ -260,14 +260,14 @@ func (s *Blocks) check(g model.Blocks) error {
 	if concavity == 0 {
 		return nil
 	}
-	if s.least == 0 {
+	if s.minCurvature == 0 {
 		if !s.fit.Majorant(nil, &s.metric) {
 			return outcome.At(outcome.Usage, "penalty", "a penalty that is not convex takes steps of 1/L, and the curvature of the loss has no bound L")
 		}
-		s.least = s.leastCurvature()
+		s.minCurvature = s.leastCurvature()
 	}
-	if !(s.least > concavity) {
-		return outcome.At(outcome.BadParameter, "penalty", "the loss has a curvature of %.3g in a column, less than the %.3g by which the penalty is concave: standardise the columns, or make gamma or a larger", s.least, concavity)
+	if !(s.minCurvature > concavity) {
+		return outcome.At(outcome.BadParameter, "penalty", "the loss has a curvature of %.3g in a column, less than the %.3g by which the penalty is concave: standardise the columns, or make gamma or a larger", s.minCurvature, concavity)
 	}
 	return nil
 }
@@ -291,8 +291,8 @@ func (s *Blocks) leastCurvature() float64 {
 	return least
 }
 
-// quick reports whether a Newton step on columns costs less than a pass over X.
-func (s *Blocks) quick(columns []int32) bool {
+// newtonIsCheap reports whether a Newton step on columns costs less than a pass over X.
+func (s *Blocks) newtonIsCheap(columns []int32) bool {
 	size := float64(len(columns) * s.q)
 	return size*(s.entries(columns)+float64(size*size/3)) <= float64(s.view.Matrix().NNZ())
 }
@@ -300,7 +300,7 @@ func (s *Blocks) quick(columns []int32) bool {
 // columns returns the columns with a coefficient that is not 0.
 func (s *Blocks) columns() (columns []int32) {
 	for _, j := range s.held {
-		if !zero(s.beta[int(j)*s.q:][:s.q]) {
+		if !allZero(s.beta[int(j)*s.q:][:s.q]) {
 			columns = append(columns, j)
 		}
 	}
@@ -309,9 +309,9 @@ func (s *Blocks) columns() (columns []int32) {
 
 // refit moves the point to the coefficients.
 func (s *Blocks) refit() {
-	s.list()
+	s.listSupport()
 	s.fit.Fit(s.out.Support, s.out.Coef, s.point)
-	s.fresh = false
+	s.current = false
 }
 
 // refitFrom is refit with the intercepts reset to those where a step began: a fit that starts far out, where
@@ -321,8 +321,8 @@ func (s *Blocks) refitFrom(shift []float64) {
 	s.refit()
 }
 
-// list lists the coefficients that are not 0.
-func (s *Blocks) list() {
+// listSupport lists the coefficients that are not 0.
+func (s *Blocks) listSupport() {
 	s.out.Support, s.out.Coef = s.columns(), s.out.Coef[:0]
 	for _, j := range s.out.Support {
 		s.out.Coef = append(s.out.Coef, s.beta[int(j)*s.q:][:s.q]...)
@@ -332,31 +332,31 @@ func (s *Blocks) list() {
 // pass moves the point to the coefficients and sets the correlations there, unless the coefficients have not
 // moved. On a descent it computes only the correlations of columns that may violate optimality.
 func (s *Blocks) pass() {
-	moved := !s.fresh
+	moved := !s.current
 	if moved {
 		s.refit()
-		s.fresh = true
+		s.current = true
 	} else {
-		s.list()
+		s.listSupport()
 	}
 	switch {
 	case s.drift == nil && moved:
-		s.visitAll()
-	case s.drift != nil && (moved || !s.whole):
+		s.correlateAll()
+	case s.drift != nil && (moved || !s.allCorrelated):
 		s.drift.move(s.view, s.point)
-		s.correlate(s.drift.visit(s.beta, s.z))
-		if s.whole = false; moved {
+		s.correlate(s.drift.columnsToVisit(s.beta, s.z))
+		if s.allCorrelated = false; moved {
 			s.out.Passes++
 		}
 	}
 }
 
-// visitAll sets the correlations of all columns at the point.
-func (s *Blocks) visitAll() {
+// correlateAll sets the correlations of all columns at the point.
+func (s *Blocks) correlateAll() {
 	model.Correlate(s.view, nil, s.point.Weighted, s.z)
 	s.out.Passes++
-	s.spend(float64(s.view.Matrix().NNZ()))
-	if s.whole = true; s.drift != nil {
+	s.chargeEntries(float64(s.view.Matrix().NNZ()))
+	if s.allCorrelated = true; s.drift != nil {
 		s.drift.restart(s.view, s.point)
 	}
 }
@@ -364,7 +364,7 @@ func (s *Blocks) visitAll() {
 // certify computes the certificate of the coefficients.
 func (s *Blocks) certify(g model.Blocks) {
 	s.pass()
-	s.judge(g)
+	s.computeViolations(g)
 	s.out.Objective = s.value(g)
 	s.out.Intercept = append(s.out.Intercept[:0], s.point.Intercept...)
 	if s.view.Centred() {
@@ -383,37 +383,37 @@ func (s *Blocks) certify(g model.Blocks) {
 	}
 }
 
-// judge computes the violations of the blocks.
-func (s *Blocks) judge(g model.Blocks) {
+// computeViolations computes the violations of the blocks.
+func (s *Blocks) computeViolations(g model.Blocks) {
 	if each, ok := g.(model.Elementwise); ok {
 		columns := s.part.All()
-		if !s.whole {
-			clear(s.lack)
-			columns = s.drift.near
+		if !s.allCorrelated {
+			clear(s.violation)
+			columns = s.drift.visited
 		}
-		s.out.KKT, s.out.Margin = each.Judge(columns, s.beta, s.z, s.lack)
+		s.out.KKT, s.out.Margin = each.Judge(columns, s.beta, s.z, s.violation)
 		return
 	}
 	s.out.KKT = 0
 	for b := range s.part.Count() {
 		beta, z, lack := s.block(b)
 		g.Lack(b, beta, z, lack)
-		s.lack[b] = s.length(lack)
-		s.out.KKT = max(s.out.KKT, s.lack[b])
+		s.violation[b] = s.norm(lack)
+		s.out.KKT = max(s.out.KKT, s.violation[b])
 	}
 }
 
 // block returns the coefficients and correlations of a block, both read only, and scratch of the same length.
 // They are valid until the next call.
 func (s *Blocks) block(b int) (beta, z, room []float64) {
-	size := len(s.own) / 4
-	beta = model.Entries(s.part, b, s.q, s.beta, s.own[:size])
-	z = model.Entries(s.part, b, s.q, s.z, s.own[size:])
-	return beta, z, s.own[2*size:][:len(z)]
+	size := len(s.scratch) / 4
+	beta = model.Entries(s.part, b, s.q, s.beta, s.scratch[:size])
+	z = model.Entries(s.part, b, s.q, s.z, s.scratch[size:])
+	return beta, z, s.scratch[2*size:][:len(z)]
 }
 
-// margin sets the least clearance of a block, unless judge has set it.
-func (s *Blocks) margin(g model.Blocks) {
+// setMargin sets the least clearance of a block, unless computeViolations has set it.
+func (s *Blocks) setMargin(g model.Blocks) {
 	if _, ok := g.(model.Elementwise); ok {
 		return
 	}
@@ -431,7 +431,7 @@ func (s *Blocks) gap(g model.ConvexBlocks) float64 {
 	live := s.live()
 	each := func(do func(b int, beta, z, a []float64)) {
 		live := live
-		for b, lack := range s.lack {
+		for b, lack := range s.violation {
 			if len(live) > 0 && live[0] == b {
 				live = live[1:]
 			} else if lack == 0 {
@@ -447,7 +447,7 @@ func (s *Blocks) gap(g model.ConvexBlocks) float64 {
 	each(func(b int, _, _, a []float64) { c = min(c, g.Reach(b, a)) })
 	var scaled, unscaled float64
 	each(func(b int, beta, z, a []float64) {
-		if ridge == 0 && zero(beta) {
+		if ridge == 0 && allZero(beta) {
 			return
 		}
 		var product, square, whole float64
@@ -470,19 +470,19 @@ func (s *Blocks) gap(g model.ConvexBlocks) float64 {
 	return gap
 }
 
-// length returns the Euclidean norm of the entries of a block.
-func (s *Blocks) length(v []float64) float64 {
+// norm returns the Euclidean norm of the entries of a block.
+func (s *Blocks) norm(v []float64) float64 {
 	switch {
 	case len(v) == 1:
 		return math.Abs(v[0])
-	case zero(v):
+	case allZero(v):
 		return 0
 	}
 	return s.view.Kernels().Nrm2(v)
 }
 
-// zero reports whether all coefficients are 0.
-func zero(beta []float64) bool {
+// allZero reports whether all coefficients are 0.
+func allZero(beta []float64) bool {
 	for _, v := range beta {
 		if v != 0 {
 			return false
@@ -491,36 +491,36 @@ func zero(beta []float64) bool {
 	return true
 }
 
-// good reports whether the point meets a tolerance.
-func (s *Blocks) good(g model.Blocks, tol float64) bool {
+// withinTol reports whether the point meets a tolerance.
+func (s *Blocks) withinTol(g model.Blocks, tol float64) bool {
 	if _, gap := g.(model.ConvexBlocks); !gap {
 		return s.out.KKT <= tol*s.scale
 	}
 	return s.out.Gap <= tol*s.fit.Null()
 }
 
-// choose makes a working set of the blocks that are not 0 and the blocks with the largest violations.
-func (s *Blocks) choose() {
+// chooseWorkingSet makes a working set of the blocks that are not 0 and the blocks with the largest violations.
+func (s *Blocks) chooseWorkingSet() {
 	live := map[int]bool{}
 	for _, j := range s.out.Support {
 		live[s.part.Of(j)] = true
 	}
 	var violators []int
 	look := func(b int) {
-		if s.lack[b] > 0 && !live[b] {
+		if s.violation[b] > 0 && !live[b] {
 			violators = append(violators, b)
 		}
 	}
-	if s.whole {
-		for b := range s.lack {
+	if s.allCorrelated {
+		for b := range s.violation {
 			look(b)
 		}
-	} else { // blocks are single columns, and columns that are not near violate nothing
-		for _, j := range s.drift.near {
+	} else { // blocks are single columns, and columns that were not visited violate nothing
+		for _, j := range s.drift.visited {
 			look(int(j))
 		}
 	}
-	slices.SortFunc(violators, func(a, b int) int { return cmp.Or(cmp.Compare(s.lack[b], s.lack[a]), cmp.Compare(a, b)) })
+	slices.SortFunc(violators, func(a, b int) int { return cmp.Or(cmp.Compare(s.violation[b], s.violation[a]), cmp.Compare(a, b)) })
 	room := max(leastWorking, growth*len(live), len(s.working)) - len(live)
 	s.working = s.working[:0]
 	for b := range live {
@@ -531,8 +531,8 @@ func (s *Blocks) choose() {
 	s.held = sortedOnce(append(s.held[:0], s.workingColumns()...))
 }
 
-// spend charges the work of visiting entries of X.
-func (s *Blocks) spend(entries float64) {
+// chargeEntries charges the work of visiting entries of X.
+func (s *Blocks) chargeEntries(entries float64) {
 	price := 0.6
 	if _, dense := s.view.Matrix().(*sparse.Dense); dense {
 		price = 0.1

@@ -10,15 +10,15 @@ import (
 
 // modelStep is a Newton step on a quadratic model whose Hessian is written out.
 type modelStep struct {
-	entries      []modelEntry // coefficients that are not 0 in the model
-	coefficients []int        // their indices by column and score
-	slope        []float64    // rate at which the model with its penalty falls in each of them
-	step         []float64
-	kink         []float64 // share of the step at which each of them is set to 0; +Inf: never
-	curve        []float64 // second derivatives of the model with its penalty
-	bending      []float64 // second derivatives of the penalty on a block
-	rounder      damping   // share of a norm's curvature across a block that is added along it
-	row          int       // number of steps that the next model begins with, set where all steps of the last ended at kinks
+	entries        []modelEntry // coefficients that are not 0 in the model
+	coefficients   []int        // their indices by column and score
+	slope          []float64    // rate at which the model with its penalty falls in each of them
+	step           []float64
+	kink           []float64 // share of the step at which each of them is set to 0; +Inf: never
+	hessian        []float64 // second derivatives of the model with its penalty
+	penaltyHessian []float64 // second derivatives of the penalty on a block
+	normDamping    damping   // share of a norm's curvature across a block that is added along it
+	nextSteps      int       // number of steps that the next model begins with, set where all steps of the last ended at kinks
 }
 
 // modelEntry is a coefficient that a [modelStep] moves.
@@ -43,7 +43,7 @@ func (s *Blocks) settle(g model.Blocks, most int) (made int) {
 	kinks := 0
 	defer func() {
 		if kinks == most {
-			s.step.row = min(2*most, mostSettled)
+			s.step.nextSteps = min(2*most, mostSettled)
 		}
 	}()
 	for made < most {
@@ -51,14 +51,14 @@ func (s *Blocks) settle(g model.Blocks, most int) (made int) {
 			return made
 		}
 		made++
-		first, straight := s.firstKink(g), s.step.rounder == 0
+		first, straight := s.firstKink(g), s.step.normDamping == 0
 		length := s.shortenOnModel(g, first)
 		switch {
 		case length == 1 && straight:
 			return made
 		case length == first && first > 0:
 			kinks++
-		case !s.step.rounder.adapt(length):
+		case !s.step.normDamping.adapt(length):
 			return made
 		}
 	}
@@ -69,23 +69,23 @@ func (s *Blocks) settle(g model.Blocks, most int) (made int) {
 // if there is none.
 func (s *Blocks) newtonOnModel(g model.Blocks) bool {
 	m := &s.step
-	s.begin(g)
+	s.collectEntries(g)
 	size := len(m.entries)
 	if size == 0 {
 		return false
 	}
-	m.curve = grow(m.curve, size*size)
-	s.hessian.Between(m.coefficients, m.curve)
-	s.bend(g)
+	m.hessian = grow(m.hessian, size*size)
+	s.hessian.Between(m.coefficients, m.hessian)
+	s.addPenaltyHessian(g)
 	for k := range size { // a common shift of the scores of a column leaves the loss as it is, which may make the matrix singular
-		m.curve[k*size+k] *= 1 + shift
+		m.hessian[k*size+k] *= 1 + diagonalShift
 	}
 	s.work += support.CholeskyCost(size)
-	if support.Cholesky(s.view.Kernels(), m.curve, size) != size {
+	if support.Cholesky(s.view.Kernels(), m.hessian, size) != size {
 		return false
 	}
 	m.step = append(m.step[:0], m.slope...)
-	support.CholeskySolve(s.view.Kernels(), m.curve, size, m.step)
+	support.CholeskySolve(s.view.Kernels(), m.hessian, size, m.step)
 	return true
 }
 
@@ -93,11 +93,11 @@ func (s *Blocks) newtonOnModel(g model.Blocks) bool {
 // kink. It returns the length, or 0 if no length lowers the model.
 func (s *Blocks) shortenOnModel(g model.Blocks, first float64) float64 {
 	m := &s.step
-	before, promised := s.modelValue(g), s.view.Kernels().Dot(m.slope, m.step)
+	before, predicted := s.modelValue(g), s.view.Kernels().Dot(m.slope, m.step)
 	length := 1.0
 	for tries := 1; ; tries++ {
 		s.stepTo(length)
-		if length == 0 || s.modelValue(g) <= before-float64(leastDecrease*length*promised) {
+		if length == 0 || s.modelValue(g) <= before-float64(leastDecrease*length*predicted) {
 			return length
 		}
 		switch {
@@ -117,11 +117,11 @@ func (s *Blocks) firstKink(g model.Blocks) float64 {
 	m, first := &s.step, 1.0
 	m.kink = m.kink[:0]
 	for from, to := range m.blocks() {
-		block := m.passes(from, to)
+		block := m.nearestToZero(from, to)
 		for k := from; k < to; k++ {
 			at := block
 			if s.kinked(g, m.coefficients[k]) {
-				at = m.passes(k, k+1)
+				at = m.nearestToZero(k, k+1)
 			}
 			m.kink, first = append(m.kink, at), min(first, at)
 		}
@@ -132,9 +132,9 @@ func (s *Blocks) firstKink(g model.Blocks) float64 {
 	return first
 }
 
-// passes returns the share of the step at which a range of coefficients is nearest to 0, if little is left of
+// nearestToZero returns the share of the step at which a range of coefficients is nearest to 0, if little is left of
 // them there, and +Inf otherwise.
-func (m *modelStep) passes(from, to int) float64 {
+func (m *modelStep) nearestToZero(from, to int) float64 {
 	var square, along, size float64
 	for k, e := range m.entries[from:to] {
 		d := m.step[from+k]
@@ -162,16 +162,16 @@ func (m *modelStep) blocks() iter.Seq2[int, int] {
 	}
 }
 
-// begin collects the coefficients that are not 0, and the slopes there.
-func (s *Blocks) begin(g model.Blocks) {
-	m, size := &s.step, len(s.own)/4
+// collectEntries collects the coefficients that are not 0, and the slopes there.
+func (s *Blocks) collectEntries(g model.Blocks) {
+	m, size := &s.step, len(s.scratch)/4
 	m.entries, m.coefficients, m.slope = m.entries[:0], m.coefficients[:0], m.slope[:0]
 	for at, b := range s.working {
-		l := s.at[at]
-		if zero(l.beta) {
+		l := s.locals[at]
+		if allZero(l.beta) {
 			continue
 		}
-		lack := s.own[size:][:len(l.z)]
+		lack := s.scratch[size:][:len(l.z)]
 		g.Lack(b, l.beta, s.modelSlope(l), lack)
 		for k, v := range l.beta {
 			if c := int(l.columns[k/s.q])*s.q + k%s.q; v != 0 && s.hessian.Writes(c) {
@@ -183,43 +183,43 @@ func (s *Blocks) begin(g model.Blocks) {
 	}
 }
 
-// bend adds ∇²g to the second derivatives. A norm has no curvature along the block, but it is straight only as
+// addPenaltyHessian adds ∇²g to the second derivatives. A norm has no curvature along the block, but it is straight only as
 // far as 0. With the same curvature along the block as across it, its quadratic approximation would lie nowhere
 // below the norm, and steps would always lower the model with its penalty.
-func (s *Blocks) bend(g model.Blocks) {
+func (s *Blocks) addPenaltyHessian(g model.Blocks) {
 	m := &s.step
 	for from := 0; from < len(m.entries); {
-		l, b, to := s.at[m.entries[from].at], s.working[m.entries[from].at], from
+		l, b, to := s.locals[m.entries[from].at], s.working[m.entries[from].at], from
 		for to < len(m.entries) && m.entries[to].at == m.entries[from].at {
 			to++
 		}
 		d := len(l.beta)
-		m.bending = grow(m.bending, d*d)
-		clear(m.bending)
-		g.Curvature(b, l.beta, m.bending)
+		m.penaltyHessian = grow(m.penaltyHessian, d*d)
+		clear(m.penaltyHessian)
+		g.Curvature(b, l.beta, m.penaltyHessian)
 		for row := from; row < to; row++ {
 			for column := from; column < to; column++ {
-				m.curve[row*len(m.entries)+column] += m.bending[m.entries[row].k*d+m.entries[column].k]
+				m.hessian[row*len(m.entries)+column] += m.penaltyHessian[m.entries[row].k*d+m.entries[column].k]
 			}
 		}
-		if m.rounder > 0 && to > from+1 {
-			m.round(l.beta, from, to)
+		if m.normDamping > 0 && to > from+1 {
+			m.addNormDamping(l.beta, from, to)
 		}
 		from = to
 	}
 }
 
-// round adds a share of the curvature across a block, given by its range of entries, along the block.
-func (m *modelStep) round(beta []float64, from, to int) {
+// addNormDamping adds a share of the curvature across a block, given by its range of entries, along the block.
+func (m *modelStep) addNormDamping(beta []float64, from, to int) {
 	var across, square float64
 	for _, e := range m.entries[from:to] {
-		across += m.bending[e.k*len(beta)+e.k]
+		across += m.penaltyHessian[e.k*len(beta)+e.k]
 		square = math.FMA(beta[e.k], beta[e.k], square)
 	}
-	along := float64(m.rounder) * across / float64(to-from-1) / square
+	along := float64(m.normDamping) * across / float64(to-from-1) / square
 	for row := from; row < to; row++ {
 		for column := from; column < to; column++ {
-			m.curve[row*len(m.entries)+column] += float64(along * beta[m.entries[row].k] * beta[m.entries[column].k])
+			m.hessian[row*len(m.entries)+column] += float64(along * beta[m.entries[row].k] * beta[m.entries[column].k])
 		}
 	}
 }
@@ -229,8 +229,8 @@ func (s *Blocks) stepTo(length float64) {
 	m := &s.step
 	for from := 0; from < len(m.entries); {
 		at, to := m.entries[from].at, from
-		l := s.at[at]
-		moved := s.own[:len(l.beta)]
+		l := s.locals[at]
+		moved := s.scratch[:len(l.beta)]
 		clear(moved)
 		for ; to < len(m.entries) && m.entries[to].at == at; to++ {
 			e := m.entries[to]
@@ -240,7 +240,7 @@ func (s *Blocks) stepTo(length float64) {
 			}
 			moved[e.k], l.beta[e.k] = next-l.beta[e.k], next
 		}
-		s.follow(l, moved)
+		s.moveHessian(l, moved)
 		from = to
 	}
 }
@@ -248,7 +248,7 @@ func (s *Blocks) stepTo(length float64) {
 // modelValue returns the model with its penalty, less the loss at the point.
 func (s *Blocks) modelValue(g model.Blocks) (value float64) {
 	for at, b := range s.working {
-		l := s.at[at]
+		l := s.locals[at]
 		value += g.Value(b, l.beta)
 		for k, v := range s.modelSlope(l) {
 			value = math.FMA(-0.5*(v+l.z[k]), l.beta[k]-l.start[k], value)

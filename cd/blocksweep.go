@@ -13,14 +13,14 @@ import (
 
 // localBlock is a block of the working set in the quadratic model of the loss.
 type localBlock struct {
-	columns []int32
-	curve   []float64 // ∇²f on the block, d × d
-	steep   float64   // at least the largest eigenvalue of curve
-	z       []float64 // −∇f at the point
-	start   []float64 // coefficients at the point
-	beta    []float64 // coefficients of the model
-	lack    []float64 // violations at the point
-	shut    []int     // entries that are 0 and violate nothing at the point
+	columns        []int32
+	hessian        []float64 // ∇²f on the block, d × d
+	curvatureBound float64   // at least the largest eigenvalue of hessian
+	z              []float64 // −∇f at the point
+	start          []float64 // coefficients at the point
+	beta           []float64 // coefficients of the model
+	violation      []float64 // violations at the point
+	fixed          []int     // entries that are 0 and violate nothing at the point
 }
 
 const (
@@ -45,7 +45,7 @@ func (s *Blocks) improve(ctx context.Context, g model.Blocks, most int) bool {
 	columns := s.workingColumns()
 	bounded, concave := s.fit.Majorant(nil, &s.metric), g.Concavity() > 0
 	for step := range modelSteps {
-		worst := s.take(g, columns, step == 0)
+		worst := s.loadBlocks(g, columns, step == 0)
 		if step > 0 && worst <= max(target, leastLack*s.scale) || ctx.Err() != nil || s.out.Epochs >= most {
 			return true
 		}
@@ -67,7 +67,7 @@ func (s *Blocks) improve(ctx context.Context, g model.Blocks, most int) bool {
 		if bounded {
 			s.damping.adapt(length)
 		}
-		if !done && !(bounded && length <= misled) {
+		if !done && !(bounded && length <= untrustedLength) {
 			return false
 		}
 	}
@@ -81,87 +81,87 @@ func (s *Blocks) workingColumns() (columns []int32) {
 	return columns
 }
 
-// take sets up the local blocks of the working set at the point, and returns the largest violation. certified
+// loadBlocks sets up the local blocks of the working set at the point, and returns the largest violation. certified
 // says that the correlations are those of the certificate.
-func (s *Blocks) take(g model.Blocks, columns []int32, certified bool) (worst float64) {
+func (s *Blocks) loadBlocks(g model.Blocks, columns []int32, certified bool) (worst float64) {
 	if !certified {
 		s.correlate(columns)
 		s.drift.forget(columns)
 	}
-	s.open, s.at, s.leaving = s.open[:0], s.at[:0], s.leaving[:0]
+	s.movable, s.locals, s.leaving = s.movable[:0], s.locals[:0], s.leaving[:0]
 	for _, b := range s.working {
 		l := s.local[b]
 		if l == nil {
 			d := len(s.part.Columns(b)) * s.q
-			l = &localBlock{columns: s.part.Columns(b), z: make([]float64, d), start: make([]float64, d), beta: make([]float64, d), lack: make([]float64, d)}
+			l = &localBlock{columns: s.part.Columns(b), z: make([]float64, d), start: make([]float64, d), beta: make([]float64, d), violation: make([]float64, d)}
 			s.local[b] = l
 		}
-		s.at = append(s.at, l)
+		s.locals = append(s.locals, l)
 		model.Gather(s.part, b, s.q, s.z, l.z)
 		model.Gather(s.part, b, s.q, s.beta, l.start)
 		copy(l.beta, l.start)
-		g.Lack(b, l.beta, l.z, l.lack)
-		l.shut = l.shut[:0]
-		for k, v := range l.lack {
+		g.Lack(b, l.beta, l.z, l.violation)
+		l.fixed = l.fixed[:0]
+		for k, v := range l.violation {
 			switch {
 			case l.beta[k] != 0 || !g.Kinked(b, k):
-				s.open = append(s.open, int(l.columns[k/s.q])*s.q+k%s.q)
+				s.movable = append(s.movable, int(l.columns[k/s.q])*s.q+k%s.q)
 			case v != 0:
-				s.leaving = append(s.leaving, leaving{len(s.at) - 1, k, math.Abs(v)})
+				s.leaving = append(s.leaving, leaving{len(s.locals) - 1, k, math.Abs(v)})
 			default:
-				l.shut = append(l.shut, k)
+				l.fixed = append(l.fixed, k)
 			}
 		}
 	}
-	s.leave()
-	for _, l := range s.at {
-		worst = max(worst, s.length(l.lack))
+	s.openLeaving()
+	for _, l := range s.locals {
+		worst = max(worst, s.norm(l.violation))
 	}
 	return worst
 }
 
 // leaving is a coefficient at 0 that violates optimality.
 type leaving struct {
-	at, k int // index of its block in the working set, and its index in the block
-	lack  float64
+	at, k     int // index of its block in the working set, and its index in the block
+	violation float64
 }
 
-// leave opens the coefficients that violate optimality at 0. Of several scores it opens only the largest
+// openLeaving opens the coefficients that violate optimality at 0. Of several scores it opens only the largest
 // violations, half as many as coefficients are open already: the others stay at 0 for now, as if they violated
 // nothing. A Hessian between all of them would be far larger than that of the solution.
-func (s *Blocks) leave() {
-	s.left = s.left[:0]
-	if room := max(leastLeaving, len(s.open)/2); s.q > 1 && room < len(s.leaving) {
+func (s *Blocks) openLeaving() {
+	s.postponed = s.postponed[:0]
+	if room := max(leastLeaving, len(s.movable)/2); s.q > 1 && room < len(s.leaving) {
 		slices.SortFunc(s.leaving, func(a, b leaving) int {
-			return cmp.Or(cmp.Compare(b.lack, a.lack), cmp.Compare(a.at, b.at), cmp.Compare(a.k, b.k))
+			return cmp.Or(cmp.Compare(b.violation, a.violation), cmp.Compare(a.at, b.at), cmp.Compare(a.k, b.k))
 		})
 		for _, e := range s.leaving[room:] {
-			l := s.at[e.at]
-			s.left = append(s.left, left{l, e.k, l.z[e.k], l.lack[e.k]})
-			l.z[e.k], l.lack[e.k] = 0, 0
+			l := s.locals[e.at]
+			s.postponed = append(s.postponed, postponed{l, e.k, l.z[e.k], l.violation[e.k]})
+			l.z[e.k], l.violation[e.k] = 0, 0
 		}
 		s.leaving = s.leaving[:room]
 	}
 	for _, e := range s.leaving {
-		s.open = append(s.open, int(s.at[e.at].columns[e.k/s.q])*s.q+e.k%s.q)
+		s.movable = append(s.movable, int(s.locals[e.at].columns[e.k/s.q])*s.q+e.k%s.q)
 	}
 }
 
-// left is a coefficient that stays at 0, with its correlation and its violation.
-type left struct {
-	l       *localBlock
-	k       int
-	z, lack float64
+// postponed is a coefficient that stays at 0, with its correlation and its violation.
+type postponed struct {
+	l            *localBlock
+	k            int
+	z, violation float64
 }
 
-// openAll restores the correlations and violations that leave has set to 0. A Hessian that is not written out
+// restorePostponed restores the correlations and violations that openLeaving has set to 0. A Hessian that is not written out
 // would move those coefficients along with others, away from where their correlations draw them, and steps
 // would lower the model but not the loss.
-func (s *Blocks) openAll() {
-	for _, e := range s.left {
-		e.l.z[e.k], e.l.lack[e.k] = e.z, e.lack
+func (s *Blocks) restorePostponed() {
+	for _, e := range s.postponed {
+		e.l.z[e.k], e.l.violation[e.k] = e.z, e.violation
 	}
-	s.left = s.left[:0]
+	s.postponed = s.postponed[:0]
 }
 
 // correlate sets the correlations of some columns at the point.
@@ -169,11 +169,11 @@ func (s *Blocks) correlate(columns []int32) {
 	if len(columns) > 0 {
 		model.Correlate(s.view, columns, s.point.Weighted, s.z)
 	}
-	s.count(columns)
+	s.chargeVisit(columns)
 }
 
-// count charges a visit to columns.
-func (s *Blocks) count(columns []int32) { s.spend(s.entries(columns)) }
+// chargeVisit charges a visit to columns.
+func (s *Blocks) chargeVisit(columns []int32) { s.chargeEntries(s.entries(columns)) }
 
 // entries returns the number of entries that columns store.
 func (s *Blocks) entries(columns []int32) (entries float64) {
@@ -195,18 +195,18 @@ func (s *Blocks) prepare(g model.Blocks, columns []int32) {
 		s.damp()
 	}
 	s.hessian.Reset(&s.metric, columns, s.fit.Quadratic())
-	cost := s.hessian.JointCost(s.open)
+	cost := s.hessian.JointCost(s.movable)
 	writes := cost <= modelSweeps*s.hessian.VisitCost(columns)
 	if !writes {
-		s.openAll()
+		s.restorePostponed()
 	}
 	if writes && s.q > 1 { // with one score, curves come first: they are of all columns of a block, and may be kept
-		s.hessian.Write(s.open)
+		s.hessian.Write(s.movable)
 		s.work += float64(cost)
 	}
-	s.curves()
+	s.computeCurvatures()
 	if writes && s.q == 1 {
-		s.hessian.Write(s.open)
+		s.hessian.Write(s.movable)
 	}
 }
 
@@ -222,20 +222,20 @@ func (s *Blocks) damp() {
 	}
 }
 
-// curves computes the curvature of each block.
-func (s *Blocks) curves() {
-	for _, l := range s.at {
-		if l.curve != nil && s.fit.Quadratic() {
+// computeCurvatures computes the curvature of each block.
+func (s *Blocks) computeCurvatures() {
+	for _, l := range s.locals {
+		if l.hessian != nil && s.fit.Quadratic() {
 			continue
 		}
 		d := len(l.z)
-		if l.curve == nil {
-			l.curve = make([]float64, d*d)
+		if l.hessian == nil {
+			l.hessian = make([]float64, d*d)
 		}
-		s.hessian.Block(l.columns, l.curve)
-		l.steep = steepest(s.view.Kernels(), l.curve, d)
+		s.hessian.Block(l.columns, l.hessian)
+		l.curvatureBound = eigenvalueBound(s.view.Kernels(), l.hessian, d)
 		if !s.hessian.Written() {
-			s.count(l.columns)
+			s.chargeVisit(l.columns)
 		}
 	}
 	s.hessian.Clear()
@@ -244,13 +244,13 @@ func (s *Blocks) curves() {
 // stranded reports whether a block that violates optimality by more than tol has no curvature in the model,
 // which leaves it where it is: the loss is linear in all rows where the block has entries.
 func (s *Blocks) stranded(tol float64) bool {
-	return slices.ContainsFunc(s.at, func(l *localBlock) bool { return l.steep == 0 && s.length(l.lack) > tol })
+	return slices.ContainsFunc(s.locals, func(l *localBlock) bool { return l.curvatureBound == 0 && s.norm(l.violation) > tol })
 }
 
-// steepest returns a bound of the largest eigenvalue of a symmetric positive semidefinite matrix: the least of
+// eigenvalueBound returns a bound of the largest eigenvalue of a symmetric positive semidefinite matrix: the least of
 // the largest row sum, the trace and, for small matrices, the sixteenth root of the trace of the sixteenth
 // power, which exceeds the eigenvalue by a factor of d^(1/16) at most.
-func steepest(kernel *kernels.Set, a []float64, d int) float64 {
+func eigenvalueBound(kernel *kernels.Set, a []float64, d int) float64 {
 	var trace, rows float64
 	for k := range d {
 		trace += a[k*d+k]
@@ -290,11 +290,11 @@ func steepest(kernel *kernels.Set, a []float64, d int) float64 {
 // sweeps minimises the model over the working set, block by block, until no violation exceeds tol or the epochs
 // or ctx end. It returns false if the number of sweeps given was too small.
 func (s *Blocks) sweeps(ctx context.Context, g model.Blocks, tol float64, times, most int) (done bool) {
-	size := len(s.own) / 4
+	size := len(s.scratch) / 4
 	columns := s.workingColumns()
 	alone, settles := s.sweepsAlone(columns), s.hessian.Written() && g.Concavity() == 0
-	next, steps := alone-1, max(fewSettled, s.step.row)
-	s.step.rounder = 0
+	next, steps := alone-1, max(fewSettled, s.step.nextSteps)
+	s.step.normDamping = 0
 	for sweep := range times {
 		if settles && sweep == next {
 			next += alone * max(1, s.settle(g, steps))
@@ -302,10 +302,10 @@ func (s *Blocks) sweeps(ctx context.Context, g model.Blocks, tol float64, times,
 		}
 		worst := 0.0
 		for k, b := range s.working {
-			worst = max(worst, s.visit(g, b, s.at[k], size))
+			worst = max(worst, s.visit(g, b, s.locals[k], size))
 		}
 		s.out.Epochs++
-		s.countSweep(columns)
+		s.chargeSweep(columns)
 		if worst <= tol || s.out.Epochs >= most || ctx.Err() != nil {
 			return true
 		}
@@ -316,34 +316,34 @@ func (s *Blocks) sweeps(ctx context.Context, g model.Blocks, tol float64, times,
 // sweepsAlone returns the number of sweeps over columns that cost as much as a Newton step on the model, or
 // more.
 func (s *Blocks) sweepsAlone(columns []int32) int {
-	return max(leastAlone, int(math.Ceil(support.CholeskyCost(len(s.open))/s.hessian.VisitCost(columns))))
+	return max(leastAlone, int(math.Ceil(support.CholeskyCost(len(s.movable))/s.hessian.VisitCost(columns))))
 }
 
-// countSweep charges a sweep over columns.
-func (s *Blocks) countSweep(columns []int32) {
+// chargeSweep charges a sweep over columns.
+func (s *Blocks) chargeSweep(columns []int32) {
 	if s.hessian.Written() {
 		s.work += s.hessian.VisitCost(columns)
 		return
 	}
-	s.count(columns)
-	s.count(columns)
+	s.chargeVisit(columns)
+	s.chargeVisit(columns)
 }
 
 // visit minimises the model over a block, and returns its violation before.
 func (s *Blocks) visit(g model.Blocks, b int, l *localBlock, size int) float64 {
-	if l.steep == 0 {
+	if l.curvatureBound == 0 {
 		return 0
 	}
 	d := len(l.z)
-	slope, lack, moved := s.modelSlope(l), s.own[size:][:d], s.own[2*size:][:d]
+	slope, lack, moved := s.modelSlope(l), s.scratch[size:][:d], s.scratch[2*size:][:d]
 	g.Lack(b, l.beta, slope, lack)
-	worst := s.length(lack)
+	worst := s.norm(lack)
 	if worst == 0 {
 		return 0
 	}
 	copy(moved, l.beta)
-	step := 1 / l.steep
-	next := s.own[3*size:][:d]
+	step := 1 / l.curvatureBound
+	next := s.scratch[3*size:][:d]
 	for range blockSteps {
 		for k, v := range slope {
 			next[k] = math.FMA(v, step, l.beta[k])
@@ -357,29 +357,29 @@ func (s *Blocks) visit(g model.Blocks, b int, l *localBlock, size int) float64 {
 			change := next[k] - l.beta[k]
 			l.beta[k] = next[k]
 			if change != 0 {
-				s.view.Kernels().Axpy(-change, l.curve[k*d:][:d], slope)
+				s.view.Kernels().Axpy(-change, l.hessian[k*d:][:d], slope)
 			}
 		}
-		if s.hessian.Written() { // the matrix has no rows for the shut entries, so these must not move
-			for _, k := range l.shut {
+		if s.hessian.Written() { // the matrix has no rows for the fixed entries, so these must not move
+			for _, k := range l.fixed {
 				slope[k] = l.z[k]
 			}
 		}
 		g.Lack(b, l.beta, slope, lack)
-		if s.length(lack) <= 0.1*worst {
+		if s.norm(lack) <= 0.1*worst {
 			break
 		}
 	}
 	for k, v := range l.beta {
 		moved[k] = v - moved[k]
 	}
-	s.follow(l, moved)
+	s.moveHessian(l, moved)
 	return worst
 }
 
 // modelSlope returns −∇ of the model, without the penalty, on a block. It is valid until the next call.
 func (s *Blocks) modelSlope(l *localBlock) []float64 {
-	slope := s.own[:len(l.z)]
+	slope := s.scratch[:len(l.z)]
 	for c, j := range l.columns {
 		s.hessian.Product(j, slope[c*s.q:][:s.q])
 	}
@@ -389,10 +389,10 @@ func (s *Blocks) modelSlope(l *localBlock) []float64 {
 	return slope
 }
 
-// follow passes a move of a block's coefficients to the Hessian.
-func (s *Blocks) follow(l *localBlock, moved []float64) {
+// moveHessian passes a move of a block's coefficients to the Hessian.
+func (s *Blocks) moveHessian(l *localBlock, moved []float64) {
 	for c, j := range l.columns {
-		if change := moved[c*s.q:][:s.q]; !zero(change) {
+		if change := moved[c*s.q:][:s.q]; !allZero(change) {
 			s.hessian.Move(j, change)
 		}
 	}
@@ -405,7 +405,7 @@ func (s *Blocks) accept(g model.Blocks, exact bool) (length float64) {
 	before, predicted := s.point.Loss, 0.0
 	moving := false
 	for k, b := range s.working {
-		l := s.at[k]
+		l := s.locals[k]
 		before += g.Value(b, l.start)
 		predicted += g.Value(b, l.beta) - g.Value(b, l.start)
 		for k, v := range l.z {
@@ -422,14 +422,14 @@ func (s *Blocks) accept(g model.Blocks, exact bool) (length float64) {
 	for range blockHalvings {
 		after := 0.0
 		for at, b := range s.working {
-			l := s.at[at]
-			now := s.own[:len(l.z)]
+			l := s.locals[at]
+			now := s.scratch[:len(l.z)]
 			for k, v := range l.beta {
 				if now[k] = v; length != 1 {
 					now[k] = math.FMA(length, v-l.start[k], l.start[k])
 				}
 			}
-			s.put(b, now)
+			s.setBlock(b, now)
 			after += g.Value(b, now)
 		}
 		s.refitFrom(s.shift)
@@ -440,14 +440,14 @@ func (s *Blocks) accept(g model.Blocks, exact bool) (length float64) {
 		length *= 0.5
 	}
 	for k, b := range s.working {
-		s.put(b, s.at[k].start)
+		s.setBlock(b, s.locals[k].start)
 	}
 	s.refitFrom(s.shift)
 	return 0
 }
 
-// put sets the coefficients of a block.
-func (s *Blocks) put(b int, beta []float64) {
+// setBlock sets the coefficients of a block.
+func (s *Blocks) setBlock(b int, beta []float64) {
 	for c, j := range s.part.Columns(b) {
 		copy(s.beta[int(j)*s.q:][:s.q], beta[c*s.q:])
 	}

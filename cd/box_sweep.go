@@ -25,56 +25,56 @@ type sweeper struct {
 	chunk  int       // samples between two checks of the context
 	random uint64    // state of the generator, seeded anew by every solve
 
-	left   float64 // sweeps over all variables left in this solve
-	factor float64 // the estimated gap to reach, relative to the target
+	sweepsLeft float64 // sweeps over all variables left in this solve
+	factor     float64 // the estimated gap to reach, relative to the target
 
-	cost       float64 // modelled cost of the last epoch
-	total      float64 // modelled cost of the sweeps of this solve since the interior point last took over
-	checked    float64 // total when hopeless last looked at the gap, and that gap
-	gap        float64
-	spent      float64 // modelled cost of sweeps since a Newton step was last considered
-	freeBefore int     // free samples when a step was last considered
-	reluctant  float64 // factor on the price of Newton steps
+	cost         float64 // modelled cost of the last epoch
+	total        float64 // modelled cost of the sweeps of this solve since the interior point last took over
+	checkedTotal float64 // total when tooCostly last looked at the gap, and that gap
+	checkedGap   float64
+	spent        float64 // modelled cost of sweeps since a Newton step was last considered
+	freeBefore   int     // free samples when a step was last considered
+	priceFactor  float64 // factor on the price of Newton steps
 }
 
 const (
-	stepShare    = 0.3     // of the cost of sweeps: what a Newton step may cost
-	settledShare = 0.9     // of the free samples must remain free for a Newton step
-	firstTry     = 1       // initial factor, before the first certificate
-	nextTry      = 0.7     // of the factor before
-	setAside     = 0.2     // of the largest violation
-	leastTry     = 1e-4    // least factor, where rounding makes tightening useless
-	pollEvery    = 1 << 19 // entries between two checks of the context
-	pollSample   = 16      // cost of a sample, in entries
-	firstCheck   = 1. / 16 // of the price of the interior point: cost of sweeps at which the two are first compared
-	stepGain     = 0.5     // of the gap: a Newton step that leaves more was not worth its cost
-	swath        = 8       // samples visited one after another
+	stepShare        = 0.3     // of the cost of sweeps: what a Newton step may cost
+	settledShare     = 0.9     // of the free samples must remain free for a Newton step
+	firstFactor      = 1       // initial factor, before the first certificate
+	factorDecay      = 0.7     // of the factor before
+	setAside         = 0.2     // of the largest violation
+	leastSweepFactor = 1e-4    // least factor, where rounding makes tightening useless
+	pollEvery        = 1 << 19 // entries between two checks of the context
+	pollSample       = 16      // cost of a sample, in entries
+	firstCheck       = 1. / 16 // of the price of the interior point: cost of sweeps at which the two are first compared
+	stepGain         = 0.5     // of the gap: a Newton step that leaves more was not worth its cost
+	runLength        = 8       // samples visited one after another
 )
 
 func (w *sweeper) init(k *kernels.Set, e kernels.BoxEpoch, margin []float64) {
 	w.k, w.e, w.margin = k, e, margin
 	w.live = kernels.Undefined[int32](len(e.At))[:0]
 	samples := int64(len(e.At))
-	w.chunk = max(swath, int(pollEvery*samples/max(1, int64(len(e.Values))+pollSample*samples)))
+	w.chunk = max(runLength, int(pollEvery*samples/max(1, int64(len(e.Values))+pollSample*samples)))
 }
 
 func (w *sweeper) start(opts Options) {
-	w.random, w.left, w.factor, w.spent, w.reluctant = 0, float64(opts.MaxEpochs), firstTry, 0, 1
-	w.freeBefore, w.total, w.checked = math.MaxInt, 0, 0
+	w.random, w.sweepsLeft, w.factor, w.spent, w.priceFactor = 0, float64(opts.MaxEpochs), firstFactor, 0, 1
+	w.freeBefore, w.total, w.checkedTotal = math.MaxInt, 0, 0
 }
 
-// hopeless reports whether sweeps have cost as much as the interior point would, or will at the rate at which
+// tooCostly reports whether sweeps have cost as much as the interior point would, or will at the rate at which
 // the gap has fallen since they had cost half as much.
-func (w *sweeper) hopeless(gap, goal, price float64) bool {
+func (w *sweeper) tooCostly(gap, goal, price float64) bool {
 	switch {
 	case w.total > price:
 		return true
-	case w.total < max(firstCheck*price, 2*w.checked):
+	case w.total < max(firstCheck*price, 2*w.checkedTotal):
 		return false
 	}
-	before, cost := w.gap, w.total-w.checked
-	first := w.checked == 0
-	w.checked, w.gap = w.total, gap
+	before, cost := w.checkedGap, w.total-w.checkedTotal
+	first := w.checkedTotal == 0
+	w.checkedTotal, w.checkedGap = w.total, gap
 	return !first && w.total+cost*kernels.Log(gap/goal)/kernels.Log(before/gap) > price || !first && gap >= before
 }
 
@@ -89,7 +89,7 @@ func (w *sweeper) activate() {
 			under = min(under, g)
 		}
 	}
-	w.compare(over, under)
+	w.setAsideThresholds(over, under)
 	w.live = w.live[:0]
 	for pos := range w.k.Range(len(w.e.At)) {
 		v := &w.e.At[pos]
@@ -101,9 +101,9 @@ func (w *sweeper) activate() {
 	}
 }
 
-// compare sets the thresholds beyond which samples are set aside, given the extreme violations. Without a
+// setAsideThresholds sets the thresholds beyond which samples are set aside, given the extreme violations. Without a
 // violation no sample is set aside.
-func (w *sweeper) compare(over, under float64) {
+func (w *sweeper) setAsideThresholds(over, under float64) {
 	if w.e.AsideOver = setAside * over; !(over > 0) {
 		w.e.AsideOver = math.Inf(1)
 	}
@@ -137,14 +137,14 @@ func (w *sweeper) epoch(ctx context.Context) bool {
 	w.cost = visitCost(e.Visited+e.Moved, visits, e.Features == nil)
 	w.spent += w.cost
 	w.total += w.cost
-	w.compare(e.MostOver, e.MostUnder)
+	w.setAsideThresholds(e.MostOver, e.MostUnder)
 	return true
 }
 
 // shuffle puts runs of the list in random order (SplitMix64 and Fisher–Yates). Samples after the last whole run
 // stay in place.
 func (w *sweeper) shuffle() {
-	runs := len(w.live) / swath
+	runs := len(w.live) / runLength
 	for done := range w.k.Range(runs - 1) {
 		i := runs - 1 - done
 		w.random += 0x9e3779b97f4a7c15
@@ -153,7 +153,7 @@ func (w *sweeper) shuffle() {
 		z = (z ^ z>>27) * 0x94d049bb133111eb
 		z ^= z >> 31
 		j := int(z % uint64(i+1))
-		a, b := (*[swath]int32)(w.live[i*swath:]), (*[swath]int32)(w.live[j*swath:])
+		a, b := (*[runLength]int32)(w.live[i*runLength:]), (*[runLength]int32)(w.live[j*runLength:])
 		*a, *b = *b, *a
 	}
 }

@@ -21,28 +21,28 @@ import (
 // the gap. A correlation that belongs to the current residual, as in the first pass at another penalty, is not
 // computed again. The columns of a large dense matrix are estimated before they are computed (single.go).
 type certificate struct {
-	k      *kernels.Set
-	matrix sparse.Matrix
-	order  []int32   // place → column
-	norm   []float64 // ‖X̃_j‖ₛ of the view
-	level  float64   // Nα
-	levels []float64 // Nαⱼ where columns differ, else empty; +Inf for excluded columns
-	corr   []float64 // c_j when last computed, or a bound of it, see estimates
-	bound  []float64 // |c_j| is at most bound + ‖X̃_j‖ₛ times the length of the residual's path; −Inf for columns left out
-	known  places    // columns whose c_j is that of the current residual
-	fresh  places    // columns that the last pass did not skip
-	asked  places    // columns that the last pass computed
-	pieces []piece   // runs of the columns asked for
-	near   places    // scratch, see within
-	copied []int32   // columns left out because a copy stands for them
+	k         *kernels.Set
+	matrix    sparse.Matrix
+	order     []int32   // place → column
+	norm      []float64 // ‖X̃_j‖ₛ of the view
+	level     float64   // Nα
+	levels    []float64 // Nαⱼ where columns differ, else empty; +Inf for excluded columns
+	corr      []float64 // c_j when last computed, or a bound of it, see estimates
+	bound     []float64 // |c_j| is at most bound + ‖X̃_j‖ₛ times the length of the residual's path; −Inf for columns left out
+	current   placeSet  // columns whose c_j is that of the current residual
+	survivors placeSet  // columns that the last pass did not skip
+	requested placeSet  // columns that the last pass computed
+	pieces    []piece   // runs of the columns asked for
+	selected  placeSet  // scratch, see selectAbove
+	copied    []int32   // columns left out because a copy stands for them
 
-	lacks     [64 * stretch]float64 // see reaching
-	screening screening
-	previous  []float64 // n: residual of the last pass
-	met       bool      // previous is set
-	scale     float64   // c of the last gap
-	dual      model.Dual
-	shares    []share
+	scratch     [64 * wordsPerBound]float64 // see selectAtLeast
+	screening   screening
+	previous    []float64 // n: residual of the last pass
+	hasPrevious bool      // previous is set
+	scale       float64   // c of the last gap
+	dual        model.Dual
+	shares      []share
 }
 
 const (
@@ -63,7 +63,7 @@ func (c *certificate) init(view *sparse.View) {
 	c.order, c.norm = c.matrix.Order(), view.Norms()
 	m := len(c.order)
 	c.bound = view.Floats(m)
-	c.known, c.fresh, c.asked, c.near = newPlaces(m), newPlaces(m), newPlaces(m), newPlaces(m)
+	c.current, c.survivors, c.requested, c.selected = newPlaceSet(m), newPlaceSet(m), newPlaceSet(m), newPlaceSet(m)
 	c.previous = view.Floats(n)
 	c.screening = newScreening(view)
 	c.forget()
@@ -82,7 +82,7 @@ func (c *certificate) threshold(place int32) float64 {
 
 // forget makes the next pass compute every column that is not all zeros.
 func (c *certificate) forget() {
-	c.met = false
+	c.hasPrevious = false
 	c.copied = c.copied[:0]
 	c.screening.restart()
 	for k, norm := range c.norm {
@@ -95,16 +95,16 @@ func (c *certificate) forget() {
 
 // setResidual sets the residual that all correlations belong to.
 func (c *certificate) setResidual(residual []float64) {
-	c.met = true
+	c.hasPrevious = true
 	c.k.Copy(c.previous, residual)
-	for w := range c.known {
-		c.known[w] = all
+	for w := range c.current {
+		c.current[w] = allBits
 	}
 }
 
 // updateResidual sets the residual and, where it has changed, lengthens its path.
 func (c *certificate) updateResidual(view *sparse.View, residual []float64) {
-	if c.met {
+	if c.hasPrevious {
 		k := view.Kernels()
 		k.Axpy(-1, residual, c.previous)
 		if k.MaxAbs(c.previous) == 0 {
@@ -112,16 +112,16 @@ func (c *certificate) updateResidual(view *sparse.View, residual []float64) {
 			return
 		}
 		if !c.screening.step(view.SizeOf(c.previous)) {
-			c.lose()
+			c.invalidate()
 		}
 	}
-	c.met = true
+	c.hasPrevious = true
 	c.k.Copy(c.previous, residual)
-	clear(c.known)
+	clear(c.current)
 }
 
-// lose makes the next pass compute every column that is not left out.
-func (c *certificate) lose() {
+// invalidate makes the next pass compute every column that is not left out.
+func (c *certificate) invalidate() {
 	c.screening.restart()
 	for k, bound := range c.bound {
 		if !math.IsInf(bound, -1) {
@@ -170,43 +170,43 @@ func (c *certificate) unpenalised(place int32) bool {
 // solution.
 func (s *Solver) certify() {
 	before := s.work()
-	defer func() { s.passed = s.work() - before }()
+	defer func() { s.passCost = s.work() - before }()
 	s.gather()
-	if s.followed.at != elsewhere { // include the price of a refit: passed bounds the work on sets that will soon change
+	if s.followed.part != noPart { // include the price of a refit: passCost bounds the work on sets that will soon change
 		before -= s.updatesCost(s.entries(s.sol.Support))
 	}
 	if !s.isCurrent() {
-		s.reach()
+		s.updateState()
 	}
 	s.pass()
 	s.sol.Passes++
-	s.conclude()
+	s.fillCertificate()
 }
 
-// reach makes the state that of the gathered point.
-func (s *Solver) reach() {
-	s.predict()
+// updateState makes the state that of the gathered point.
+func (s *Solver) updateState() {
+	s.completeState()
 	s.eliminate()
 	s.fitted = append(s.fitted[:0], s.sol.Support...)
 	s.fittedCoef = append(s.fittedCoef[:0], s.sol.Coef...)
 	s.cert.updateResidual(s.view, s.sol.Residual)
 }
 
-// conclude fills the certificate of the gathered point from the current correlations.
-func (s *Solver) conclude() {
+// fillCertificate fills the certificate of the gathered point from the current correlations.
+func (s *Solver) fillCertificate() {
 	sol, c := &s.sol, &s.cert
 	c.dual = model.NewDual(s.fit, s.pen, s.state)
 	s.accumulateDual()
 	c.scale = c.dual.Scale()
 	sol.Intercept = s.state.UncentredIntercept(s.view, sol.Support, sol.Coef)
 	sol.Objective = s.state.Loss + c.dual.Value()
-	if left := s.left(); math.IsInf(left, 1) {
+	if unpenalised := s.unpenalisedGap(); math.IsInf(unpenalised, 1) {
 		sol.Gap = sol.Objective // the dual objective is 0
 	} else {
-		c.dual.Widen(left, c.longest(left))
-		sol.Gap = s.fit.Gap(&c.dual, s.state) + left
+		c.dual.Widen(unpenalised, c.longest(unpenalised))
+		sol.Gap = s.fit.Gap(&c.dual, s.state) + unpenalised
 		if s.unpenalised.nearlyDepend() { // where remainders are small, coefficients are large, and so is their rounding
-			sol.Gap += s.grain()
+			sol.Gap += s.unpenalisedRounding()
 		}
 	}
 	if sol.KKT = c.dual.KKT(); math.IsNaN(sol.KKT) { // the slopes of a caller's loss may be NaN
@@ -216,7 +216,7 @@ func (s *Solver) conclude() {
 	if sol.Gap != 0 { // P₀ is 0, too, where the target is constant
 		sol.RelativeGap = sol.Gap / s.null
 	}
-	if !s.onWay {
+	if !s.inStage {
 		s.certified.remember(sol)
 	}
 }
@@ -247,7 +247,7 @@ func (s *Solver) refit() {
 // isCurrent reports whether the state is already that of the gathered point, as at a start from the last
 // solution or from the null model.
 func (s *Solver) isCurrent() bool {
-	if !s.cert.met || len(s.unpenalised.columns) > 0 || s.strayed() {
+	if !s.cert.hasPrevious || len(s.unpenalised.columns) > 0 || s.inexactState() {
 		return false
 	}
 	if len(s.fitted) == 0 && s.k.MaxAbs(s.sol.Coef) == 0 {
@@ -259,7 +259,7 @@ func (s *Solver) isCurrent() bool {
 // correlation returns c_j, and whether it is that of the current residual.
 func (c *certificate) correlation(j int32) (corr float64, met bool) {
 	k := c.place(j)
-	return c.corr[k], c.known.has(int(k))
+	return c.corr[k], c.current.has(int(k))
 }
 
 // Correlations appends X_jᵀ(s⊙r) for the columns of the last solution's support, as its certificate has them.
@@ -284,32 +284,32 @@ func (s *Solver) pass() {
 		}
 	}
 	s.in.work += float64(visitColumn * float64(len(c.order)))
-	clear(c.fresh)
+	clear(c.survivors)
 	for _, run := range c.screening {
 		c.screen(run)
 	}
-	for w, word := range c.fresh {
-		c.asked[w] = word &^ c.known[w]
-		c.known[w] |= word
+	for w, word := range c.survivors {
+		c.requested[w] = word &^ c.current[w]
+		c.current[w] |= word
 	}
 	estimated := s.estimates.on
 	if estimated {
 		s.estimate()
 	}
 	paid := s.in.work
-	s.meet((*correlation)(s))
+	s.runOnRequested((*correlationTask)(s))
 	if estimated { // estimates were charged as products already: choices must not depend on whether there is a copy
 		s.in.work = paid
 	}
 }
 
-// meet runs a task on the columns asked for, and charges the price of their dot products.
-func (s *Solver) meet(task team.Task) {
+// runOnRequested runs a task on the columns asked for, and charges the price of their dot products.
+func (s *Solver) runOnRequested(task team.Task) {
 	c := &s.cert
 	before := s.in.work
 	c.pieces = c.pieces[:0]
 	for _, run := range c.screening {
-		s.list(run)
+		s.listPieces(run)
 	}
 	helpers := s.view.Team()
 	helpers.Do(helpers.Parts(s.in.work-before), task)
@@ -318,11 +318,11 @@ func (s *Solver) meet(task team.Task) {
 // piece is a run of places whose correlations are computed together.
 type piece struct{ from, to int32 }
 
-// correlation computes the correlations of the pieces listed.
-type correlation Solver
+// correlationTask computes the correlations of the pieces listed.
+type correlationTask Solver
 
 // Part implements [team.Task].
-func (s *correlation) Part(k, of int) {
+func (s *correlationTask) Part(k, of int) {
 	c := &s.cert
 	size := len(c.pieces)
 	for _, p := range c.pieces[size*k/of : size*(k+1)/of] {
@@ -330,18 +330,18 @@ func (s *correlation) Part(k, of int) {
 	}
 }
 
-// list divides the columns of a range that are asked for into pieces. Columns in short gaps are computed, too,
+// listPieces divides the columns of a range that are asked for into pieces. Columns in short gaps are computed, too,
 // where that costs less than another call.
-func (s *Solver) list(run columnRange) {
+func (s *Solver) listPieces(run columnRange) {
 	c := &s.cert
 	from, to := -1, -1 // of the current piece
 	for w := run.from / 64; w < (run.to+63)/64; w++ {
-		word := c.asked[w] & inRange(w, run.from, run.to)
+		word := c.requested[w] & inRange(w, run.from, run.to)
 		for at := 64 * w; word != 0; {
 			skip := bits.TrailingZeros64(word)
 			at, word = at+skip, word>>skip
 			if from >= 0 && at > to+run.gap {
-				s.piece(from, to)
+				s.addPiece(from, to)
 				from = -1
 			}
 			if from < 0 {
@@ -353,12 +353,12 @@ func (s *Solver) list(run columnRange) {
 		}
 	}
 	if from >= 0 {
-		s.piece(from, to)
+		s.addPiece(from, to)
 	}
 }
 
-// piece adds a run of columns to those whose correlations are to be computed.
-func (s *Solver) piece(from, to int) {
+// addPiece adds a run of columns to those whose correlations are to be computed.
+func (s *Solver) addPiece(from, to int) {
 	c := &s.cert
 	s.in.work += float64(perColumn * float64(to-from))
 	first, _ := c.matrix.Stored(from, to)
@@ -398,19 +398,19 @@ func (s *Solver) accumulate(run *columnRange) {
 	corr, norm := c.corr, c.norm
 	from, to := run.from/64, (run.to+63)/64
 	for w := from; w < to; w++ {
-		c.near[w] = c.fresh[w] & inRange(w, run.from, run.to)
+		c.selected[w] = c.survivors[w] & inRange(w, run.from, run.to)
 	}
 	end := min(64*to, len(corr))
-	c.k.Margin(c.bound[64*from:end], run.length, corr[64*from:end], norm[64*from:end], unbounded, c.near[from:to])
+	c.k.Margin(c.bound[64*from:end], run.length, corr[64*from:end], norm[64*from:end], unbounded, c.selected[from:to])
 	if s.pen.Quadratic() {
 		return
 	}
 	inside, level, levels := nearly*c.dual.Inside(), c.level, c.levels
 	for to := (run.to + 63) / 64; to > run.from/64; {
-		from := max(run.from/64, to-stretch)
-		c.within(64*from, min(64*to, len(corr)), 0, inside)
+		from := max(run.from/64, to-wordsPerBound)
+		c.selectAbove(64*from, min(64*to, len(corr)), 0, inside)
 		for ; to > from; to-- {
-			for word := c.near[to-1] & inRange(to-1, run.from, run.to); word != 0; {
+			for word := c.selected[to-1] & inRange(to-1, run.from, run.to); word != 0; {
 				k := highest(to-1, word)
 				word &^= 1 << (k % 64)
 				if len(levels) > 0 {

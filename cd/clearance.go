@@ -31,7 +31,7 @@ func (s *Solver) Clearance() float64 {
 				continue
 			}
 			pull := b + float64(norm[at]*run.length)
-			if c.known.has(k) {
+			if c.current.has(k) {
 				pull = s.pen.Pull(int(c.order[k]), c.corr[k])
 			}
 			least = min(least, (threshold-pull)/norm[at])

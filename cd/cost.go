@@ -55,11 +55,11 @@ func gramCost(moved, columns, size int) float64 {
 	return float64(float64(moved)*(gramMove+float64(gramValue*float64(size)))) + float64(perColumn*float64(columns))
 }
 
-// choose returns the engine for the loaded set. Columns that are nearly copies of one another have large
+// chooseEngine returns the engine for the loaded set. Columns that are nearly copies of one another have large
 // coefficients, whose contributions to the residual cancel: squares of them, as on the Gram matrix, would leave
 // no digits of the residual.
-func (in *inner) choose() engine {
-	if in.newton.apart.any() {
+func (in *inner) chooseEngine() engine {
+	if in.newton.basis.any() {
 		return &in.residual
 	}
 	size, w := in.gram.Size(), len(in.columns)
@@ -80,7 +80,7 @@ func (in *inner) choose() engine {
 		return &in.residual
 	}
 	byGram := gramCost(moving, w, size+missing.Columns())
-	if byGram < 0.5*byResidual && in.building*in.gram.BuildCost(missing) < in.sweepsExpected()*(byResidual-byGram) {
+	if byGram < 0.5*byResidual && in.buildFactor*in.gram.BuildCost(missing) < in.sweepsExpected()*(byResidual-byGram) {
 		return &in.quadratic
 	}
 	return &in.residual

@@ -17,11 +17,11 @@ const dependenceTol = 1e-8
 func (nw *newton) removeDependence() (changed bool) {
 	in, s := nw.in, len(nw.columns)
 	nw.gather()
-	nw.apart.slopes(nw.rho)
+	nw.basis.slopes(nw.rho)
 	nw.null, nw.row = grow(nw.null, s+1), grow(nw.row, s+1)
 	b := nw.d // the coefficients as they move
 	copy(b, nw.from)
-	nw.order, nw.block = nw.order[:0], nw.block[:0]
+	nw.order, nw.independent = nw.order[:0], nw.independent[:0]
 	for i := range s {
 		nw.order = append(nw.order, i)
 	}
@@ -35,15 +35,15 @@ func (nw *newton) removeDependence() (changed bool) {
 			return 0
 		}
 	})
-	nw.block = append(nw.block, nw.order[:nw.factor.Take(nw.a, s, nw.order)]...)
-	for _, i := range nw.order[len(nw.block):] {
-		for !nw.still(i, b[i]) {
-			for at, j := range nw.block {
+	nw.independent = append(nw.independent, nw.order[:nw.factor.Take(nw.a, s, nw.order)]...)
+	for _, i := range nw.order[len(nw.independent):] {
+		for !nw.isFixed(i, b[i]) {
+			for at, j := range nw.independent {
 				nw.row[at] = nw.a[i*s+j]
 			}
-			nw.row[len(nw.block)] = nw.a[i*s+i]
-			if nw.factor.Append(nw.row[:len(nw.block)+1]) {
-				nw.block = append(nw.block, i)
+			nw.row[len(nw.independent)] = nw.a[i*s+i]
+			if nw.factor.Append(nw.row[:len(nw.independent)+1]) {
+				nw.independent = append(nw.independent, i)
 				break
 			}
 			if !nw.dropDependent(i, b) {
@@ -51,9 +51,9 @@ func (nw *newton) removeDependence() (changed bool) {
 			}
 		}
 	}
-	if len(nw.apart.used) > 0 {
+	if len(nw.basis.remainders) > 0 {
 		nw.k.Axpy(-1, nw.from, b)
-		nw.apart.direction(b)
+		nw.basis.direction(b)
 		nw.k.Axpy(1, nw.from, b)
 	}
 	for i, k := range nw.position {
@@ -66,24 +66,24 @@ func (nw *newton) removeDependence() (changed bool) {
 	return changed
 }
 
-// restate collects the support that removeDependence has left, renumbers the factor's columns, and updates the
+// renumber collects the support that removeDependence has left, renumbers the factor's columns, and updates the
 // residual.
-func (nw *newton) restate() {
-	place := nw.order // number of each remaining column among the remaining ones
+func (nw *newton) renumber() {
+	number := nw.order // number of each remaining column among the remaining ones
 	kept := 0
 	for i, k := range nw.position {
-		place[i] = kept
-		if !nw.still(i, nw.in.coef[k]) {
+		number[i] = kept
+		if !nw.isFixed(i, nw.in.coef[k]) {
 			kept++
 		}
 	}
-	for at, i := range nw.block {
-		nw.block[at] = place[i]
+	for at, i := range nw.independent {
+		nw.independent[at] = number[i]
 	}
 	nw.collect()
 	nw.updateResidual()
-	nw.apart.find(nw.columns)
-	nw.apart.slopes(nw.rho)
+	nw.basis.find(nw.columns)
+	nw.basis.slopes(nw.rho)
 }
 
 // solveOrdered solves for d by the factor that removeDependence has left. A new factorisation could fail:
@@ -91,28 +91,28 @@ func (nw *newton) restate() {
 // set, and some may have been set aside, whose part the others take.
 func (nw *newton) solveOrdered() {
 	clear(nw.d)
-	x := nw.row[:len(nw.block)]
-	for at, i := range nw.block {
+	x := nw.row[:len(nw.independent)]
+	for at, i := range nw.independent {
 		x[at] = nw.rho[i]
 	}
 	nw.factor.Solve(x)
-	for at, i := range nw.block {
+	for at, i := range nw.independent {
 		nw.d[i] = x[at]
 	}
-	nw.apart.direction(nw.d)
+	nw.basis.direction(nw.d)
 }
 
-// dropDependent moves b along the dependence of column i on the block until a penalised coefficient is zero or
+// dropDependent moves b along the dependence of column i on the independent columns until a penalised coefficient is zero or
 // some coefficient is at a bound. If that is one of the block, its column leaves the block. It returns false if
 // no coefficient gets there.
 func (nw *newton) dropDependent(i int, b []float64) bool {
-	v := nw.null[:len(nw.block)+1]
+	v := nw.null[:len(nw.independent)+1]
 	nw.factor.Null(v)
 	member := func(at int) int {
-		if at == len(nw.block) {
+		if at == len(nw.independent) {
 			return i
 		}
-		return nw.block[at]
+		return nw.independent[at]
 	}
 	var slope, largest float64
 	for at, d := range v {
@@ -127,8 +127,8 @@ func (nw *newton) dropDependent(i int, b []float64) bool {
 	for at, d := range v {
 		j := member(at)
 		if nw.squaredLength(j, d) > dependenceTol*largest {
-			if reach, stop := nw.reach(j, b[j], d); reach < length {
-				length, first, end = reach, at, stop
+			if distance, stop := nw.breakpoint(j, b[j], d); distance < length {
+				length, first, end = distance, at, stop
 			}
 		}
 	}
@@ -146,23 +146,23 @@ func (nw *newton) dropDependent(i int, b []float64) bool {
 			b[j] = 0
 		}
 	}
-	for at, j := range slices.Backward(nw.block) {
-		if nw.still(j, b[j]) {
+	for at, j := range slices.Backward(nw.independent) {
+		if nw.isFixed(j, b[j]) {
 			nw.factor.Remove(at)
-			nw.block = slices.Delete(nw.block, at, at+1)
+			nw.independent = slices.Delete(nw.independent, at, at+1)
 		}
 	}
 	return true
 }
 
-// still reports whether the coefficient b of column i stays while others move: it is zero or at a bound.
-func (nw *newton) still(i int, b float64) bool {
+// isFixed reports whether the coefficient b of column i stays while others move: it is zero or at a bound.
+func (nw *newton) isFixed(i int, b float64) bool {
 	return b == 0 || nw.in.pen.Held(int(nw.columns[i]), b)
 }
 
-// reach returns the length along d at which the coefficient b of column i is zero or at a bound, and its value
+// breakpoint returns the length along d at which the coefficient b of column i is zero or at a bound, and its value
 // there, or +Inf if it gets to neither.
-func (nw *newton) reach(i int, b, d float64) (length, end float64) {
+func (nw *newton) breakpoint(i int, b, d float64) (length, end float64) {
 	if nw.kinked(i) && math.Signbit(d) != math.Signbit(b) {
 		return -b / d, 0
 	}

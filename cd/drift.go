@@ -14,14 +14,14 @@ type drift struct {
 	length   []float64 // by column, ‖X̃_j‖ₛ/N
 	weighted []float64 // s⊙ρ at the last measurement
 	path     float64   // Σ‖Δ‖ₛ since all columns were visited
-	seen     []float64 // by column, the path when its correlation was last computed
+	pathAt   []float64 // by column, the path when its correlation was last computed
 	strength float64   // |z| below which a column certainly stays at 0
-	near     []int32   // columns that were visited last
+	visited  []int32   // columns that were visited last
 }
 
 func newDrift(view *sparse.View, at *model.ScorePoint) *drift {
 	_, p := view.Dims()
-	d := &drift{weighted: make([]float64, len(at.Weighted)), seen: make([]float64, p), length: make([]float64, p)}
+	d := &drift{weighted: make([]float64, len(at.Weighted)), pathAt: make([]float64, p), length: make([]float64, p)}
 	for j := range d.length {
 		d.length[j] = view.Norm(j) / view.Total()
 	}
@@ -32,7 +32,7 @@ func newDrift(view *sparse.View, at *model.ScorePoint) *drift {
 // restart declares all correlations to be those at a point.
 func (d *drift) restart(view *sparse.View, at *model.ScorePoint) {
 	view.Kernels().Copy(d.weighted, at.Weighted)
-	view.Kernels().Clear(d.seen)
+	view.Kernels().Clear(d.pathAt)
 	d.path = 0
 }
 
@@ -56,8 +56,8 @@ func (d *drift) move(view *sparse.View, at *model.ScorePoint) {
 	d.path += math.Sqrt(square)
 }
 
-// surely is the share of a strength up to which a bound holds a column at 0, less than 1 for rounding.
-const surely = 1 - 1e-9
+// safeShare is the share of a strength up to which a bound holds a column at 0, less than 1 for rounding.
+const safeShare = 1 - 1e-9
 
 // forget declares the correlations of columns to be of no point that was measured.
 func (d *drift) forget(columns []int32) {
@@ -65,24 +65,24 @@ func (d *drift) forget(columns []int32) {
 		return
 	}
 	for _, j := range columns {
-		d.seen[j] = math.Inf(-1)
+		d.pathAt[j] = math.Inf(-1)
 	}
 }
 
-// under sets the strength to that of a penalty.
-func (d *drift) under(g model.Separable) { d.strength = surely * g.Strength() }
+// setPenalty sets the strength to that of a penalty.
+func (d *drift) setPenalty(g model.Separable) { d.strength = safeShare * g.Strength() }
 
-// visit returns the columns whose correlations z have to be computed: those with a coefficient that is not 0,
+// columnsToVisit returns the columns whose correlations z have to be computed: those with a coefficient that is not 0,
 // those forgotten, and those that the bound no longer holds at 0.
-func (d *drift) visit(beta, z []float64) []int32 {
-	d.near = d.near[:0]
-	seen, length, beta := d.seen[:len(z)], d.length[:len(z)], beta[:len(z)]
+func (d *drift) columnsToVisit(beta, z []float64) []int32 {
+	d.visited = d.visited[:0]
+	seen, length, beta := d.pathAt[:len(z)], d.length[:len(z)], beta[:len(z)]
 	for j, v := range z {
 		if beta[j] == 0 && float64(length[j]*(d.path-seen[j]))+math.Abs(v) < d.strength {
 			continue
 		}
-		d.near = append(d.near, int32(j))
+		d.visited = append(d.visited, int32(j))
 		seen[j] = d.path
 	}
-	return d.near
+	return d.visited
 }

@@ -12,11 +12,11 @@ import (
 // correlation and norm but for rounding, so they are sought among the columns whose correlations agree with
 // those of the set.
 type duplicates struct {
-	looked []bool   // by place: the column was in an earlier set
-	filter []uint64 // hashes of the correlations sought
-	near   []hashed // columns that the filter lets pass
-	list   []int32  // columns to compare
-	known  *sparse.Copies
+	examined []bool   // by place: the column was in an earlier set
+	filter   []uint64 // hashes of the correlations sought
+	matches  []hashed // columns that the filter lets pass
+	list     []int32  // columns to compare
+	known    *sparse.Copies
 }
 
 // hashed is a column with its rounded correlation, or norm.
@@ -53,10 +53,10 @@ func (w *workingSet) restart(s *Solver) *sparse.Copies {
 	t := &w.duplicates
 	if t.known == nil {
 		t.known = s.view.NewCopies(opposite)
-		t.looked, t.filter = make([]bool, len(s.cert.order)), make([]uint64, 1<<filterBits/64)
+		t.examined, t.filter = make([]bool, len(s.cert.order)), make([]uint64, 1<<filterBits/64)
 	}
 	t.known.Restart(opposite)
-	clear(t.looked)
+	clear(t.examined)
 	return t.known
 }
 
@@ -70,10 +70,10 @@ func (w *workingSet) mergeDuplicates(s *Solver) (found bool) {
 	sought := false
 	least, most := uint64(math.MaxUint64), uint64(0) // range of the correlations sought
 	seek := func(place int32) {
-		if t.looked[place] {
+		if t.examined[place] {
 			return
 		}
-		t.looked[place], sought = true, true
+		t.examined[place], sought = true, true
 		key := rounded(c.corr[place])
 		least, most = min(least, key), max(most, key)
 		for _, near := range [...]uint64{key - 1, key, key + 1} {
@@ -90,7 +90,7 @@ func (w *workingSet) mergeDuplicates(s *Solver) (found bool) {
 	if !sought {
 		return false
 	}
-	t.agreeing(s, least, most)
+	t.findMatches(s, least, most)
 	clear(t.filter)
 	redundant := s.copies.Find(t.list)
 	for _, j := range redundant {
@@ -102,21 +102,21 @@ func (w *workingSet) mergeDuplicates(s *Solver) (found bool) {
 	return len(redundant) > 0
 }
 
-// agreeing lists the columns whose correlations agree with those sought, which lie between least and most.
+// findMatches lists the columns whose correlations agree with those sought, which lie between least and most.
 // Where the set is all columns, some correlations may not be of the current residual, and it lists columns with
 // agreeing norms instead.
-func (t *duplicates) agreeing(s *Solver, least, most uint64) {
+func (t *duplicates) findMatches(s *Solver, least, most uint64) {
 	c := &s.cert
-	t.near, t.list = t.near[:0], t.list[:0]
+	t.matches, t.list = t.matches[:0], t.list[:0]
 	if s.set.all {
 		for k, j := range c.order {
 			if !c.leftOut(int32(k)) {
-				t.near = append(t.near, hashed{rounded(c.norm[k]), j})
+				t.matches = append(t.matches, hashed{rounded(c.norm[k]), j})
 			}
 		}
 	} else {
-		c.within(0, len(c.order), 0, math.Float64frombits((max(least, 1)-1)<<roundedBits)/c.level)
-		for place := range c.near.each {
+		c.selectAbove(0, len(c.order), 0, math.Float64frombits((max(least, 1)-1)<<roundedBits)/c.level)
+		for place := range c.selected.each {
 			k := int32(place)
 			key := rounded(c.corr[k])
 			if key+1 < least || key > most+1 {
@@ -124,14 +124,14 @@ func (t *duplicates) agreeing(s *Solver, least, most uint64) {
 			}
 			at, mask := bit(key)
 			if t.filter[at]&mask != 0 && !c.leftOut(k) {
-				t.near = append(t.near, hashed{key, c.order[k]})
+				t.matches = append(t.matches, hashed{key, c.order[k]})
 			}
 		}
 	}
 	// Comparing long columns is expensive, so columns that agree with no other are dropped.
-	slices.SortFunc(t.near, func(a, b hashed) int { return cmp.Compare(a.key, b.key) })
-	for i, a := range t.near {
-		if i > 0 && a.key-t.near[i-1].key <= 1 || i+1 < len(t.near) && t.near[i+1].key-a.key <= 1 {
+	slices.SortFunc(t.matches, func(a, b hashed) int { return cmp.Compare(a.key, b.key) })
+	for i, a := range t.matches {
+		if i > 0 && a.key-t.matches[i-1].key <= 1 || i+1 < len(t.matches) && t.matches[i+1].key-a.key <= 1 {
 			t.list = append(t.list, a.column)
 		}
 	}

@@ -14,8 +14,8 @@ const RidgeWays = 3
 
 // ForceRidge makes a solver take one of them.
 func ForceRidge(s *Solver, way int) {
-	s.plan()
-	s.ridge.way = ridgeWay(way)
+	s.planRidge()
+	s.ridge.method = ridgeMethod(way)
 }
 
 // Thinned reports whether the last Solve made a model of some of the rows.
@@ -39,7 +39,7 @@ func Reach(view *sparse.View, change []float64) []float64 {
 func Known(s *Solver) map[int32]float64 {
 	known := map[int32]float64{}
 	for k, j := range s.cert.order {
-		if s.cert.known.has(k) {
+		if s.cert.current.has(k) {
 			known[j] = s.cert.corr[k]
 		}
 	}
@@ -47,24 +47,26 @@ func Known(s *Solver) map[int32]float64 {
 }
 
 // Met returns how many columns the last certificate could not skip, and how many products it has computed.
-func Met(s *Solver) (columns, products int) { return s.cert.fresh.count(), s.cert.asked.count() }
+func Met(s *Solver) (columns, products int) {
+	return s.cert.survivors.count(), s.cert.requested.count()
+}
 
 // Followed reports whether the last solve has followed points, and Strayed whether rounding has shown in one.
-func Followed(s *Solver) bool { return s.followed.beside }
-func Strayed(s *Solver) bool  { return s.followed.never }
+func Followed(s *Solver) bool { return s.followed.staleZeros }
+func Strayed(s *Solver) bool  { return s.followed.disabled }
 
 // Draw draws rows for a model at the last solution, as a step from there would. It returns
 // their weights, nil where all rows are to be taken, and the curvature of all rows.
 func Draw(s *Solver) (weights, curvature []float64) {
-	s.enter()
-	s.curved.Curvature(s.state, s.prox.d)
+	s.startAtCertified()
+	s.curved.Curvature(s.state, s.prox.curvature)
 	if s.subsample() {
-		weights = make([]float64, len(s.prox.d))
+		weights = make([]float64, len(s.prox.curvature))
 		for k, i := range s.subsampling.rows {
 			weights[i] = s.subsampling.weights[k]
 		}
 	}
-	return weights, s.prox.d
+	return weights, s.prox.curvature
 }
 
 // Mislead tells a solver that the models drawn last have not lowered the gap.
@@ -86,8 +88,8 @@ func (s *Solver) Intercept() float64 { return s.state.Intercept }
 
 // UndoStep takes a full step from the certified point, to where the intercept is far out, and undoes it.
 func UndoStep(s *Solver, intercept float64) (after float64) {
-	s.enter()
-	s.approximate(false)
+	s.startAtCertified()
+	s.loadModel(false)
 	s.takeFullStep()
 	s.state.Intercept = intercept
 	s.undoStep()
@@ -99,7 +101,7 @@ func PerColumn(s *Solver) int { return s.subsampling.perColumn }
 
 // ForceRows makes a new solver of a ridge sweep over rows as long as that helps at all.
 func ForceRows(s *Solver) {
-	s.plan()
+	s.planRidge()
 	s.ridge.price = math.Inf(1)
 }
 
@@ -131,7 +133,7 @@ func SweepVectors(ctx context.Context, s *Vectors, logLambda []float64, opts Opt
 		return nil, false, err
 	}
 	s.begin(c, epsilon)
-	price := s.inside.price(s)
+	price := s.interior.price(s)
 	if whatever {
 		price = math.Inf(1)
 	}
@@ -170,14 +172,14 @@ type Drift struct {
 // NewDrift returns one under a penalty whose correlations are those of a point.
 func NewDrift(view *sparse.View, at *model.ScorePoint, g model.Separable) Drift {
 	d := newDrift(view, at)
-	d.under(g)
+	d.setPenalty(g)
 	return Drift{d, view}
 }
 
 // To moves it to a point and returns the columns that are to be visited there.
 func (d Drift) To(at *model.ScorePoint, beta, z []float64) []int32 {
 	d.d.move(d.view, at)
-	return d.d.visit(beta, z)
+	return d.d.columnsToVisit(beta, z)
 }
 
 // Restart and Forget are those of a drift.
@@ -208,7 +210,7 @@ func (p Passes) To(residual []float64, g model.Penalty) (fresh []int32, cost, sc
 	s.pass()
 	s.accumulateDual()
 	for k := range s.cert.order {
-		if s.cert.fresh.has(k) {
+		if s.cert.survivors.has(k) {
 			fresh = append(fresh, int32(k))
 		}
 	}
@@ -237,15 +239,15 @@ func SweepsTo(s *Solver, target, outer float64) (sweeps int, gap float64) {
 	in, before := &s.in, s.sol.Epochs
 	s.set.next(s)
 	in.load(s, s.state.Weighted)
-	in.left, in.outer = 1000, outer
-	in.solve(context.Background(), s, target, in.left, math.Inf(1))
+	in.epochsLeft, in.outerGap = 1000, outer
+	in.solve(context.Background(), s, target, in.epochsLeft, math.Inf(1))
 	return s.sol.Epochs - before, in.gap()
 }
 
 // Doubt has a solver undo the full step that it has taken untried, if it has, and reports whether it has.
 func Doubt(s *Solver) bool {
 	if s.prox.untried {
-		s.prox.before = math.Inf(-1)
+		s.prox.objective = math.Inf(-1)
 	}
 	return s.prox.untried
 }

@@ -11,31 +11,31 @@ import (
 // Rounding adds up on the way, so the final point of a solve is computed from X. With the squared loss, which
 // needs fewer certificates, points are not followed.
 type followed struct {
-	at      reached // the part of the state that is at β when the next certificate begins
-	drifted bool    // points have been followed since the state was last computed from X
-	beside  bool    // correlations of zero coefficients are of a followed point that differs slightly from the state
-	never   bool    // rounding has shown on this matrix, so points are not followed
+	part       followedPart // the part of the state that is at β when the next certificate begins
+	drifted    bool         // points have been followed since the state was last computed from X
+	staleZeros bool         // correlations of zero coefficients are of a followed point that differs slightly from the state
+	disabled   bool         // rounding has shown on this matrix, so points are not followed
 }
 
-// reached is the part of the state that has been followed to a point.
-type reached int
+// followedPart is the part of the state that has been followed to a point.
+type followedPart int
 
 const (
-	elsewhere reached = iota // nothing
-	linear                   // the linear predictor
-	complete                 // the state
+	noPart     followedPart = iota // nothing
+	linearPart                     // the linear predictor
+	allParts                       // the state
 )
 
 const (
 	followedTol = 1e-9  // the least tolerance: below it every point is computed from X
-	mostOff     = 1e-13 // of P₀: a larger difference shows that columns nearly depend on one another, or that rows have hardly any curvature
+	mostDrift   = 1e-13 // of P₀: a larger difference shows that columns nearly depend on one another, or that rows have hardly any curvature
 	mostSteep   = 1e4   // slope of a row relative to its curvature: beyond it rounding would show in predictions
 )
 
 // follows reports whether points may be followed. They may not if rows have hardly any curvature in models,
 // whose working residual is large then.
 func (s *Solver) follows() bool {
-	return s.tol >= followedTol && !s.followed.never && s.prox.least == 0 && len(s.unpenalised.columns) == 0
+	return s.tol >= followedTol && !s.followed.disabled && s.prox.leastDamping == 0 && len(s.unpenalised.columns) == 0
 }
 
 // regain adds X̃δ to u, taken from what the working residual has lost since the model at a point was loaded. It
@@ -55,51 +55,51 @@ func (s *Solver) regain(from *model.State, u []float64) bool {
 	return in.store.Regain(from.Weighted, r.e.Residual, offset, mostSteep, u)
 }
 
-// predict moves the state to the gathered point, from where it has been followed to.
-func (s *Solver) predict() {
-	switch s.followed.at {
-	case elsewhere:
+// completeState moves the state to the gathered point, from where it has been followed to.
+func (s *Solver) completeState() {
+	switch s.followed.part {
+	case noPart:
 		s.refit()
-	case linear:
+	case linearPart:
 		s.curved.Move(s.state, s.state)
 		s.payRows()
-	case complete:
+	case allParts:
 	}
-	s.followed.at, s.followed.beside = elsewhere, false
+	s.followed.part, s.followed.staleZeros = noPart, false
 }
 
-// strayed reports whether the state differs from that of its coefficients in the last digits, or the
+// inexactState reports whether the state differs from that of its coefficients in the last digits, or the
 // correlations differ from those of the state by more than the tolerance allows.
-func (s *Solver) strayed() bool {
-	return s.followed.drifted || s.followed.beside && s.tol < followedTol
+func (s *Solver) inexactState() bool {
+	return s.followed.drifted || s.followed.staleZeros && s.tol < followedTol
 }
 
-// settle computes the state of a followed point, and the correlations of its support, from X; the correlations
+// refitFollowed computes the state of a followed point, and the correlations of its support, from X; the correlations
 // of other columns remain those of the followed residual. If the two residuals differ by more than rounding, it
 // certifies the point anew, stops following points, and returns false.
-func (s *Solver) settle() bool {
+func (s *Solver) refitFollowed() bool {
 	if !s.followed.drifted {
 		return true
 	}
-	s.prox.here = s.state
+	s.prox.current = s.state
 	before := s.trial()
 	before.Assign(s.state)
 	s.refit()
 	s.k.Axpy(-1, s.state.Prediction, before.Prediction)
 	off := math.Abs(s.k.Dot(before.Weighted, before.Prediction))/s.view.Total() + math.Abs(s.state.Loss-before.Loss)
-	if !(off <= mostOff*s.null) {
-		s.followed.never = true
+	if !(off <= mostDrift*s.null) {
+		s.followed.disabled = true
 		s.fitted, s.fittedCoef = s.fitted[:0], s.fittedCoef[:0]
 		s.certify()
 		return false
 	}
-	s.followed.beside = true
+	s.followed.staleZeros = true
 	s.payDots(s.entries(s.active))
 	s.prox.corr = grow(s.prox.corr, len(s.active))
 	s.view.Dots(s.active, s.state.Weighted, s.prox.corr)
 	for k, j := range s.active {
 		s.cert.corr[s.cert.place(j)] = s.prox.corr[k]
 	}
-	s.conclude()
+	s.fillCertificate()
 	return true
 }

@@ -31,14 +31,14 @@ type homotopy struct {
 	k        *kernels.Set
 	sweepFew bool // do not follow solutions on the Gram matrix
 
-	factor support.Factor // of X̃_SᵀX̃_S + Nα₂·I
-	ridge  float64        // Nα₂ in that factor
-	held   []int32        // columns of S in the order of the factor, as are the next three
-	at     []int          // their positions in the working set
-	sign   []float64      // signs of their coefficients
-	half   []float64      // L⁻¹·b, b the right-hand side of the direction: kept for the leading rows that have not changed
-	d      []float64      // direction of the coefficients
-	row    []float64      // row of the system for a column that joins
+	factor    support.Factor // of X̃_SᵀX̃_S + Nα₂·I
+	ridge     float64        // Nα₂ in that factor
+	held      []int32        // columns of S in the order of the factor, as are the next three
+	positions []int          // their positions in the working set
+	sign      []float64      // signs of their coefficients
+	forward   []float64      // L⁻¹·b, b the right-hand side of the direction: kept for the leading rows that have not changed
+	d         []float64      // direction of the coefficients
+	row       []float64      // row of the system for a column that joins
 
 	values []float64 // values of the columns of the set, that at position k from start[k]; unused with a Gram matrix
 	start  []int64   // by position
@@ -47,30 +47,30 @@ type homotopy struct {
 		values []float64
 		start  []int64
 	}
-	member  []bool    // columns of S; by position, as are the next three
-	corr    []float64 // c_j
-	rate    []float64 // rate at which c_j falls along the direction
-	excess  []float64 // threshold at the start of the path less its final value
-	over    float64   // excess relative to the final threshold, for columns outside S at the start
-	begun   []int     // positions of the columns in S at the start
-	ahead   []float64 // c_j at the end of a step
-	near    places    // positions of columns that may meet their threshold in a step
-	product []float64 // of the direction: X̃_S·d + z by compact rows, or X̃ᵀX̃_S·d by rows of the Gram matrix
-	moved   bool      // the path begins at another target
-	z       []float64 // by compact rows; unused with a Gram matrix
-	pull    []float64 // X̃ᵀz
-	way     float64   // the fraction of the path still to go: thresholds exceed their final values by way·excess, and the target differs from its final value by way·z
+	member        []bool    // columns of S; by position, as are the next three
+	corr          []float64 // c_j
+	rate          []float64 // rate at which c_j falls along the direction
+	excess        []float64 // threshold at the start of the path less its final value
+	outsideExcess float64   // excess relative to the final threshold, for columns outside S at the start
+	initial       []int     // positions of the columns in S at the start
+	corrAhead     []float64 // c_j at the end of a step
+	candidates    placeSet  // positions of columns that may meet their threshold in a step
+	product       []float64 // of the direction: X̃_S·d + z by compact rows, or X̃ᵀX̃_S·d by rows of the Gram matrix
+	targetMoved   bool      // the path begins at another target
+	z             []float64 // by compact rows; unused with a Gram matrix
+	zCorr         []float64 // X̃ᵀz
+	remaining     float64   // the fraction of the path still to go: thresholds exceed their final values by remaining·excess, and the target differs from its final value by remaining·z
 
-	released int     // position of the column that left S in the last step, −1: none
-	side     float64 // sign of its correlation then
+	released     int     // position of the column that left S in the last step, −1: none
+	releasedSign float64 // sign of its correlation then
 }
 
-// mostFollowed is the largest number of rows of a wide problem, and fewColumns the largest number of columns of
+// mostWideRows is the largest number of rows of a wide problem, and mostGramColumns the largest number of columns of
 // a problem on its Gram matrix. In larger problems the support has more changes, and sweeps with a few Newton
 // steps are as fast.
 const (
-	mostFollowed = 128
-	fewColumns   = 64
+	mostWideRows    = 128
+	mostGramColumns = 64
 )
 
 func (h *homotopy) init(in *inner, k *kernels.Set) { h.in, h.k, h.factor.Kernels = in, k, k }
@@ -84,9 +84,9 @@ func (h *homotopy) suits() bool {
 	if in.pen.Positive() || in.pen.Bounded() || in.squared > 0 {
 		return false
 	}
-	columns := len(in.met.order)
+	columns := len(in.correlated.order)
 	if h.onGram() {
-		return columns <= fewColumns && !h.sweepFew
+		return columns <= mostGramColumns && !h.sweepFew
 	}
 	return h.wide(columns)
 }
@@ -94,14 +94,14 @@ func (h *homotopy) suits() bool {
 // wide reports whether the columns are dense and outnumber the rows, which are few.
 func (h *homotopy) wide(columns int) bool {
 	rows := h.in.store.Rows()
-	return h.in.store.Dense() && rows <= mostFollowed && rows < columns
+	return h.in.store.Dense() && rows <= mostWideRows && rows < columns
 }
 
 // onGram reports whether products are taken from the Gram matrix.
 func (h *homotopy) onGram() bool { return h.in.engine == &h.in.quadratic }
 
-// most returns the largest possible number of independent columns.
-func (h *homotopy) most() int { return min(h.in.store.Rows(), len(h.in.met.order)) }
+// maxRank returns the largest possible number of independent columns.
+func (h *homotopy) maxRank() int { return min(h.in.store.Rows(), len(h.in.correlated.order)) }
 
 // follow moves the loaded coefficients to the solution. It stops on the way if a column can neither join the
 // support nor replace one of its columns, or if the epochs or ctx end. It returns the number of steps.
@@ -109,21 +109,21 @@ func (h *homotopy) follow(ctx context.Context) (steps int) {
 	in := h.in
 	h.load()
 	if !h.begin() {
-		h.arrive()
+		h.restoreTarget()
 		return 0
 	}
-	for h.way > 0 && in.left > 0 && steps < mostSweeps && ctx.Err() == nil {
-		in.left--
+	for h.remaining > 0 && in.epochsLeft > 0 && steps < mostSweeps && ctx.Err() == nil {
+		in.epochsLeft--
 		steps++
 		h.direction()
-		length, i, k := h.next()
+		length, i, k := h.nextChange()
 		h.move(length)
-		if h.way > 0 && !h.change(i, k) {
+		if h.remaining > 0 && !h.change(i, k) {
 			break
 		}
 	}
-	h.arrive()
-	h.meet()
+	h.restoreTarget()
+	h.correlateSet()
 	for k, b := range in.coef {
 		in.grad[k] = h.corr[k] - float64(in.ridge*b)
 	}
@@ -138,7 +138,7 @@ func (h *homotopy) load() {
 	}
 	if h.onGram() {
 		h.product = grow(h.product, h.in.gram.Size())
-		copy(h.corr, h.in.quadratic.first)
+		copy(h.corr, h.in.quadratic.loadedCorr)
 		return
 	}
 	h.product = grow(h.product, m)
@@ -146,7 +146,7 @@ func (h *homotopy) load() {
 	if h.in.store.Partial() {
 		h.copy()
 	}
-	h.meet()
+	h.correlateSet()
 }
 
 // copy copies the columns of the set, where the store does not hold all of them.
@@ -167,10 +167,10 @@ func (h *homotopy) column(k int) []float64 {
 	return h.values[h.start[k]:][:h.in.store.Rows()]
 }
 
-// meet computes the correlations at the current coefficients.
-func (h *homotopy) meet() {
+// correlateSet computes the correlations at the current coefficients.
+func (h *homotopy) correlateSet() {
 	if h.onGram() {
-		h.in.work += h.in.quadratic.meet(h.corr)
+		h.in.work += h.in.quadratic.recompute(h.corr)
 		return
 	}
 	h.in.work += h.correlate(h.in.residual.e.Residual, h.corr)
@@ -186,7 +186,7 @@ func (h *homotopy) correlate(v, out []float64) float64 {
 // support returns the starts of the columns of S, in the order of the factor.
 func (h *homotopy) support() []int64 {
 	h.spans = h.spans[:0]
-	for _, k := range h.at {
+	for _, k := range h.positions {
 		h.spans = append(h.spans, h.start[k])
 	}
 	return h.spans
@@ -195,19 +195,19 @@ func (h *homotopy) support() []int64 {
 // begin factorises the system of the support and finds the start of the path. It returns false if there is
 // none.
 func (h *homotopy) begin() bool {
-	h.way, h.moved, h.half = 1, false, h.half[:0]
+	h.remaining, h.targetMoved, h.forward = 1, false, h.forward[:0]
 	if !h.factorise() {
 		return false
 	}
-	if !h.straight() {
+	if !h.signsAgree() {
 		h.moveTarget()
 	}
-	return h.loosen()
+	return h.setStartThresholds()
 }
 
-// straight reports whether every correlation of the support has the sign of its coefficient.
-func (h *homotopy) straight() bool {
-	for i, k := range h.at {
+// signsAgree reports whether every correlation of the support has the sign of its coefficient.
+func (h *homotopy) signsAgree() bool {
+	for i, k := range h.positions {
 		if !(float64(h.sign[i]*(h.corr[k]-float64(h.in.ridge*h.in.coef[k]))) > 0) {
 			return false
 		}
@@ -219,44 +219,44 @@ func (h *homotopy) straight() bool {
 // support. Under a ridge they are so only approximately.
 func (h *homotopy) moveTarget() {
 	in := h.in
-	s, m := len(h.at), in.store.Rows()
-	h.d, h.pull = grow(h.d, s), grow(h.pull, len(h.corr))
-	for i, k := range h.at {
+	s, m := len(h.positions), in.store.Rows()
+	h.d, h.zCorr = grow(h.d, s), grow(h.zCorr, len(h.corr))
+	for i, k := range h.positions {
 		h.d[i] = float64(h.sign[i]*in.threshold[k]) + float64(in.ridge*in.coef[k]) - h.corr[k]
 	}
 	h.factor.Solve(h.d)
-	h.moved = true
+	h.targetMoved = true
 	in.work += float64(2 * denseValue * float64(s*s))
 	if h.onGram() {
-		h.onward(h.pull)
+		h.gramProduct(h.zCorr)
 	} else {
 		h.z = grow(h.z, m)
 		h.k.Clear(h.z)
 		h.k.AxpyDenseSpans(h.d, h.support(), h.values, h.z)
-		correlated := h.correlate(h.z, h.pull)
+		correlated := h.correlate(h.z, h.zCorr)
 		h.k.Axpy(1, h.z, in.residual.e.Residual)
 		in.work += support.DenseCost(s*m) + correlated
 	}
-	h.k.Axpy(1, h.pull, h.corr)
+	h.k.Axpy(1, h.zCorr, h.corr)
 }
 
-// onward sets out to X̃ᵀX̃_S·d, by position, from the Gram matrix.
-func (h *homotopy) onward(out []float64) {
+// gramProduct sets out to X̃ᵀX̃_S·d, by position, from the Gram matrix.
+func (h *homotopy) gramProduct(out []float64) {
 	slot := h.in.quadratic.e.Slot
 	h.k.Clear(h.product)
-	for i, k := range h.at {
+	for i, k := range h.positions {
 		h.k.Axpy(h.d[i], h.in.gram.Row(int(slot[k])), h.product)
 	}
 	for k := range out {
 		out[k] = h.product[slot[k]]
 	}
-	h.in.work += gramCost(len(h.at), len(out), len(h.product))
+	h.in.work += gramCost(len(h.positions), len(out), len(h.product))
 }
 
-// arrive makes the residual that of the actual target.
-func (h *homotopy) arrive() {
-	if h.moved && !h.onGram() {
-		h.k.Axpy(-h.way, h.z, h.in.residual.e.Residual)
+// restoreTarget makes the residual that of the actual target.
+func (h *homotopy) restoreTarget() {
+	if h.targetMoved && !h.onGram() {
+		h.k.Axpy(-h.remaining, h.z, h.in.residual.e.Residual)
 	}
 }
 
@@ -268,7 +268,7 @@ func (h *homotopy) factorise() bool {
 		h.ridge = in.ridge
 	}
 	if len(h.held) == 0 {
-		h.factor.Reset(h.most() + 1)
+		h.factor.Reset(h.maxRank() + 1)
 	}
 	support := 0
 	for _, b := range in.coef {
@@ -276,20 +276,20 @@ func (h *homotopy) factorise() bool {
 			support++
 		}
 	}
-	if support > h.most() { // possible under a ridge
+	if support > h.maxRank() { // possible under a ridge
 		return false
 	}
 	h.member = slices.Grow(h.member[:0], len(in.coef))[:len(in.coef)]
 	clear(h.member)
-	h.at, h.sign, h.held = slices.Grow(h.at[:0], support), slices.Grow(h.sign[:0], support), slices.Grow(h.held, support)
+	h.positions, h.sign, h.held = slices.Grow(h.positions[:0], support), slices.Grow(h.sign[:0], support), slices.Grow(h.held, support)
 	for _, j := range h.held {
-		k, found := slices.BinarySearchFunc(in.columns, in.met.place(j), func(j, place int32) int { return int(in.met.place(j) - place) })
+		k, found := slices.BinarySearchFunc(in.columns, in.correlated.place(j), func(j, place int32) int { return int(in.correlated.place(j) - place) })
 		if !found {
 			k = -1
 		}
-		h.at, h.sign = append(h.at, k), append(h.sign, 0)
+		h.positions, h.sign = append(h.positions, k), append(h.sign, 0)
 	}
-	for i, k := range slices.Backward(h.at) {
+	for i, k := range slices.Backward(h.positions) {
 		if k < 0 || in.coef[k] == 0 {
 			h.remove(i)
 			continue
@@ -304,10 +304,10 @@ func (h *homotopy) factorise() bool {
 	return true
 }
 
-// loosen finds the thresholds at which the path begins. It returns false if there are none: a threshold is 0, a
+// setStartThresholds finds the thresholds at which the path begins. It returns false if there are none: a threshold is 0, a
 // ridge has left a correlation without the sign of its coefficient, or the column outside the support that
 // is at its threshold at the start cannot join.
-func (h *homotopy) loosen() bool {
+func (h *homotopy) setStartThresholds() bool {
 	in := h.in
 	times, first := 1.0, -1
 	for k, c := range h.corr {
@@ -319,17 +319,17 @@ func (h *homotopy) loosen() bool {
 			times, first = over, k
 		}
 	}
-	for i, k := range h.at {
+	for i, k := range h.positions {
 		start := float64(h.sign[i] * (h.corr[k] - float64(in.ridge*in.coef[k])))
 		if !(start > 0) {
 			return false
 		}
 		h.excess[k] = start - in.threshold[k]
 	}
-	h.begun, h.over = append(h.begun[:0], h.at...), times-1
+	h.initial, h.outsideExcess = append(h.initial[:0], h.positions...), times-1
 	for k, t := range in.threshold[:len(h.corr)] {
 		if !h.member[k] {
-			h.excess[k] = h.over * t
+			h.excess[k] = h.outsideExcess * t
 		}
 	}
 	h.released = -1
@@ -339,7 +339,7 @@ func (h *homotopy) loosen() bool {
 // add adds the column at position k to the support. It returns false if the column depends on the support or,
 // under a ridge, if the support already has as many columns as can be independent.
 func (h *homotopy) add(k int, sign float64) bool {
-	s, m := len(h.at), h.most()
+	s, m := len(h.positions), h.maxRank()
 	if s > m || s == m && h.ridge > 0 {
 		return false
 	}
@@ -350,18 +350,18 @@ func (h *homotopy) add(k int, sign float64) bool {
 	if !h.factor.Append(h.row[:s+1]) {
 		return false
 	}
-	h.held, h.at, h.sign = append(h.held, h.in.columns[k]), append(h.at, k), append(h.sign, sign)
+	h.held, h.positions, h.sign = append(h.held, h.in.columns[k]), append(h.positions, k), append(h.sign, sign)
 	h.member[k] = true
 	return true
 }
 
 // products sets row to the dot products of the column at position k with the columns of the support.
 func (h *homotopy) products(k int) {
-	s := len(h.at)
+	s := len(h.positions)
 	if h.onGram() {
 		slot := h.in.quadratic.e.Slot
 		row := h.in.gram.Row(int(slot[k]))
-		for i, k0 := range h.at {
+		for i, k0 := range h.positions {
 			h.row[i] = row[slot[k0]]
 		}
 		h.in.work += float64(support.GatherValue * float64(s))
@@ -373,36 +373,36 @@ func (h *homotopy) products(k int) {
 
 // remove removes column i, in the order of the factor, from the support.
 func (h *homotopy) remove(i int) {
-	s := float64(len(h.at) - i)
+	s := float64(len(h.positions) - i)
 	h.in.work += float64(rotateValue * s * s)
 	h.factor.Remove(i)
-	h.held, h.at, h.sign = slices.Delete(h.held, i, i+1), slices.Delete(h.at, i, i+1), slices.Delete(h.sign, i, i+1)
-	h.half = h.half[:min(i, len(h.half))]
+	h.held, h.positions, h.sign = slices.Delete(h.held, i, i+1), slices.Delete(h.positions, i, i+1), slices.Delete(h.sign, i, i+1)
+	h.forward = h.forward[:min(i, len(h.forward))]
 }
 
 // direction solves A·d = σ⊙excess − X̃_Sᵀz, A the system of the support, for the direction along which the
 // correlations of the support stay at their thresholds.
 func (h *homotopy) direction() {
-	s, known := len(h.at), len(h.half)
-	for i, k := range h.at[known:] {
+	s, known := len(h.positions), len(h.forward)
+	for i, k := range h.positions[known:] {
 		b := float64(h.sign[known+i] * h.excess[k])
-		if h.moved {
-			b -= h.pull[k]
+		if h.targetMoved {
+			b -= h.zCorr[k]
 		}
-		h.half = append(h.half, b)
+		h.forward = append(h.forward, b)
 	}
-	h.factor.Forward(h.half, known)
-	h.d = append(h.d[:0], h.half...)
+	h.factor.Forward(h.forward, known)
+	h.d = append(h.d[:0], h.forward...)
 	h.factor.Backward(h.d)
 	h.in.work += float64(denseValue * float64(2*s*s-known*known))
 	if h.onGram() {
-		h.onward(h.rate)
-		if h.moved {
-			h.k.Axpy(1, h.pull, h.rate)
+		h.gramProduct(h.rate)
+		if h.targetMoved {
+			h.k.Axpy(1, h.zCorr, h.rate)
 		}
 		return
 	}
-	if h.moved {
+	if h.targetMoved {
 		h.k.Copy(h.product, h.z)
 	} else {
 		h.k.Clear(h.product)
@@ -411,23 +411,23 @@ func (h *homotopy) direction() {
 	h.in.work += support.DenseCost(s*h.in.store.Rows()) + h.correlate(h.product, h.rate)
 }
 
-// next returns the length of the step to the next change of the support, and the change: column i of the
+// nextChange returns the length of the step to the next change of the support, and the change: column i of the
 // support leaves or, if i is −1, the column at position k joins.
-func (h *homotopy) next() (length float64, i, k int) {
-	length, i = h.leaving()
-	if length, k = h.joining(length); k >= 0 {
+func (h *homotopy) nextChange() (length float64, i, k int) {
+	length, i = h.nextLeaving()
+	if length, k = h.nextJoining(length); k >= 0 {
 		i = -1
 	}
 	return length, i, k
 }
 
-// leaving returns the step length at which a coefficient first becomes 0 and its index in the support, or −1 if
+// nextLeaving returns the step length at which a coefficient first becomes 0 and its index in the support, or −1 if
 // the path ends before that.
-func (h *homotopy) leaving() (length float64, i int) {
-	length, i = h.way, -1
+func (h *homotopy) nextLeaving() (length float64, i int) {
+	length, i = h.remaining, -1
 	for at, d := range h.d {
 		if float64(d*h.sign[at]) < 0 {
-			if b := math.Abs(h.in.coef[h.at[at]]); b < float64(length*math.Abs(d)) {
+			if b := math.Abs(h.in.coef[h.positions[at]]); b < float64(length*math.Abs(d)) {
 				length, i = b/math.Abs(d), at
 			}
 		}
@@ -435,64 +435,64 @@ func (h *homotopy) leaving() (length float64, i int) {
 	return length, i
 }
 
-// joining returns the step length, at most the one given, at which a correlation first meets its threshold, and
+// nextJoining returns the step length, at most the one given, at which a correlation first meets its threshold, and
 // the position of its column, or −1 if none does.
-func (h *homotopy) joining(length float64) (_ float64, k int) {
-	h.approach(length)
+func (h *homotopy) nextJoining(length float64) (_ float64, k int) {
+	h.listCandidates(length)
 	k = -1
-	for at := range h.near.each {
+	for at := range h.candidates.each {
 		if h.member[at] {
 			continue
 		}
-		if sooner, meets := h.meeting(at, length); meets {
+		if sooner, crosses := h.thresholdCrossing(at, length); crosses {
 			length, k = sooner, at
 		}
 	}
 	return length, k
 }
 
-// meeting returns the step length at which the correlation at a position meets its threshold, if it does so
+// thresholdCrossing returns the step length at which the correlation at a position meets its threshold, if it does so
 // within the length given.
-func (h *homotopy) meeting(at int, length float64) (_ float64, meets bool) {
+func (h *homotopy) thresholdCrossing(at int, length float64) (_ float64, crosses bool) {
 	c, rate, excess := h.corr[at], h.rate[at], h.excess[at]
-	limit := h.in.threshold[at] + float64(h.way*excess)
+	limit := h.in.threshold[at] + float64(h.remaining*excess)
 	if limit-math.Abs(c) >= float64(length*(excess+math.Abs(rate))) {
 		return length, false
 	}
 	for _, sign := range [...]float64{1, -1} {
 		room, speed := limit-float64(sign*c), excess-float64(sign*rate)
-		if speed > 0 && room < float64(length*speed) && (at != h.released || sign != h.side) {
-			length, meets = max(0, room/speed), true
+		if speed > 0 && room < float64(length*speed) && (at != h.released || sign != h.releasedSign) {
+			length, crosses = max(0, room/speed), true
 		}
 	}
-	return length, meets
+	return length, crosses
 }
 
-// approach notes in near the columns that may meet their threshold within a step of the length given: those
+// listCandidates lists the columns that may meet their threshold within a step of the length given: those
 // whose correlation would exceed it at the end, and those that began in the support.
-func (h *homotopy) approach(length float64) {
+func (h *homotopy) listCandidates(length float64) {
 	const rounding = 0x1p-40
-	h.ahead = grow(h.ahead, len(h.corr))
-	h.k.Copy(h.ahead, h.corr)
-	h.k.Axpy(-length, h.rate, h.ahead)
-	end := 1 + float64(h.over*(h.way-length)) - float64(rounding*(1+float64(h.over*h.way)))
-	h.near = slices.Grow(h.near[:0], (len(h.corr)+63)/64)[:(len(h.corr)+63)/64]
-	h.k.ReachAbs(-end, h.ahead, h.in.threshold[:len(h.corr)], 0, h.near)
-	for _, k := range h.begun {
-		h.near.set(k)
+	h.corrAhead = grow(h.corrAhead, len(h.corr))
+	h.k.Copy(h.corrAhead, h.corr)
+	h.k.Axpy(-length, h.rate, h.corrAhead)
+	end := 1 + float64(h.outsideExcess*(h.remaining-length)) - float64(rounding*(1+float64(h.outsideExcess*h.remaining)))
+	h.candidates = slices.Grow(h.candidates[:0], (len(h.corr)+63)/64)[:(len(h.corr)+63)/64]
+	h.k.ReachAbs(-end, h.corrAhead, h.in.threshold[:len(h.corr)], 0, h.candidates)
+	for _, k := range h.initial {
+		h.candidates.set(k)
 	}
 }
 
 // move moves along the direction by the length given.
 func (h *homotopy) move(length float64) {
-	for i, k := range h.at {
+	for i, k := range h.positions {
 		h.in.coef[k] = math.FMA(length, h.d[i], h.in.coef[k])
 	}
 	h.k.Axpy(-length, h.rate, h.corr)
 	if !h.onGram() {
 		h.k.Axpy(-length, h.product, h.in.residual.e.Residual)
 	}
-	h.way -= length
+	h.remaining -= length
 }
 
 // join adds the column at position k, which has met its threshold, to the support, if need be in place of
@@ -506,14 +506,14 @@ func (h *homotopy) join(k int) bool {
 // support. The coefficients of the column and of the support move so that predictions stay the same, until one
 // of those of the support becomes zero. It returns false if none does.
 func (h *homotopy) exchange(k int, sign float64) bool {
-	in, s := h.in, len(h.at)
-	if h.ridge > 0 || s > h.most() {
+	in, s := h.in, len(h.positions)
+	if h.ridge > 0 || s > h.maxRank() {
 		return false
 	}
 	h.d = grow(h.d, s+1)
 	h.factor.Null(h.d)
 	length, leaves := math.Inf(1), -1
-	for i, k0 := range h.at {
+	for i, k0 := range h.positions {
 		if d := float64(sign * h.d[i]); float64(d*h.sign[i]) < 0 {
 			if b := math.Abs(in.coef[k0] / d); b < length {
 				length, leaves = b, i
@@ -524,12 +524,12 @@ func (h *homotopy) exchange(k int, sign float64) bool {
 	if leaves < 0 {
 		return false
 	}
-	for i, k0 := range h.at {
+	for i, k0 := range h.positions {
 		in.coef[k0] = math.FMA(float64(sign*length), h.d[i], in.coef[k0])
 	}
-	k0 := h.at[leaves]
+	k0 := h.positions[leaves]
 	in.coef[k0], h.member[k0] = 0, false
-	h.released, h.side = k0, h.sign[leaves]
+	h.released, h.releasedSign = k0, h.sign[leaves]
 	h.remove(leaves)
 	if !h.add(k, sign) {
 		return false
@@ -545,9 +545,9 @@ func (h *homotopy) change(i, k int) bool {
 	if i < 0 {
 		return h.join(k)
 	}
-	k = h.at[i]
+	k = h.positions[i]
 	h.in.coef[k], h.member[k] = 0, false
-	h.released, h.side = k, h.sign[i]
+	h.released, h.releasedSign = k, h.sign[i]
 	h.remove(i)
 	return true
 }

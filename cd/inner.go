@@ -28,29 +28,29 @@ type inner struct {
 	length    []int     // number of values stored of the column
 	grad      []float64 // c_j − Nα₂βⱼ when the last sweep reached column j
 
-	met       *certificate // certificate whose correlations are of the residual loaded; nil: none
-	squared   float64      // ‖r̂‖² over all rows, where the store does not hold all of them, else 0
-	working   []float64    // r̂ as the engines hold it: √w⊙r by compact rows
-	store     *support.Columns
-	gram      *support.Gram
-	residual  residualEngine
-	quadratic gramEngine
-	engine    engine // the engine in use
-	newton    newton
-	homotopy  homotopy
+	correlated *certificate // certificate whose correlations are of the residual loaded; nil: none
+	squared    float64      // ‖r̂‖² over all rows, where the store does not hold all of them, else 0
+	working    []float64    // r̂ as the engines hold it: √w⊙r by compact rows
+	store      *support.Columns
+	gram       *support.Gram
+	residual   residualEngine
+	quadratic  gramEngine
+	engine     engine // the engine in use
+	newton     newton
+	homotopy   homotopy
 
-	epochs   float64 // sweeps within which a Gram matrix must pay for itself
-	reuses   float64 // Newton steps that share the columns added to the Gram matrix
-	newtons  float64 // number of those steps expected in this solve
-	building float64 // factor on the cost of adding columns to the Gram matrix
-	always   int     // number of columns up to which the Gram matrix is factorised, whatever the alternatives cost
+	epochs           float64 // sweeps within which a Gram matrix must pay for itself
+	reuses           float64 // Newton steps that share the columns added to the Gram matrix
+	newtons          float64 // number of those steps expected in this solve
+	buildFactor      float64 // factor on the cost of adding columns to the Gram matrix
+	alwaysFactorised int     // number of columns up to which the Gram matrix is factorised, whatever the alternatives cost
 
-	factor  float64 // the inner gap to reach, relative to the outer one
-	outer   float64 // the outer gap: the target is lowered where the first inner gap is below it; 0: the target stays
-	left    int     // epochs left in this solve
-	caution float64 // ridgeCaution or coldCaution: a factor on ridgeGap
-	spent   float64 // modelled cost of the sweeps since the last Newton step
-	work    float64 // modelled cost of everything in this solve, except what the store counts
+	factor     float64 // the inner gap to reach, relative to the outer one
+	outerGap   float64 // the outer gap: the target is lowered where the first inner gap is below it; 0: the target stays
+	epochsLeft int     // epochs left in this solve
+	caution    float64 // ridgeCaution or coldCaution: a factor on ridgeGap
+	sweepCost  float64 // modelled cost of the sweeps since the last Newton step
+	work       float64 // modelled cost of everything in this solve, except what the store counts
 }
 
 // engine keeps the correlations c_j = X̃_jᵀ(w⊙r) of the working set up to date
@@ -67,8 +67,8 @@ type engine interface {
 	move(k int, d float64)
 	// correlations sets out to the c_j of the columns at the positions given.
 	correlations(positions []int32, out []float64)
-	// moves is move for several columns, one after the other. It may change d.
-	moves(positions []int32, d []float64)
+	// moveAll is move for several columns, one after the other. It may change d.
+	moveAll(positions []int32, d []float64)
 	// squaredResidual returns ‖r̂‖².
 	squaredResidual() float64
 	// price returns the cost of a sweep that moved some coefficients, whose columns hold the number of values
@@ -103,16 +103,16 @@ func (in *inner) init(view *sparse.View) {
 	in.homotopy.init(in, view.Kernels())
 }
 
-// suit sets the cost model to that of a quadratic loss, whose Gram matrix stays the same, or, where curved is
+// setCostModel sets the cost model to that of a quadratic loss, whose Gram matrix stays the same, or, where curved is
 // true, to that of a loss whose curvature changes with every step.
-func (in *inner) suit(curved bool) {
-	in.epochs, in.reuses, in.building, in.always = epochsExpected, newtonsExpected, 1, smallestChoice
+func (in *inner) setCostModel(curved bool) {
+	in.epochs, in.reuses, in.buildFactor, in.alwaysFactorised = epochsExpected, newtonsExpected, 1, smallestChoice
 	in.newton.enough = newtonEnough
 	if curved {
 		in.newton.enough = 0
-		in.epochs, in.reuses, in.building, in.always = curvedEpochs, 1, passing, curvedChoice
+		in.epochs, in.reuses, in.buildFactor, in.alwaysFactorised = curvedEpochs, 1, passing, curvedChoice
 		if in.store.Rows() > cachedRows && !in.store.Dense() {
-			in.building = beyond
+			in.buildFactor = beyond
 		}
 	}
 }
@@ -127,8 +127,8 @@ func (in *inner) forget() {
 
 // start prepares for a solve with the number of epochs given.
 func (in *inner) start(epochs int, warm bool, tol float64) {
-	in.left, in.caution = epochs, ridgeCaution
-	if !warm && tol <= exact {
+	in.epochsLeft, in.caution = epochs, ridgeCaution
+	if !warm && tol <= exactTol {
 		in.caution = coldCaution
 	}
 	if in.newtons = in.reuses; !warm {
@@ -137,10 +137,10 @@ func (in *inner) start(epochs int, warm bool, tol float64) {
 	in.work = 0
 	in.store.ClearWork()
 	in.factor = innerFactor
-	in.newton.reluctant, in.newton.blocked, in.newton.limit = 1, 0, firstLimit
+	in.newton.priceFactor, in.newton.blocked, in.newton.limit = 1, 0, firstLimit
 }
 
-func (in *inner) exhausted() bool { return in.left == 0 }
+func (in *inner) exhausted() bool { return in.epochsLeft == 0 }
 func (in *inner) tighten()        { in.factor = max(leastFactor, 0.1*in.factor) }
 func (in *inner) relax()          { in.factor = innerFactor }
 
@@ -180,7 +180,7 @@ func (s *Solver) polishes(opts Options) int {
 // magnitude returns the scale of rounding errors in the model's objective: P₀, or, where rows may have next to
 // no curvature and therefore large working residuals, the objective itself if that is larger.
 func (s *Solver) magnitude() float64 {
-	if s.curved != nil && s.prox.least > 0 {
+	if s.curved != nil && s.prox.leastDamping > 0 {
 		return max(s.null, s.in.objective()/s.in.total)
 	}
 	return s.null
@@ -194,11 +194,11 @@ func (s *Solver) closeness() float64 {
 	if s.set.all {
 		return min(in.factor, allShare*s.tol/s.sol.RelativeGap)
 	}
-	if in.engine != &in.quadratic || !s.set.whole(len(s.active)) {
+	if in.engine != &in.quadratic || !s.set.nearlyComplete(len(s.active)) {
 		return in.factor
 	}
 	in.newton.collect()
-	if _, cost := in.newton.plan(); cost > float64(smallShare*s.passed) {
+	if _, cost := in.newton.plan(); cost > float64(smallShare*s.passCost) {
 		return in.factor
 	}
 	return min(in.factor*closer, allShare*s.tol/s.sol.RelativeGap)
@@ -209,21 +209,21 @@ func (s *Solver) closeness() float64 {
 func (s *Solver) solveInner(ctx context.Context, target float64, most int) bool {
 	allowance := math.Inf(1)
 	if !s.set.settled(len(s.active)) {
-		allowance = s.passed
+		allowance = s.passCost
 	}
 	return s.in.solve(ctx, s, target, most, allowance)
 }
 
 // polish takes a Newton step on the support to working precision.
 func (s *Solver) polish(ctx context.Context) {
-	s.set.keep(s)
+	s.set.keepSupport(s)
 	nw := &s.in.newton
 	nw.tol = polishTol
 	defer func() { nw.tol = newtonTol }()
 	if s.curved != nil {
 		s.prox.damping = 0
-		s.enter()
-		s.approximate(true)
+		s.startAtCertified()
+		s.loadModel(true)
 	} else {
 		s.in.load(s, s.state.Weighted)
 	}
@@ -240,32 +240,32 @@ func (s *Solver) polish(ctx context.Context) {
 // plus leastSweeps sweeps. It returns false if ctx ended.
 func (in *inner) solve(ctx context.Context, s *Solver, target float64, most int, allowance float64) bool {
 	target = max(target, leastGap*s.null)
-	for sweeps := 0; in.left > 0 && sweeps < most; sweeps++ {
+	for sweeps := 0; in.epochsLeft > 0 && sweeps < most; sweeps++ {
 		if ctx.Err() != nil {
 			return false
 		}
-		in.left--
+		in.epochsLeft--
 		s.sol.Epochs++
 		cost := in.epoch()
-		in.spent += cost
+		in.sweepCost += cost
 		in.work += cost
 		if sweeps == 0 {
 			allowance += float64(leastSweeps * cost)
 		}
 		allowance -= cost
 		gap := in.gap()
-		if sweeps == 0 && gap < in.outer {
-			target *= max(innerFactor, gap/in.outer)
+		if sweeps == 0 && gap < in.outerGap {
+			target *= max(innerFactor, gap/in.outerGap)
 		}
 		if allowance <= 0 || gap <= target || in.ridge > 0 && in.caution*in.ridgeGap() <= target {
 			break
 		}
-		if in.newton.worth(in.spent) && in.newton.cost <= allowance {
+		if in.newton.worth(in.sweepCost) && in.newton.cost <= allowance {
 			if in.newton.step(ctx, s.magnitude()) {
 				s.sol.Steps++
 			}
 			allowance -= in.newton.cost
-			in.spent = 0
+			in.sweepCost = 0
 		}
 	}
 	return true
@@ -315,19 +315,19 @@ func (in *inner) load(s *Solver, v []float64) {
 		in.square[k], in.length[k] = in.store.Square(j), in.store.Length(j)
 		in.threshold[k] = in.total * s.pen.Alpha(int(j))
 	}
-	in.met = nil
+	in.correlated = nil
 	if in.squared = s.subsampling.squared; s.curved == nil || in.squared > 0 {
-		in.met = &s.cert
+		in.correlated = &s.cert
 	}
 	if in.squared > 0 { // the store lacks rows that correlations need
-		s.meetSet()
+		s.correlateWorkingSet()
 		s.fixSparseColumns()
 		in.engine = &in.quadratic
 	} else {
-		in.engine = in.choose()
+		in.engine = in.chooseEngine()
 	}
 	in.engine.load(v)
-	in.spent = 0
+	in.sweepCost = 0
 }
 
 // unload writes the coefficients back to β.

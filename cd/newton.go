@@ -23,28 +23,28 @@ type newton struct {
 	onGram support.GramSystem
 	cg     support.CG
 
-	columns    []int32 // the support
-	values     int     // number of values of these columns
-	position   []int32 // their positions in the working set
-	rho, d     []float64
-	product    []float64 // X̃_S·d by compact rows; nil: unknown
-	from       []float64 // coefficients before the step
-	moved      []int32   // positions of the coefficients that the last move changed
-	by         []float64
-	a          []float64 // the system, s × s
-	tol        float64   // of the linear system
-	enough     float64   // see [support.CG], for matrix-free steps on few columns: iterations on a Gram matrix are cheap beside a pass
-	iterations int       // CG iterations of the last step, 0 before the first
-	limit      int       // largest number of iterations where no factorisation can take over: see trust
-	limited    bool      // the limit applied to the last step
-	cost       float64   // of a step, as worth last modelled it
-	reluctant  float64   // factor on the price of a step, raised by steps that failed
-	blocked    int       // number of steps that ended at a coefficient in their way, less those that did not
-	factor     support.Factor
-	block      []int // of removeDependence: the independent columns, by index in columns
-	order      []int
-	row, null  []float64
-	apart      apart
+	columns     []int32 // the support
+	values      int     // number of values of these columns
+	position    []int32 // their positions in the working set
+	rho, d      []float64
+	product     []float64 // X̃_S·d by compact rows; nil: unknown
+	from        []float64 // coefficients before the step
+	changed     []int32   // positions of the coefficients that the last move changed
+	changes     []float64
+	a           []float64 // the system, s × s
+	tol         float64   // of the linear system
+	enough      float64   // see [support.CG], for matrix-free steps on few columns: iterations on a Gram matrix are cheap beside a pass
+	iterations  int       // CG iterations of the last step, 0 before the first
+	limit       int       // largest number of iterations where no factorisation can take over: see adaptLimit
+	limited     bool      // the limit applied to the last step
+	cost        float64   // of a step, as worth last modelled it
+	priceFactor float64   // factor on the price of a step, raised by steps that failed
+	blocked     int       // number of steps that ended at a coefficient in their way, less those that did not
+	factor      support.Factor
+	independent []int // of removeDependence: the independent columns, by index in columns
+	order       []int
+	row, null   []float64
+	basis       basisChange
 }
 
 const (
@@ -61,7 +61,7 @@ const (
 	rounds           = 2 // one to make the support independent, one to solve on it
 	patience         = 8 // blocked steps before a step goes on without the coefficient in its way
 	mostDoublings    = 6 // of the number of coefficients that a step goes on without
-	mostReluctant    = 64
+	mostPriceFactor  = 64
 	// roundoff is the change of the objective, relative to P₀, that is attributed to rounding.
 	roundoff = 1e-15
 )
@@ -76,51 +76,51 @@ func (nw *newton) init(view *sparse.View, in *inner) {
 // forget drops the number of iterations learnt from earlier steps.
 func (nw *newton) forget() { nw.iterations = 0 }
 
-// way is the method by which a step solves its system.
-type way int
+// newtonMethod is the method by which a step solves its system.
+type newtonMethod int
 
 const (
-	byCholesky way = iota // factorise the Gram matrix of the support
-	byGram                // conjugate gradients on it
-	matrixFree            // conjugate gradients on the columns
+	byCholesky newtonMethod = iota // factorise the Gram matrix of the support
+	byGram                         // conjugate gradients on it
+	matrixFree                     // conjugate gradients on the columns
 )
 
 // plan returns the cheapest method for the collected support, and its cost.
-func (nw *newton) plan() (way, float64) {
+func (nw *newton) plan() (newtonMethod, float64) {
 	in := nw.in
 	missing := in.gram.Missing(nw.columns)
 	if !in.gram.Fits(missing.Columns()) {
-		return matrixFree, nw.freeCost()
+		return matrixFree, nw.matrixFreeCost()
 	}
-	return nw.cheapest(in.building * in.gram.BuildCost(missing) / in.newtons)
+	return nw.cheapest(in.buildFactor * in.gram.BuildCost(missing) / in.newtons)
 }
 
-// expected returns the expected number of CG iterations.
-func (nw *newton) expected() float64 {
+// iterationsExpected returns the expected number of CG iterations.
+func (nw *newton) iterationsExpected() float64 {
 	if nw.iterations == 0 {
-		return nw.guess()
+		return nw.iterationsGuess()
 	}
 	return float64(nw.iterations)
 }
 
-// freeCost returns the cost of a matrix-free step.
-func (nw *newton) freeCost() float64 {
+// matrixFreeCost returns the cost of a matrix-free step.
+func (nw *newton) matrixFreeCost() float64 {
 	if nw.in.squared > 0 {
 		return math.Inf(1) // the Gram matrix is there, and has norms that the columns lack
 	}
-	return nw.expected() * nw.in.store.ValuesCost(nw.values)
+	return nw.iterationsExpected() * nw.in.store.ValuesCost(nw.values)
 }
 
 // cheapest is plan, given the cost of adding the missing columns to the Gram matrix.
-func (nw *newton) cheapest(build float64) (way, float64) {
+func (nw *newton) cheapest(build float64) (newtonMethod, float64) {
 	in, s := nw.in, len(nw.columns)
-	size, iterations, free := float64(s), nw.expected(), nw.freeCost()
+	size, iterations, free := float64(s), nw.iterationsExpected(), nw.matrixFreeCost()
 	// Products with the Gram matrix in place cost less than this, but CG makes the step inexact: at the lower
 	// price it would replace factorisations, and take twice as many steps on dependent columns.
 	onGram := build + float64(size*size*(support.GatherValue+float64(iterations*gramValue)))
 	if s <= largestCholesky {
 		factor := build + float64(size*size*(support.GatherValue+float64(factorDot/2)+float64(factorValue/6*size)))
-		if s <= in.always || nw.apart.any() || factor <= min(free, onGram) {
+		if s <= in.alwaysFactorised || nw.basis.any() || factor <= min(free, onGram) {
 			return byCholesky, factor
 		}
 	}
@@ -130,9 +130,9 @@ func (nw *newton) cheapest(build float64) (way, float64) {
 	return matrixFree, free
 }
 
-// guess returns the number of iterations to expect of a first step: fewer than usual where the ridge bounds the
+// iterationsGuess returns the number of iterations to expect of a first step: fewer than usual where the ridge bounds the
 // condition number of the system.
-func (nw *newton) guess() float64 {
+func (nw *newton) iterationsGuess() float64 {
 	in, largest := nw.in, 0.0
 	if in.ridge == 0 {
 		return firstGuess
@@ -159,8 +159,8 @@ func (nw *newton) collect() {
 // sets cost. It first tries a bound that ignores what the Gram matrix lacks, which usually decides.
 func (nw *newton) worth(spent float64) bool {
 	nw.collect()
-	share := newtonShare * nw.reluctant
-	if _, least := nw.cheapest(0); spent <= float64(share*min(least, nw.freeCost())) {
+	share := newtonShare * nw.priceFactor
+	if _, least := nw.cheapest(0); spent <= float64(share*min(least, nw.matrixFreeCost())) {
 		return false
 	}
 	_, nw.cost = nw.plan()
@@ -182,7 +182,7 @@ func (nw *newton) step(ctx context.Context, null float64) bool {
 		nw.updateResidual()
 		switch nw.solve(ctx) {
 		case flat:
-			if !nw.slide() {
+			if !nw.moveAlongFlat() {
 				return moved
 			}
 			moved = true
@@ -190,7 +190,7 @@ func (nw *newton) step(ctx context.Context, null float64) bool {
 			continue
 		case dependent:
 			if nw.removeDependence() {
-				nw.restate()
+				nw.renumber()
 				moved = true
 			}
 			nw.solveOrdered()
@@ -232,25 +232,25 @@ func (nw *newton) updateResidual() {
 // the step is then blocked.
 func (nw *newton) descend(slack float64) (moved, blocked bool) {
 	in := nw.in
-	before, crossing := in.objective(), min(1, nw.crossing())
+	before, crossing := in.objective(), min(1, nw.firstBreakpoint())
 	for k, length := range []float64{1, shortening, crossing} {
 		nw.move(length)
 		if in.objective() <= before+slack {
-			nw.reluctant = 1
+			nw.priceFactor = 1
 			blocked = k == 2 && crossing < 1
-			nw.trust(length, blocked)
+			nw.adaptLimit(length, blocked)
 			return true, blocked
 		}
 	}
 	nw.move(0)
-	nw.reluctant = min(2*nw.reluctant, mostReluctant)
+	nw.priceFactor = min(2*nw.priceFactor, mostPriceFactor)
 	return false, false
 }
 
-// trust sets the limit on the iterations of later steps by the success of the last one. The more iterations
+// adaptLimit sets the limit on the iterations of later steps by the success of the last one. The more iterations
 // conjugate gradients take, the more their direction lies where there is next to no curvature: it is then long,
 // and coefficients are in its way.
-func (nw *newton) trust(length float64, blocked bool) {
+func (nw *newton) adaptLimit(length float64, blocked bool) {
 	switch {
 	case !nw.limited:
 	case blocked:
@@ -260,13 +260,13 @@ func (nw *newton) trust(length float64, blocked bool) {
 	}
 }
 
-// slide moves along d, a direction without curvature, in the sense that lowers the objective, until the first
+// moveAlongFlat moves along d, a direction without curvature, in the sense that lowers the objective, until the first
 // coefficient is zero. It returns false if none gets there.
-func (nw *newton) slide() bool {
+func (nw *newton) moveAlongFlat() bool {
 	if nw.k.Dot(nw.rho, nw.d) < 0 {
 		nw.k.Scal(-1, nw.d)
 	}
-	length := nw.crossing()
+	length := nw.firstBreakpoint()
 	if math.IsInf(length, 1) {
 		return false
 	}
@@ -277,13 +277,13 @@ func (nw *newton) slide() bool {
 // kinked reports whether the penalty of column i of the support has a kink at zero.
 func (nw *newton) kinked(i int) bool { return nw.in.threshold[nw.position[i]] != 0 }
 
-// crossing returns the length along d at which the first coefficient reaches zero or a bound, or +Inf if none
+// firstBreakpoint returns the length along d at which the first coefficient reaches zero or a bound, or +Inf if none
 // does.
-func (nw *newton) crossing() float64 {
+func (nw *newton) firstBreakpoint() float64 {
 	first := math.Inf(1)
 	for i, b := range nw.from {
 		if d := nw.d[i]; d != 0 {
-			length, _ := nw.reach(i, b, d)
+			length, _ := nw.breakpoint(i, b, d)
 			first = min(first, length)
 		}
 	}
@@ -306,22 +306,22 @@ const fewFollowed = 8
 // solve sets d to the solution of A·d = ρ, or to an approximation.
 func (nw *newton) solve(ctx context.Context) directionKind {
 	s := len(nw.columns)
-	way, _ := nw.plan()
+	method, _ := nw.plan()
 	nw.product = nil
-	nw.limited = way == matrixFree && s > largestCholesky && nw.tol == newtonTol
-	if way == byCholesky {
+	nw.limited = method == matrixFree && s > largestCholesky && nw.tol == newtonTol
+	if method == byCholesky {
 		return nw.factorise()
 	}
 	clear(nw.d)
 	most := min(newtonIterations, 2*s+10)
 	var report support.Report
-	if way == byGram {
+	if method == byGram {
 		nw.in.gram.Hold(nw.columns)
 		nw.onGram.Reset(nw.in.gram, nw.columns, nw.in.ridge/nw.in.total, float64(nw.iterations))
 		report = nw.cg.Solve(ctx, &nw.onGram, nw.rho, nw.d, nw.tol, most)
 	} else {
 		nw.system.Reset(nw.in.store, nw.columns, nw.in.ridge/nw.in.total)
-		nw.system.Factorise(nw.in.gram, max(float64(nw.iterations), nw.guess()), nw.in.newtons)
+		nw.system.Factorise(nw.in.gram, max(float64(nw.iterations), nw.iterationsGuess()), nw.in.newtons)
 		switch {
 		case nw.limited:
 			nw.cg.Enough, nw.cg.Fast, nw.cg.KeepLast = newtonEnough, newtonFast, true
@@ -361,8 +361,8 @@ func (nw *newton) gather() {
 	nw.in.gram.Hold(nw.columns)
 	nw.a = grow(nw.a, s*s)
 	nw.in.gram.Submatrix(nw.columns, nw.in.ridge/nw.in.total, nw.a)
-	nw.apart.find(nw.columns)
-	nw.apart.system(nw.a, s, nw.in.total)
+	nw.basis.find(nw.columns)
+	nw.basis.system(nw.a, s, nw.in.total)
 }
 
 // factorise solves for d by a Cholesky factorisation.
@@ -374,9 +374,9 @@ func (nw *newton) factorise() directionKind {
 		return dependent
 	}
 	copy(nw.d, nw.rho)
-	nw.apart.slopes(nw.d)
+	nw.basis.slopes(nw.d)
 	support.CholeskySolve(nw.k, nw.a, s, nw.d)
-	nw.apart.direction(nw.d)
+	nw.basis.direction(nw.d)
 	return solved
 }
 
@@ -392,7 +392,7 @@ func (nw *newton) move(length float64) {
 	} else {
 		nw.pay(updateValue)
 	}
-	nw.moved, nw.by = nw.moved[:0], nw.by[:0]
+	nw.changed, nw.changes = nw.changed[:0], nw.changes[:0]
 	for i, k := range nw.position {
 		b := math.FMA(length, nw.d[i], nw.from[i])
 		there := in.coef[k]
@@ -406,11 +406,11 @@ func (nw *newton) move(length float64) {
 		b = nw.in.pen.Clip(int(nw.columns[i]), b)
 		in.coef[k] = b
 		if d := b - there; d != 0 {
-			nw.moved, nw.by = append(nw.moved, k), append(nw.by, d)
+			nw.changed, nw.changes = append(nw.changed, k), append(nw.changes, d)
 			if whole {
 				in.work += float64(updateValue * float64(in.length[k]))
 			}
 		}
 	}
-	in.engine.moves(nw.moved, nw.by)
+	in.engine.moveAll(nw.changed, nw.changes)
 }

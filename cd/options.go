@@ -61,7 +61,7 @@ const (
 
 func (s *Solver) report(o Options, stage Stage) {
 	if o.Watch != nil {
-		o.Watch(Progress{stage, s.cert.fresh.count(), len(s.set.columns), len(s.sol.Support), s.sol.RelativeGap, s.sol.Epochs, s.sol.Steps, s.work()})
+		o.Watch(Progress{stage, s.cert.survivors.count(), len(s.set.columns), len(s.sol.Support), s.sol.RelativeGap, s.sol.Epochs, s.sol.Steps, s.work()})
 	}
 }
 

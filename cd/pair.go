@@ -13,9 +13,9 @@ type paired interface {
 	Pair() (fit model.Datafit, ok bool)
 }
 
-// lead sets the coefficients of two scores from a solution for their difference, which [Solver] finds with half as many
+// solvePair sets the coefficients of two scores from a solution for their difference, which [Solver] finds with half as many
 // coefficients and on compact columns. It reports whether that solve has converged. The point is certified like any other.
-func (s *Blocks) lead(ctx context.Context, g model.Blocks, opts Options) (led bool, err error) {
+func (s *Blocks) solvePair(ctx context.Context, g model.Blocks, opts Options) (led bool, err error) {
 	split, ok := g.(interface {
 		Pair() (of model.Penalty, first float64, ok bool)
 	})
@@ -23,7 +23,7 @@ func (s *Blocks) lead(ctx context.Context, g model.Blocks, opts Options) (led bo
 		return false, nil
 	}
 	penalty, first, ok := split.Pair()
-	if !ok || !s.pairs() {
+	if !ok || !s.makePair() {
 		return false, nil
 	}
 	columns := s.columns()
@@ -47,8 +47,8 @@ func (s *Blocks) lead(ctx context.Context, g model.Blocks, opts Options) (led bo
 	return solution.Status == outcome.Converged, nil
 }
 
-// pairs creates the solver for the difference of two scores at the first call, and reports whether there is one.
-func (s *Blocks) pairs() bool {
+// makePair creates the solver for the difference of two scores at the first call, and reports whether there is one.
+func (s *Blocks) makePair() bool {
 	if s.pair == nil {
 		if loss, ok := s.fit.(paired); ok {
 			if fit, ok := loss.Pair(); ok {

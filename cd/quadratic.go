@@ -12,25 +12,25 @@ import (
 // share the matrix.
 type gramEngine struct {
 	*inner
-	k      *kernels.Set
-	e      kernels.GramEpoch
-	first  []float64 // c_j of the point loaded, by position
-	origin []float64 // βⱼ of the point loaded, by position
-	norm   float64   // ‖r̂‖² of the point loaded
+	k            *kernels.Set
+	e            kernels.GramEpoch
+	loadedCorr   []float64 // c_j of the point loaded, by position
+	loadedCoef   []float64 // βⱼ of the point loaded, by position
+	loadedSquare float64   // ‖r̂‖² of the point loaded
 }
 
 func (g *gramEngine) load(v []float64) {
 	g.gram.Hold(g.columns)
 	w := len(g.columns)
 	var residual []float64
-	if g.norm = g.squared; g.norm > 0 {
+	if g.loadedSquare = g.squared; g.loadedSquare > 0 {
 		for k, j := range g.columns {
 			g.gram.Raise(j, g.square[k])
 		}
 	} else {
 		residual = g.store.Compact(v, &g.working)
 		g.work += float64(rowValue * float64(g.store.Rows()))
-		g.norm = g.k.Dot(residual, residual)
+		g.loadedSquare = g.k.Dot(residual, residual)
 	}
 	e := &g.e
 	e.Gram, e.Stride = g.gram.Storage()
@@ -39,24 +39,24 @@ func (g *gramEngine) load(v []float64) {
 	e.Coef, e.Square, e.Threshold, e.Grad, e.Ridge = g.coef, g.square, g.threshold, g.grad, g.ridge
 	e.Inverse = grow(e.Inverse, w)
 	invert(g.square, g.ridge, e.Inverse)
-	g.first, g.origin = grow(g.first, w), grow(g.origin, w)
-	copy(g.origin, g.coef)
+	g.loadedCorr, g.loadedCoef = grow(g.loadedCorr, w), grow(g.loadedCoef, w)
+	copy(g.loadedCoef, g.coef)
 	if cap(e.Slot) < w {
 		e.Slot = make([]int32, w+w/2)
 	}
 	e.Slot = e.Slot[:w]
 	for k, j := range g.columns {
 		e.Slot[k] = int32(g.gram.Slot(j))
-		g.first[k] = g.correlate(j, residual)
-		e.Correlation[e.Slot[k]] = g.first[k]
+		g.loadedCorr[k] = g.correlate(j, residual)
+		e.Correlation[e.Slot[k]] = g.loadedCorr[k]
 	}
 }
 
 // correlate returns c_j of the point loaded, given its working residual r̂, which has Σ√w·r̂ = 0
 // where columns are centred: there is no offset.
 func (g *gramEngine) correlate(j int32, residual []float64) float64 {
-	if g.met != nil {
-		if corr, met := g.met.correlation(j); met {
+	if g.correlated != nil {
+		if corr, met := g.correlated.correlation(j); met {
 			return corr
 		}
 	}
@@ -82,14 +82,14 @@ func (g *gramEngine) move(k int, d float64) {
 	g.k.Axpy(-d, g.gram.Row(int(g.e.Slot[k])), g.e.Correlation)
 }
 
-// meet recomputes the correlations at the current coefficients from those of the point loaded, and sets out to them.
-func (g *gramEngine) meet(out []float64) (cost float64) {
+// recompute recomputes the correlations at the current coefficients from those of the point loaded, and sets out to them.
+func (g *gramEngine) recompute(out []float64) (cost float64) {
 	e, moved := &g.e, 0
-	for k, c := range g.first {
+	for k, c := range g.loadedCorr {
 		e.Correlation[e.Slot[k]] = c
 	}
 	for k, b := range g.coef {
-		if d := b - g.origin[k]; d != 0 {
+		if d := b - g.loadedCoef[k]; d != 0 {
 			g.move(k, d)
 			moved++
 		}
@@ -110,10 +110,10 @@ func invert(square []float64, ridge float64, inverse []float64) {
 // squaredResidual implements [engine]. With δ the move since the point loaded and c₀ the
 // correlations there, ‖r̂ − X̃δ‖² = ‖r̂‖² − δᵀ(c₀ + c).
 func (g *gramEngine) squaredResidual() float64 {
-	norm := g.norm
+	norm := g.loadedSquare
 	for k, b := range g.coef {
-		if d := b - g.origin[k]; d != 0 {
-			norm = math.FMA(-d, g.first[k]+g.correlation(k), norm)
+		if d := b - g.loadedCoef[k]; d != 0 {
+			norm = math.FMA(-d, g.loadedCorr[k]+g.correlation(k), norm)
 		}
 	}
 	return max(0, norm)

@@ -14,15 +14,15 @@ type reduction struct {
 	view  *sparse.View
 	store *support.Columns
 
-	known      []int32 // the columns
-	basis      []int32 // the columns that are independent according to the Gram matrix
-	at         []int   // positions of the basis in known
-	factor     support.Factor
-	remainders []remainder // of columns that nearly depend on the basis
-	flat       []remainder // of columns that depend on the basis to working precision, without values
-	given      []remainder // flat under the rows' own weights, and so under any weights: their values are rounding, even where they look larger
-	part       []float64
-	weighted   []float64 // by row: the values of the last remainder, times the weights
+	known          []int32 // the columns
+	basis          []int32 // the columns that are independent according to the Gram matrix
+	basisPositions []int   // positions of the basis in known
+	factor         support.Factor
+	remainders     []remainder // of columns that nearly depend on the basis
+	flat           []remainder // of columns that depend on the basis to working precision, without values
+	given          []remainder // flat under the rows' own weights, and so under any weights: their values are rounding, even where they look larger
+	part           []float64
+	weighted       []float64 // by row: the values of the last remainder, times the weights
 }
 
 // remainder is a column less its projection on the columns on which it depends according to the Gram matrix. The pivots of
@@ -38,14 +38,14 @@ type remainder struct {
 const (
 	// leastPivot is the least squared norm of a basis column after projection on the others, relative to its squared norm.
 	leastPivot = 1e-8
-	// remaining is the norm, relative to the terms of its combination, up to which a remainder is rounding.
-	remaining = 0x1p-43
+	// roundingShare is the norm, relative to the terms of its combination, up to which a remainder is rounding.
+	roundingShare = 0x1p-43
 	// mostReductions bounds how often the projection is subtracted. The last projection is negligible.
 	mostReductions = 8
 )
 
-// hold prepares the reduction for columns of a view.
-func (u *reduction) hold(view *sparse.View) {
+// init prepares the reduction for columns of a view.
+func (u *reduction) init(view *sparse.View) {
 	u.factor.Kernels, u.factor.Floor = view.Kernels(), leastPivot
 	u.view, u.store = view, support.NewColumns(view)
 }
@@ -61,29 +61,29 @@ func (u *reduction) reduce(columns []int32, weights []float64) (cost float64) {
 	gram.Hold(columns)
 	a := make([]float64, size*size)
 	gram.Submatrix(columns, 0, a)
-	u.basis, u.at = u.basis[:0], u.at[:0]
+	u.basis, u.basisPositions = u.basis[:0], u.basisPositions[:0]
 	var rest []int
 	row := make([]float64, size)
 	for i, j := range columns {
 		if slices.ContainsFunc(u.given, func(r remainder) bool { return r.at == i }) {
 			continue
 		}
-		for k, other := range u.at {
+		for k, other := range u.basisPositions {
 			row[k] = a[i*size+other]
 		}
-		row[len(u.at)] = a[i*size+i]
-		if u.factor.Append(row[:len(u.at)+1]) {
-			u.at, u.basis = append(u.at, i), append(u.basis, j)
+		row[len(u.basisPositions)] = a[i*size+i]
+		if u.factor.Append(row[:len(u.basisPositions)+1]) {
+			u.basisPositions, u.basis = append(u.basisPositions, i), append(u.basis, j)
 		} else {
 			rest = append(rest, i)
 		}
 	}
-	cost = u.takeOff(rest, weights)
+	cost = u.computeRemainders(rest, weights)
 	return cost + u.store.Work() - before + support.CholeskyCost(size)
 }
 
-// takeOff computes the remainders of the columns at some positions.
-func (u *reduction) takeOff(positions []int, weights []float64) (cost float64) {
+// computeRemainders computes the remainders of the columns at some positions.
+func (u *reduction) computeRemainders(positions []int, weights []float64) (cost float64) {
 	u.remainders, u.flat = u.remainders[:0], append(u.flat[:0], u.given...)
 	if len(positions) == 0 {
 		return 0
@@ -92,7 +92,7 @@ func (u *reduction) takeOff(positions []int, weights []float64) (cost float64) {
 	u.weighted, u.part = grow(u.weighted, n), grow(u.part, len(u.basis))
 	for _, at := range positions {
 		r := remainder{at: at, combination: make([]float64, len(u.known)), values: make([]float64, n)}
-		if cost += u.reduceColumn(&r, weights); u.more(&r) {
+		if cost += u.reduceColumn(&r, weights); u.significant(&r) {
 			u.remainders = append(u.remainders, r)
 		} else {
 			r.values = nil
@@ -117,7 +117,7 @@ func (u *reduction) reduceColumn(r *remainder, weights []float64) (cost float64)
 		}
 		u.factor.Solve(u.part)
 		u.view.AddColumns(u.basis, u.part, r.values)
-		for i, at := range u.at {
+		for i, at := range u.basisPositions {
 			r.combination[at] += u.part[i]
 		}
 		for _, other := range u.remainders {
@@ -127,7 +127,7 @@ func (u *reduction) reduceColumn(r *remainder, weights []float64) (cost float64)
 		}
 		cost += u.store.ProductCost(u.basis) + support.DenseCost(2*len(r.values)*(1+len(u.remainders)))
 		before := r.square
-		if u.weigh(r, weights); r.square > before/4 || !u.more(r) {
+		if u.weigh(r, weights); r.square > before/4 || !u.significant(r) {
 			break
 		}
 	}
@@ -175,15 +175,15 @@ func (u *reduction) first(weights []float64) int {
 	return max(0, slices.IndexFunc(weights, func(w float64) bool { return w > 0 }))
 }
 
-// more reports whether a remainder is more than rounding.
-func (u *reduction) more(r *remainder) bool {
+// significant reports whether a remainder is more than rounding.
+func (u *reduction) significant(r *remainder) bool {
 	size := 0.0
 	for i, c := range r.combination {
 		j := u.known[i]
 		centre := math.Abs(u.store.Centre(j)) + math.Abs(u.view.Mean(int(j))) // both have been subtracted
 		size += float64(math.Abs(c) * math.Sqrt(u.store.Square(j)+float64(centre*centre*u.store.Total())))
 	}
-	return math.Sqrt(r.square) > remaining*size
+	return math.Sqrt(r.square) > roundingShare*size
 }
 
 // length returns ‖X_j‖ₛ, not centred.
@@ -210,9 +210,9 @@ func (u *reduction) weigh(r *remainder, weights []float64) {
 	r.square = k.Dot(r.values, u.weighted)
 }
 
-// level reports whether the residual is orthogonal to the flat combinations of unpenalised columns: along these, no Newton step
+// flatOrthogonal reports whether the residual is orthogonal to the flat combinations of unpenalised columns: along these, no Newton step
 // can be determined.
-func (s *Solver) level() bool {
+func (s *Solver) flatOrthogonal() bool {
 	u := &s.unpenalised
 	if len(u.flat) == 0 {
 		return true

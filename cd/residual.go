@@ -12,10 +12,10 @@ import (
 // short columns, and few sweeps.
 type residualEngine struct {
 	*inner
-	k *kernels.Set
-	e kernels.Epoch      // sparse columns
-	d kernels.DenseEpoch // dense columns, on the same slices
-	m int                // entries of the working set
+	k       *kernels.Set
+	e       kernels.Epoch      // sparse columns
+	d       kernels.DenseEpoch // dense columns, on the same slices
+	entries int                // entries of the working set
 
 	team  *team.Team
 	spans spans
@@ -34,11 +34,11 @@ func (r *residualEngine) load(v []float64) {
 		e.From, e.To = make([]int64, w+w/2), make([]int64, w+w/2)
 	}
 	e.From, e.To = e.From[:w], e.To[:w]
-	r.m = 0
+	r.entries = 0
 	for k, j := range r.columns {
 		e.From[k], e.To[k] = r.store.Entries(j)
 		e.Mean[k] = r.store.Mean(j)
-		r.m += r.length[k]
+		r.entries += r.length[k]
 	}
 	if r.store.Dense() {
 		d := &r.d
@@ -52,7 +52,7 @@ func (r *residualEngine) load(v []float64) {
 func (r *residualEngine) epoch() (cost float64) {
 	switch {
 	case r.store.Partial():
-		return r.price(0, r.epochLent())
+		return r.price(0, r.epochPartial())
 	case !r.store.Dense():
 		return r.price(0, r.k.Epoch(&r.e))
 	}
@@ -60,12 +60,12 @@ func (r *residualEngine) epoch() (cost float64) {
 }
 
 func (r *residualEngine) price(_, values int) float64 {
-	return residualCost(r.m+values, len(r.columns), r.store.Dense())
+	return residualCost(r.entries+values, len(r.columns), r.store.Dense())
 }
 
-// epochLent is an epoch where the store does not hold all columns. It sweeps runs of held columns
+// epochPartial is an epoch where the store does not hold all columns. It sweeps runs of held columns
 // together, and every other column by itself.
-func (r *residualEngine) epochLent() (updated int) {
+func (r *residualEngine) epochPartial() (updated int) {
 	e := r.e
 	for k := 0; k < len(r.columns); {
 		end := k + 1

@@ -22,31 +22,31 @@ import (
 type ridge struct {
 	columns []int32
 	places  []int32 // of the columns
-	way     ridgeWay
+	method  ridgeMethod
 	planned bool
 
-	rows   *support.RowSystem
-	a      []float64 // A, then its factor
-	rho, d []float64
-	system support.System
-	cg     support.CG
-	price  float64  // of a step
-	each   float64  // price of an iteration of conjugate gradients
-	factor ridgeWay // the cheaper factorisation
-	whole  float64  // price of a step by that factorisation
-	closer float64  // factor on the tolerance of conjugate gradients, below 1 while steps gain little
-	ascent rowAscent
+	rows           *support.RowSystem
+	a              []float64 // A, then its factor
+	rho, d         []float64
+	system         support.System
+	cg             support.CG
+	price          float64     // of a step
+	iterationPrice float64     // price of an iteration of conjugate gradients
+	cheaperFactor  ridgeMethod // the cheaper factorisation
+	factorPrice    float64     // price of a step by that factorisation
+	tolFactor      float64     // factor on the tolerance of conjugate gradients, below 1 while steps gain little
+	ascent         rowAscent
 
 	factorised bool // there is a factor of the system, or of the system at an earlier point
 }
 
-// ridgeWay is a method of solving the system.
-type ridgeWay int
+// ridgeMethod is a method of solving the system.
+type ridgeMethod int
 
 const (
-	columnFactor ridgeWay = iota // by a Cholesky factor of A
-	rowFactor                    // by one of the matrix of the rows
-	iterative                    // by conjugate gradients
+	columnFactor ridgeMethod = iota // by a Cholesky factor of A
+	rowFactor                       // by one of the matrix of the rows
+	iterative                       // by conjugate gradients
 )
 
 const (
@@ -54,12 +54,12 @@ const (
 	// loss, iterationsOfNewton the number for an inexact Newton step.
 	iterationsOf, iterationsOfNewton = 100, 20
 
-	ridgeStalled  = 3   // consecutive steps that gain little, after which the remaining gap is rounding
-	stepPasses    = 2   // cost of a step and its certificate, relative to the certificate
-	ridgeMargin   = 0.3 // residual asked of conjugate gradients, relative to what the tolerance allows
-	leastRidgeTol = 1e-12
-	mostRidgeTol  = 0.1 // for a Newton step far from the solution
-	evenCloser    = 0.1 // factor on closer after a step that has not halved the gap
+	ridgeStalled   = 3   // consecutive steps that gain little, after which the remaining gap is rounding
+	stepPasses     = 2   // cost of a step and its certificate, relative to the certificate
+	ridgeMargin    = 0.3 // residual asked of conjugate gradients, relative to what the tolerance allows
+	leastRidgeTol  = 1e-12
+	mostRidgeTol   = 0.1 // for a Newton step far from the solution
+	tolFactorDecay = 0.1 // factor on tolFactor after a step that has not halved the gap
 )
 
 // solveRidge implements [Solver.Solve] for a ridge alone, from the last solution.
@@ -76,7 +76,7 @@ func (s *Solver) solveRidge(ctx context.Context, opts Options) (*Solution, error
 		if s.prox.untried && !s.judgeStep(false) {
 			stalled++
 		}
-		if err := s.within(opts); err != nil {
+		if err := s.checkSupport(opts); err != nil {
 			return nil, err
 		}
 		if far && !(sol.Objective <= s.null) { // where exponentials are huge, steps are tiny or fail
@@ -89,8 +89,8 @@ func (s *Solver) solveRidge(ctx context.Context, opts Options) (*Solution, error
 		if s.curved == nil && !gains {
 			stalled++
 		}
-		if r.closer *= evenCloser; gains {
-			r.closer = 1
+		if r.tolFactor *= tolFactorDecay; gains {
+			r.tolFactor = 1
 		}
 		switch {
 		case r.ascent.failed(s):
@@ -122,19 +122,19 @@ func (s *Solver) solveRidge(ctx context.Context, opts Options) (*Solution, error
 // if the step, with the curvature at the current point, gains nothing beyond rounding; done is false if ctx ended.
 func (s *Solver) advanceRidge(ctx context.Context, before float64, opts Options) (gains, done bool) {
 	r := &s.ridge
-	lasts := r.factorised && s.lasts(before, opts.Tol)
-	if s.curved != nil && (!lasts || s.prox.least == 0) { // where the curvature jumps, the line search uses slopes alone
-		s.enter()
+	lasts := r.factorised && s.factorLasts(before, opts.Tol)
+	if s.curved != nil && (!lasts || s.prox.leastDamping == 0) { // where the curvature jumps, the line search uses slopes alone
+		s.startAtCertified()
 	}
 	if s.curved != nil && !lasts {
 		s.reweighRidge()
 		r.factorised = false
 	}
 	s.residualRidge()
-	if !r.factorised && r.way != iterative {
-		r.factorised = s.factorise()
+	if !r.factorised && r.method != iterative {
+		r.factorised = s.factoriseRidge()
 	}
-	if !s.solveStep(ctx, opts) {
+	if !s.solveRidgeStep(ctx, opts) {
 		return false, false
 	}
 	if s.curved == nil {
@@ -155,7 +155,7 @@ func (s *Solver) stepRidge() {
 // enterRidge makes all columns with entries the working set, at the last solution.
 func (s *Solver) enterRidge() {
 	r, sol := &s.ridge, &s.sol
-	s.plan()
+	s.planRidge()
 	for _, j := range s.active {
 		s.beta[s.cert.place(j)] = 0
 	}
@@ -195,9 +195,9 @@ func (s *Solver) residualRidge() {
 	}
 }
 
-// plan lists the columns and chooses the method, once per view: under a quadratic loss all
+// planRidge lists the columns and chooses the method, once per view: under a quadratic loss all
 // strengths share the matrices, otherwise each matrix serves one step.
-func (s *Solver) plan() {
+func (s *Solver) planRidge() {
 	r, store := &s.ridge, s.in.store
 	if r.planned {
 		return
@@ -233,26 +233,26 @@ func (s *Solver) plan() {
 		return build/reuses + float64(factorValue*size*size*size/6) + float64(factorDot*size*size/2)
 	}
 	byColumns, byRows := factor(size, float64(0.5*pair*values*size)), factor(rows, store.RowSystemCost(r.columns))
-	r.factor, r.whole = columnFactor, byColumns
+	r.cheaperFactor, r.factorPrice = columnFactor, byColumns
 	if byRows < byColumns {
-		r.factor, r.whole = rowFactor, byRows
+		r.cheaperFactor, r.factorPrice = rowFactor, byRows
 	}
-	r.each = 2 * (float64(price*values) + float64(denseValue*rows))
-	if r.way, r.price = r.factor, r.whole; iterations*r.each < r.whole {
-		r.way, r.price = iterative, iterations*r.each
+	r.iterationPrice = 2 * (float64(price*values) + float64(denseValue*rows))
+	if r.method, r.price = r.cheaperFactor, r.factorPrice; iterations*r.iterationPrice < r.factorPrice {
+		r.method, r.price = iterative, iterations*r.iterationPrice
 	}
 	r.rho, r.d = make([]float64, len(r.columns)), make([]float64, len(r.columns))
 }
 
-// factorise computes the factor for the current strength. It returns false if the columns
+// factoriseRidge computes the factor for the current strength. It returns false if the columns
 // are dependent and the strength is negligible beside them to working precision.
-func (s *Solver) factorise() bool {
+func (s *Solver) factoriseRidge() bool {
 	r, in := &s.ridge, &s.in
-	if s.curved == nil || r.way != columnFactor || !in.store.Tall() {
+	if s.curved == nil || r.method != columnFactor || !in.store.Tall() {
 		in.store.Hold(r.columns)
 	}
 	alpha := s.pen.Ridge()
-	if r.way == columnFactor {
+	if r.method == columnFactor {
 		size := len(r.columns)
 		in.gram.Hold(r.columns)
 		r.a = grow(r.a, size*size)
@@ -269,32 +269,32 @@ func (s *Solver) factorise() bool {
 	return r.rows.Factorise(alpha)
 }
 
-// lasts reports whether the factor of an earlier point is to serve another step. Each further step is
+// factorLasts reports whether the factor of an earlier point is to serve another step. Each further step is
 // expected to reduce the gap by the same factor as the last one; the steps needed to reach tol must
 // cost less than a new factor and one step.
-func (s *Solver) lasts(before, tol float64) bool {
+func (s *Solver) factorLasts(before, tol float64) bool {
 	gap := s.sol.RelativeGap
 	if !(gap > tol && gap < before) || s.prox.damping > 0 || s.in.store.Drawn() {
 		return false
 	}
 	steps := math.Ceil(kernels.Log(tol/gap) / kernels.Log(gap/before))
-	return (steps-1)*stepPasses*s.passed < s.ridge.price
+	return (steps-1)*stepPasses*s.passCost < s.ridge.price
 }
 
-// solveStep sets d = A⁻¹ρ. It returns false if ctx ended.
-func (s *Solver) solveStep(ctx context.Context, opts Options) bool {
+// solveRidgeStep sets d = A⁻¹ρ. It returns false if ctx ended.
+func (s *Solver) solveRidgeStep(ctx context.Context, opts Options) bool {
 	if !s.ridge.factorised {
-		return s.iterate(ctx, opts)
+		return s.iterateRidge(ctx, opts)
 	}
 	s.solveFactored()
-	s.in.left--
+	s.in.epochsLeft--
 	return true
 }
 
 // solveFactored sets d = A⁻¹ρ by the current factor.
 func (s *Solver) solveFactored() {
 	r := &s.ridge
-	if r.way == rowFactor {
+	if r.method == rowFactor {
 		r.rows.Solve(r.rho, r.d)
 		return
 	}
@@ -302,9 +302,9 @@ func (s *Solver) solveFactored() {
 	support.CholeskySolve(s.k, r.a, len(r.columns), r.d)
 }
 
-// iterate sets d to an approximation of A⁻¹ρ by conjugate gradients. It returns false if
+// iterateRidge sets d to an approximation of A⁻¹ρ by conjugate gradients. It returns false if
 // ctx ended.
-func (s *Solver) iterate(ctx context.Context, opts Options) bool {
+func (s *Solver) iterateRidge(ctx context.Context, opts Options) bool {
 	r, in := &s.ridge, &s.in
 	in.store.Hold(r.columns)
 	// The gap is ‖ρ‖²/2α₂.
@@ -314,17 +314,17 @@ func (s *Solver) iterate(ctx context.Context, opts Options) bool {
 		if s.curved != nil {
 			tol = max(tol, min(mostRidgeTol, math.Sqrt(s.sol.RelativeGap)))
 		}
-		tol = max(leastRidgeTol, r.closer*tol)
+		tol = max(leastRidgeTol, r.tolFactor*tol)
 	}
 	clear(r.d)
 	r.system.Reset(in.store, r.columns, s.pen.Ridge())
 	r.system.Factorise(in.gram, iterationsOf, newtonsExpected)
-	report := r.system.Solve(ctx, &r.cg, r.rho, r.d, tol, min(in.left, 10*len(r.columns)+100))
-	in.left -= max(1, report.Iterations)
-	in.left = max(0, in.left)
+	report := r.system.Solve(ctx, &r.cg, r.rho, r.d, tol, min(in.epochsLeft, 10*len(r.columns)+100))
+	in.epochsLeft -= max(1, report.Iterations)
+	in.epochsLeft = max(0, in.epochsLeft)
 	s.sol.Epochs += report.Iterations
-	if float64(report.Iterations)*r.each > r.whole {
-		r.way, r.price = r.factor, r.whole
+	if float64(report.Iterations)*r.iterationPrice > r.factorPrice {
+		r.method, r.price = r.cheaperFactor, r.factorPrice
 	}
 	return ctx.Err() == nil
 }

@@ -22,15 +22,15 @@ type rowBox struct {
 	shift    float64   // the intercept with which margins were computed
 }
 
-// under reports whether the loss has such a slope.
-func (b *rowBox) under(fit *model.Rowwise) bool {
+// supports reports whether the loss has such a slope.
+func (b *rowBox) supports(fit *model.Rowwise) bool {
 	b.interval = fit.Clipped()
 	return b.interval != nil
 }
 
 func (b *rowBox) begin(s *Solver) {
 	a, e := &s.ridge.ascent, &b.e
-	size, scale := len(a.row), s.view.Total()*s.pen.Ridge()
+	size, scale := len(a.rows), s.view.Total()*s.pen.Ridge()
 	if e.At == nil {
 		b.live, b.before, b.target = kernels.Undefined[int32](size), kernels.Undefined[float64](size), kernels.Undefined[float64](size)
 		e.From, e.To, e.At = kernels.Undefined[int64](size), kernels.Undefined[int64](size), kernels.Undefined[kernels.BoxVariable](size)
@@ -39,7 +39,7 @@ func (b *rowBox) begin(s *Solver) {
 	}
 	e.Diagonal, b.bounds, b.shift = scale, 0, 0
 	for k := range s.k.Range(size) {
-		row := &a.row[k]
+		row := &a.rows[k]
 		target, lower, upper := b.interval(int(row.index))
 		sign, bound := math.Sqrt(row.weight), lower
 		if math.IsInf(lower, -1) {
@@ -57,7 +57,7 @@ func (b *rowBox) begin(s *Solver) {
 
 func (b *rowBox) sweep(ctx context.Context, s *Solver) bool {
 	a, e := &s.ridge.ascent, &b.e
-	b.restate(s)
+	b.recomputeMargins(s)
 	for k := range s.k.Range(len(e.At)) {
 		b.before[k] = e.At[k].Value
 	}
@@ -73,20 +73,20 @@ func (b *rowBox) sweep(ctx context.Context, s *Solver) bool {
 		if ctx.Err() != nil {
 			return false
 		}
-		e.Live = left[:min(len(left), pollRuns*swath)]
+		e.Live = left[:min(len(left), pollRuns*runLength)]
 		s.k.BoxEpoch(e)
 	}
 	a.price = float64(sparseValue*float64(e.Visited)) + float64(updateValue*float64(e.Moved)) + float64(perColumn*float64(len(b.live)))
-	lacking := float64(e.Diagonal * e.Gap)
+	gap := float64(e.Diagonal * e.Gap)
 	if s.view.Centred() {
-		lacking += b.moveIntercept(s)
+		gap += b.moveIntercept(s)
 	}
-	a.estimate = lacking / (s.view.Total() * s.null)
+	a.estimate = gap / (s.view.Total() * s.null)
 	return true
 }
 
-// restate recomputes the margins with the current intercept.
-func (b *rowBox) restate(s *Solver) {
+// recomputeMargins recomputes the margins with the current intercept.
+func (b *rowBox) recomputeMargins(s *Solver) {
 	if b.shift == s.ridge.ascent.shift {
 		return
 	}

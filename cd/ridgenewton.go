@@ -15,42 +15,42 @@ import (
 func (s *Solver) reweighRidge() {
 	pn := &s.prox
 	s.subsampling.squared = 0
-	s.curved.Curvature(pn.here, pn.d)
-	s.in.work += float64(2 * rowValue * float64(len(pn.d)))
-	if s.fewWillDo() && s.subsample() {
+	s.curved.Curvature(pn.current, pn.curvature)
+	s.in.work += float64(2 * rowValue * float64(len(pn.curvature)))
+	if s.subsampleSuffices() && s.subsample() {
 		s.in.store.Subsample(s.subsampling.rows, s.subsampling.weights)
 		return
 	}
-	if s.ridge.way == columnFactor && pn.least > 0 && pn.damping == 0 && s.fewCurved() {
+	if s.ridge.method == columnFactor && pn.leastDamping > 0 && pn.damping == 0 && s.listCurved() {
 		s.in.store.Subsample(s.subsampling.rows, s.subsampling.weights)
 		return
 	}
-	s.raise(pn.d)
+	s.floorCurvature(pn.curvature)
 	if pn.damping > 0 {
-		s.curved.Dampen(pn.here, float64(pn.damping), pn.d)
+		s.curved.Dampen(pn.current, float64(pn.damping), pn.curvature)
 	}
-	s.in.store.Reweigh(pn.d)
+	s.in.store.Reweigh(pn.curvature)
 }
 
-// fewWillDo reports whether a step with the curvature of a subsample of the rows is expected to leave no larger a gap than a step
+// subsampleSuffices reports whether a step with the curvature of a subsample of the rows is expected to leave no larger a gap than a step
 // with all rows, or than the tolerance. A step with a subsample leaves a share of about columns/rows of the subsample, a step with
 // all rows a share of about the relative gap itself.
-func (s *Solver) fewWillDo() bool {
+func (s *Solver) subsampleSuffices() bool {
 	t, gap, size := &s.subsampling, s.sol.RelativeGap, len(s.ridge.columns)
 	if rows := s.in.store.Rows() / subsampleMost; rows < 2*t.perColumn*size { // too few to be drawn in runs
 		return false
 	}
 	left := float64(subsampleMost*subsampleLeaves*size) / float64(s.in.store.Rows())
-	return s.ridge.way == columnFactor && s.in.store.Tall() && s.trusts() && s.prox.least == 0 && max(gap, s.tol/gap) >= left
+	return s.ridge.method == columnFactor && s.in.store.Tall() && s.expectsFullStep() && s.prox.leastDamping == 0 && max(gap, s.tol/gap) >= left
 }
 
 // subsampleLeaves is a safety factor on the share columns/rows of the gap that a step with a subsample leaves.
 const subsampleLeaves = 8
 
-// fewCurved lists the rows with curvature, and reports whether they are few enough for the others to be left out. Where
+// listCurved lists the rows with curvature, and reports whether they are few enough for the others to be left out. Where
 // the curvature jumps, many rows have none, and the matrix without them is the same (Keerthi and DeCoste, JMLR 6, 2005).
-func (s *Solver) fewCurved() bool {
-	t, d := &s.subsampling, s.prox.d
+func (s *Solver) listCurved() bool {
+	t, d := &s.subsampling, s.prox.curvature
 	t.rows, t.weights = t.rows[:0], t.weights[:0]
 	for from, to := range s.k.Pieces(len(d)) {
 		for i, v := range d[from:to] {
@@ -84,29 +84,29 @@ func (s *Solver) moveRidge() bool {
 		in.coef[k] = s.beta[place]
 		s.beta[place] = pn.from[k]
 	}
-	if pn.least > 0 {
-		return s.minimise() && !s.small()
+	if pn.leastDamping > 0 {
+		return s.minimise() && !s.predictsNoise()
 	}
-	if s.trusts() {
-		s.promise()
-		pn.untried, pn.shift, pn.last = true, s.state.Intercept, s.sol.Gap
+	if s.expectsFullStep() {
+		s.predictChange()
+		pn.untried, pn.startIntercept, pn.lastGap = true, s.state.Intercept, s.sol.Gap
 		for k, place := range s.set.places {
 			s.beta[place] = in.coef[k]
 		}
 		s.sol.Steps++
-		return !s.small()
+		return !s.predictsNoise()
 	}
 	length := s.descend()
 	helps := pn.adapt(length)
-	return length > 0 && !s.small() || length == 0 && helps
+	return length > 0 && !s.predictsNoise() || length == 0 && helps
 }
 
 const (
-	flatEnough  = 0.1 // slope at which a search ends, relative to the slope at its start
-	longer      = 4   // factor on the length while the slope is negative
-	leastShare  = 0.1 // of an interval, the least distance of a try from either end
-	mostSame    = 3   // consecutive tries that move the same end, after which the secant is not used
-	mostLengths = 64
+	flatSlope    = 0.1 // slope at which a search ends, relative to the slope at its start
+	lengthFactor = 4   // factor on the length while the slope is negative
+	leastShare   = 0.1 // of an interval, the least distance of a try from either end
+	mostSame     = 3   // consecutive tries that move the same end, after which the secant is not used
+	mostLengths  = 64
 )
 
 // minimise moves along the step to the approximate minimum of the objective. Where the curvature jumps, a
@@ -124,7 +124,7 @@ func (s *Solver) minimise() bool {
 	slope := func(at *model.State, length float64) float64 {
 		return (float64(in.ridge*math.FMA(length, square, across)) - s.k.Dot(at.Weighted, pn.direction)) / in.total
 	}
-	begin := slope(pn.here, 0)
+	begin := slope(pn.current, 0)
 	if !(begin < 0) {
 		return false
 	}
@@ -133,9 +133,9 @@ func (s *Solver) minimise() bool {
 	length, narrower := 1.0, leastShare
 	atLast, same := 0.0, 0 // the last slope, and the number of consecutive tries that moved the same end
 	for tries := 1; ; tries++ {
-		falls := s.try(trial, length) < pn.before || s.small() // the gain of a small step is below rounding, its slope is not
+		falls := s.try(trial, length) < pn.objective || s.predictsNoise() // the gain of a small step is below rounding, its slope is not
 		at := slope(trial, length)
-		if falls && math.Abs(at) <= -flatEnough*begin {
+		if falls && math.Abs(at) <= -flatSlope*begin {
 			break
 		}
 		if tries == mostLengths {
@@ -154,7 +154,7 @@ func (s *Solver) minimise() bool {
 		}
 		switch {
 		case math.IsInf(high, 1):
-			length *= longer
+			length *= lengthFactor
 		case same >= mostSame && low == 0:
 			length = narrower * high
 			narrower *= narrower
@@ -168,6 +168,6 @@ func (s *Solver) minimise() bool {
 			length = math.FMA(share, high-low, low)
 		}
 	}
-	s.arrive(trial, length)
+	s.acceptTrial(trial, length)
 	return true
 }

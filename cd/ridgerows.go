@@ -29,16 +29,16 @@ type rowAscent struct {
 	visits rowVisits
 	box    rowBox
 
-	row   []dualRow // the rows of positive weight, in the order of memory
+	rows  []dualRow // the rows of positive weight, in the order of memory
 	runs  []int32   // of rows, in the order of the last sweep
 	w     []float64 // β by column
 	shift float64   // the intercept for rows that are not centred
 
-	columns []int32 // of all entries, by rows
-	values  []float64
-	entries float64   // the number of entries of the rows in row
-	point   []float64 // β by column, at the point to be certified
-	meeting meeting
+	columns     []int32 // of all entries, by rows
+	values      []float64
+	entries     float64   // the number of entries of these rows
+	point       []float64 // β by column, at the point to be certified
+	predictions predictionTask
 
 	estimate  float64 // of the relative gap, accumulated during the last sweep
 	rate      float64 // the estimate relative to that of the sweep before
@@ -71,11 +71,11 @@ type dualRow struct {
 }
 
 const (
-	rowMargin    = 0.5 // the share of the tolerance that estimates have to reach
-	fewestSweeps = 3
-	fastest      = 0.03   // the smallest rate that is trusted
-	insteadOf    = 2      // Newton steps: sweeps stop when those still needed are expected to cost more
-	pollRuns     = 1 << 9 // runs from one check of the context to the next
+	rowMargin       = 0.5 // the share of the tolerance that estimates have to reach
+	fewestSweeps    = 3
+	fastestRate     = 0.03   // the smallest rate that is trusted
+	mostNewtonSteps = 2      // sweeps stop when those still needed are expected to cost more than this number of Newton steps
+	pollRuns        = 1 << 9 // runs from one check of the context to the next
 )
 
 // start prepares sweeps for a solve from β = 0, if the loss has them.
@@ -86,14 +86,14 @@ func (a *rowAscent) start(s *Solver) {
 		return
 	}
 	switch {
-	case a.box.under(fit):
+	case a.box.supports(fit):
 		a.sweeps = &a.box
-	case a.visits.under(fit):
+	case a.visits.supports(fit):
 		a.sweeps = &a.visits
 	default:
 		return
 	}
-	a.take(s.view)
+	a.loadRows(s.view)
 	clear(a.w)
 	for k := range a.runs {
 		a.runs[k] = int32(k)
@@ -102,12 +102,12 @@ func (a *rowAscent) start(s *Solver) {
 	a.sweeps.begin(s)
 }
 
-// take lists the rows of positive weight, with their entries scaled as in the view.
-func (a *rowAscent) take(v *sparse.View) {
+// loadRows lists the rows of positive weight, with their entries scaled as in the view.
+func (a *rowAscent) loadRows(v *sparse.View) {
 	if a.w == nil {
 		n, p := v.Dims()
-		rows, weights := sparse.Transpose(v.Matrix()), v.Weights()
-		a.columns, a.values = rows.Arrays()
+		byRows, weights := sparse.Transpose(v.Matrix()), v.Weights()
+		a.columns, a.values = byRows.Arrays()
 		if v.Scaled() {
 			plain := a.values
 			a.values = make([]float64, len(plain))
@@ -115,8 +115,8 @@ func (a *rowAscent) take(v *sparse.View) {
 				a.values[k] = v.Scale(int(j)) * plain[k]
 			}
 		}
-		a.row = make([]dualRow, 0, n)
-		for _, i := range everyColumn(rows) {
+		a.rows = make([]dualRow, 0, n)
+		for _, i := range everyColumn(byRows) {
 			weight := 1.0
 			if weights != nil {
 				weight = weights[i]
@@ -124,17 +124,17 @@ func (a *rowAscent) take(v *sparse.View) {
 			if weight == 0 {
 				continue
 			}
-			from, to := rows.Span(int(i))
+			from, to := byRows.Span(int(i))
 			square := v.Kernels().Dot(a.values[from:to], a.values[from:to])
-			a.row = append(a.row, dualRow{from, int32(to - from), i, square, weight})
+			a.rows = append(a.rows, dualRow{from, int32(to - from), i, square, weight})
 			a.entries += float64(to - from)
 		}
-		a.w, a.point, a.runs = make([]float64, p), make([]float64, p), make([]int32, (len(a.row)+swath-1)/swath)
+		a.w, a.point, a.runs = make([]float64, p), make([]float64, p), make([]int32, (len(a.rows)+runLength-1)/runLength)
 	}
 }
 
-// of returns the entries of a row.
-func (a *rowAscent) of(row *dualRow) (columns []int32, values []float64) {
+// entriesOf returns the entries of a row.
+func (a *rowAscent) entriesOf(row *dualRow) (columns []int32, values []float64) {
 	return a.columns[row.from:][:row.length], a.values[row.from:][:row.length]
 }
 
@@ -143,38 +143,38 @@ func (a *rowAscent) of(row *dualRow) (columns []int32, values []float64) {
 func (s *Solver) fitByRows() bool {
 	a := &s.ridge.ascent
 	fit, ok := s.fit.(*model.Rowwise)
-	if n, _ := s.view.Dims(); !ok || !s.pen.Quadratic() || len(a.row) < n { // rows are held out, or were not asked for
+	if n, _ := s.view.Dims(); !ok || !s.pen.Quadratic() || len(a.rows) < n { // rows are held out, or were not asked for
 		return false
 	}
 	s.k.Clear(a.point)
-	a.meeting.s, a.meeting.mean = s, 0
+	a.predictions.s, a.predictions.mean = s, 0
 	for k, j := range s.set.columns {
 		b := s.beta[s.set.places[k]]
 		a.point[j] = b
-		a.meeting.mean = math.FMA(s.view.Mean(int(j)), b, a.meeting.mean)
+		a.predictions.mean = math.FMA(s.view.Mean(int(j)), b, a.predictions.mean)
 	}
 	fit.Begin(s.state)
 	team := s.view.Team()
-	team.Do(team.Cuts(float64(sparseValue*a.entries)), &a.meeting)
+	team.Do(team.Cuts(float64(sparseValue*a.entries)), &a.predictions)
 	fit.Move(s.state, s.state)
 	return true
 }
 
-// meeting is the task of computing the products of all rows with β.
-type meeting struct {
+// predictionTask is the task of computing the products of all rows with β.
+type predictionTask struct {
 	s    *Solver
 	mean float64 // what centring subtracts from each product
 }
 
 // Part implements [team.Task].
-func (m *meeting) Part(k, of int) {
+func (m *predictionTask) Part(k, of int) {
 	s, a := m.s, &m.s.ridge.ascent
-	pace, size := s.k.Pace(), len(a.row)
-	rows := a.row[size*k/of : size*(k+1)/of]
+	pace, size := s.k.Pace(), len(a.rows)
+	rows := a.rows[size*k/of : size*(k+1)/of]
 	for k := range rows {
 		row := &rows[k]
 		pace.Did(int(row.length))
-		columns, values := a.of(row)
+		columns, values := a.entriesOf(row)
 		s.state.Linear[row.index] += s.k.DotIndexed(values, columns, a.point) - m.mean
 	}
 }
@@ -203,7 +203,7 @@ func (a *rowAscent) pays(s *Solver, tol float64) bool {
 	}
 	// The dual point of the certificate is worse than that of the sweeps: the goal allows for the ratio of their gaps.
 	gap := s.sol.RelativeGap
-	a.goal = float64(rowMargin * tol / gap * a.expected())
+	a.goal = float64(rowMargin * tol / gap * a.nextEstimate())
 	if a.sweepsTo(a.goal)*a.price > s.ridge.price || gap > 0.5*a.certified {
 		a.sweeps = nil
 	}
@@ -211,18 +211,18 @@ func (a *rowAscent) pays(s *Solver, tol float64) bool {
 	return a.sweeps != nil
 }
 
-// expected returns the estimate that the next sweep is expected to find.
-func (a *rowAscent) expected() float64 { return a.estimate * a.rate }
+// nextEstimate returns the estimate that the next sweep is expected to find.
+func (a *rowAscent) nextEstimate() float64 { return a.estimate * a.rate }
 
 // sweepsTo returns how many more sweeps are expected until the estimate reaches the goal.
 func (a *rowAscent) sweepsTo(goal float64) float64 {
 	switch {
-	case a.expected() <= goal:
+	case a.nextEstimate() <= goal:
 		return 0
 	case !(a.rate < 1):
 		return math.Inf(1)
 	default:
-		return kernels.Log(goal/a.expected()) / kernels.Log(a.rate)
+		return kernels.Log(goal/a.nextEstimate()) / kernels.Log(a.rate)
 	}
 }
 
@@ -258,16 +258,16 @@ func (s *Solver) sweepRows(ctx context.Context) bool {
 			return false
 		}
 		s.sol.Epochs++
-		s.in.left--
+		s.in.epochsLeft--
 		s.in.work += a.price
 		a.rate = 1
 		if before > 0 && a.estimate < before {
-			a.rate = max(fastest, a.estimate/before)
+			a.rate = max(fastestRate, a.estimate/before)
 		}
 		left := a.sweepsTo(a.goal)
 		if a.moved || sweeps >= fewestSweeps {
 			price := left * a.price
-			if left == 0 || price > insteadOf*r.price {
+			if left == 0 || price > mostNewtonSteps*r.price {
 				break
 			}
 		}
@@ -289,12 +289,12 @@ func (s *Solver) meanOfSweep() {
 	a := &s.ridge.ascent
 	s.k.Copy(a.point, a.w)
 	pace, added, met := s.k.Pace(), a.sweeps.added(s), 0.0
-	share := 1 / float64(len(a.row))
+	share := 1 / float64(len(a.rows))
 	for _, run := range a.runs {
 		from, to := a.span(run)
 		for k := from; k < to; k++ {
 			if by := added[k]; by != 0 {
-				columns, values := a.of(&a.row[k])
+				columns, values := a.entriesOf(&a.rows[k])
 				pace.Did(len(values))
 				s.k.AxpyIndexed(-by*share*met, values, columns, a.point)
 			}
@@ -315,6 +315,6 @@ func (a *rowAscent) shuffle() {
 
 // span returns where a run begins and ends.
 func (a *rowAscent) span(run int32) (from, to int) {
-	from = int(run) * swath
-	return from, min(from+swath, len(a.row))
+	from = int(run) * runLength
+	return from, min(from+runLength, len(a.rows))
 }

@@ -11,12 +11,12 @@ import (
 // rowVisits implements the sweeps of [rowAscent] under a loss with a concordance: Newton steps find
 // the best dual variable of a row.
 type rowVisits struct {
-	at   func(i int, linear float64) (slope, curvature float64) // of row i
-	dual []float64                                              // ρ̃ of the rows
-	last []float64                                              // the multiple of each row that the last sweep added to w
+	derivatives func(i int, linear float64) (slope, curvature float64) // of row i
+	dual        []float64                                              // ρ̃ of the rows
+	last        []float64                                              // the multiple of each row that the last sweep added to w
 
 	concordance float64 // M of the loss
-	lacking     float64 // Σ of the rows' shares of the gap, each at its visit
+	gap         float64 // Σ of the rows' shares of the gap, each at its visit
 	slope       float64 // Σsᵢρᵢ, likewise
 	curvature   float64 // Σsᵢℓ″ᵢ, likewise
 }
@@ -27,17 +27,17 @@ const (
 	rowVisit = 160 // nanoseconds per row, besides its entries: 150 to 180 on w8a
 )
 
-// under reports whether the loss has a concordance and slopes of single rows.
-func (v *rowVisits) under(fit *model.Rowwise) bool {
+// supports reports whether the loss has a concordance and slopes of single rows.
+func (v *rowVisits) supports(fit *model.Rowwise) bool {
 	var ok bool
-	v.at = fit.Pointwise()
+	v.derivatives = fit.Pointwise()
 	v.concordance, ok = fit.Concordance()
-	return ok && v.at != nil
+	return ok && v.derivatives != nil
 }
 
 func (v *rowVisits) begin(s *Solver) {
 	a := &s.ridge.ascent
-	size := len(a.row)
+	size := len(a.rows)
 	v.dual, v.last = grow(v.dual, size), grow(v.last, size)
 	s.k.Clear(v.dual)
 	a.price = float64((sparseValue+updateValue)*a.entries) + float64(rowVisit*float64(size))
@@ -47,15 +47,15 @@ func (v *rowVisits) sweep(ctx context.Context, s *Solver) bool {
 	a := &s.ridge.ascent
 	total := s.view.Total()
 	scale := 1 / (total * s.pen.Ridge())
-	v.lacking, v.slope, v.curvature = 0, 0, 0
+	v.gap, v.slope, v.curvature = 0, 0, 0
 	for k, run := range a.runs {
 		if k%pollRuns == 0 && ctx.Err() != nil {
 			return false
 		}
 		from, to := a.span(run)
 		for k := from; k < to; k++ {
-			row := &a.row[k]
-			columns, values := a.of(row)
+			row := &a.rows[k]
+			columns, values := a.entriesOf(row)
 			share := row.weight * scale
 			change := v.visit(row, v.dual[k], s.k.DotIndexed(values, columns, a.w)+a.shift, share*row.square)
 			v.last[k] = share * change
@@ -71,9 +71,9 @@ func (v *rowVisits) sweep(ctx context.Context, s *Solver) bool {
 			step *= kernels.Log(1+far) / far
 		}
 		a.shift += step
-		v.lacking += float64(0.5 * step * v.slope)
+		v.gap += float64(0.5 * step * v.slope)
 	}
-	a.estimate = v.lacking / (total * s.null)
+	a.estimate = v.gap / (total * s.null)
 	return true
 }
 
@@ -83,14 +83,14 @@ func (v *rowVisits) sweep(ctx context.Context, s *Solver) bool {
 // allows.
 func (v *rowVisits) visit(row *dualRow, held, linear, q float64) float64 {
 	i, weight := int(row.index), row.weight
-	slope, curvature := v.at(i, linear)
+	slope, curvature := v.derivatives(i, linear)
 	lack := slope - held
 	v.slope = math.FMA(weight, slope, v.slope)
 	v.curvature = math.FMA(weight, curvature, v.curvature)
 	if lack == 0 || q == 0 {
 		return 0
 	}
-	v.lacking += float64(0.5 * weight * lack * lack / (max(curvature, leastCurvature) + float64(0.5*v.concordance*math.Abs(lack))))
+	v.gap += float64(0.5 * weight * lack * lack / (max(curvature, leastCurvature) + float64(0.5*v.concordance*math.Abs(lack))))
 	moved := 0.0
 	for step := range rowSteps {
 		wrong := float64(q*lack) - moved
@@ -107,7 +107,7 @@ func (v *rowVisits) visit(row *dualRow, held, linear, q float64) float64 {
 		if far <= 1 && float64(bend*far) <= float64(rowNear*(1+bend)) {
 			break // the error after a Newton step is at most half of that
 		}
-		slope, curvature = v.at(i, linear+moved)
+		slope, curvature = v.derivatives(i, linear+moved)
 		lack = slope - held
 	}
 	return moved / q

@@ -30,9 +30,9 @@ func (s *Solver) startFromSample(ctx context.Context, o Options) bool {
 	if s.curved == nil || o.MaxPacked > 0 || len(s.active) > 0 || s.sol.RelativeGap < sampleFar || rows < sampleLeast {
 		return false
 	}
-	s.enter()
-	s.curved.Curvature(s.state, s.prox.d)
-	if s.k.Asum(s.prox.d) < float64(samplePer*len(s.cert.order)) {
+	s.startAtCertified()
+	s.curved.Curvature(s.state, s.prox.curvature)
+	if s.k.Asum(s.prox.curvature) < float64(samplePer*len(s.cert.order)) {
 		return false
 	}
 	// One random row of every eight consecutive ones: rows may be sorted.
@@ -53,11 +53,11 @@ func (s *Solver) startFromSample(ctx context.Context, o Options) bool {
 		return false
 	}
 	solver := New(fit)
-	sol, err := solver.Solve(ctx, s.pen, Options{Tol: max(sampleTol, o.Tol), MaxEpochs: s.in.left, MaxSupport: o.MaxSupport, MaxGram: (o.MaxGram + 1) / 2})
+	sol, err := solver.Solve(ctx, s.pen, Options{Tol: max(sampleTol, o.Tol), MaxEpochs: s.in.epochsLeft, MaxSupport: o.MaxSupport, MaxGram: (o.MaxGram + 1) / 2})
 	if err != nil {
 		return false
 	}
-	s.in.left -= sol.Epochs
+	s.in.epochsLeft -= sol.Epochs
 	s.in.work += sol.Work + float64(packed*float64(s.view.Matrix().NNZ()/sampleShare))
 	s.sol.Epochs += sol.Epochs
 	s.sol.Steps += sol.Steps

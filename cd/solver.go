@@ -67,15 +67,15 @@ type Solver struct {
 	warm        bool    // this solve began at a non-empty support
 	advanced    bool    // the last solution has been moved by a derivative
 	tol         float64 // Options.Tol of this solve
-	passed      float64 // modelled cost of the last certificate
+	passCost    float64 // modelled cost of the last certificate
 	sol         Solution
 	certified   certified
-	onWay       bool // the current penalty is a stronger one on the way to the penalty asked for
+	inStage     bool // the current penalty is a stronger one on the way to the penalty asked for
 }
 
 // New returns a solver for a datafit.
 func New(fit model.Datafit) *Solver {
-	s := start(fit, model.NewState(fit))
+	s := newSolver(fit, model.NewState(fit))
 	s.cert.corr = s.view.Floats(len(s.cert.order))
 	return s
 }
@@ -84,13 +84,13 @@ func New(fit model.Datafit) *Solver {
 // from β = 0 begin with the correlations of the null model, whereas a solver made by [New] needs a
 // pass over X for them.
 func NewFrom(null *model.Null) *Solver {
-	s := start(null.Fit, null.State)
+	s := newSolver(null.Fit, null.State)
 	s.cert.corr = null.Correlation
 	s.cert.setResidual(null.State.Residual)
 	return s
 }
 
-func start(fit model.Datafit, state *model.State) *Solver {
+func newSolver(fit model.Datafit, state *model.State) *Solver {
 	view := fit.View()
 	s := &Solver{fit: fit, view: view, k: view.Kernels(), null: fit.Null(), state: state}
 	s.cert.init(view)
@@ -100,7 +100,7 @@ func start(fit model.Datafit, state *model.State) *Solver {
 	s.set.init(p, places)
 	s.in.init(view)
 	s.curved, _ = fit.(model.Curved)
-	s.in.suit(s.curved != nil)
+	s.in.setCostModel(s.curved != nil)
 	s.sol.State, s.sol.Prediction, s.sol.Residual = state, state.Prediction, state.Residual
 	return s
 }
@@ -142,7 +142,7 @@ func (s *Solver) Use(fit model.Datafit) {
 	s.Reset()
 	s.fit, s.null = fit, fit.Null()
 	s.curved, _ = fit.(model.Curved)
-	s.in.suit(s.curved != nil)
+	s.in.setCostModel(s.curved != nil)
 }
 
 // RelativeTo sets P₀, to which tolerances and relative gaps are relative, to the objective of a null
@@ -231,7 +231,7 @@ func (s *Solver) layOut() {
 	s.active = kept
 	slices.Sort(s.active)
 	s.active = slices.Compact(s.active)
-	s.set.keep(s)
+	s.set.keepSupport(s)
 }
 
 // prepare makes g the penalty of the solver and updates what depends on it.
@@ -293,7 +293,7 @@ func (s *Solver) fallBack(ended error) (*Solution, error) {
 	s.sol = c.sol
 	s.sol.Support, s.sol.Coef = append(s.sol.Support[:0], c.support...), append(s.sol.Coef[:0], c.coef...)
 	s.sol.Effort, s.sol.Status = effort, outcome.Cancelled
-	if s.sol.RelativeGap <= s.tol && !s.onWay {
+	if s.sol.RelativeGap <= s.tol && !s.inStage {
 		s.sol.Status = outcome.Converged
 	}
 	return &s.sol, nil
@@ -318,21 +318,21 @@ func (s *Solver) attempt(ctx context.Context, g model.Penalty, opts Options, pat
 	}
 	s.estimates.start(s, opts.Estimate && !s.fewColumns()) // with few columns the set has all of them, and all are computed
 	polishes := s.polishes(opts)
-	s.lead(ctx)
+	s.solveOnSupport(ctx)
 	var reached record
 	for stalled, first := 0, true; ; first = false {
 		before := s.sol.RelativeGap
 		s.certify()
-		if first && advanced && s.astray() {
-			s.toZero()
+		if first && advanced && s.worseThanZero() {
+			s.certifyZero()
 		}
 		if s.prox.untried {
 			s.judgeStep(stalled > 0)
 		}
-		if (s.sol.RelativeGap <= opts.Tol || s.in.exhausted() || stalled >= maxStalled) && !s.settle() {
+		if (s.sol.RelativeGap <= opts.Tol || s.in.exhausted() || stalled >= maxStalled) && !s.refitFollowed() {
 			stalled = 0
 		}
-		if err := s.within(opts); err != nil {
+		if err := s.checkSupport(opts); err != nil {
 			return nil, err
 		}
 		s.report(opts, Certified)
@@ -377,7 +377,7 @@ func (s *Solver) start(opts Options) (advanced bool) {
 	s.sol.Effort = outcome.Effort{}
 	advanced = s.advanced
 	s.warm, s.advanced, s.tol = len(s.sol.Support) > 0, false, opts.Tol
-	s.prox.untried, s.followed.at = false, elsewhere
+	s.prox.untried, s.followed.part = false, noPart
 	s.subsampling.start()
 	s.in.start(opts.MaxEpochs, s.warm, opts.Tol)
 	s.prox.start(s.curved)
@@ -387,10 +387,10 @@ func (s *Solver) start(opts Options) (advanced bool) {
 	return advanced
 }
 
-// lead moves from a start whose correlations are unknown, such as a solution for other rows, to the solution on its
+// solveOnSupport moves from a start whose correlations are unknown, such as a solution for other rows, to the solution on its
 // support, where the homotopy can follow it. The first pass then finds the columns that this solution lacks, not those
 // that an arbitrary start lacks.
-func (s *Solver) lead(ctx context.Context) {
+func (s *Solver) solveOnSupport(ctx context.Context) {
 	h := &s.in.homotopy
 	if s.curved != nil || !h.wide(len(s.cert.order)) || len(s.set.columns) == 0 || len(s.unpenalised.columns) > 0 {
 		return
@@ -399,7 +399,7 @@ func (s *Solver) lead(ctx context.Context) {
 	if s.isCurrent() {
 		return
 	}
-	s.reach()
+	s.updateState()
 	s.in.load(s, s.state.Weighted)
 	if h.suits() {
 		s.sol.Steps += h.follow(ctx)
@@ -413,8 +413,8 @@ func (s *Solver) endAs(status outcome.Status) (*Solution, error) {
 	return &s.sol, nil
 }
 
-// within returns an error if the support of the certified point exceeds MaxSupport.
-func (s *Solver) within(o Options) error {
+// checkSupport returns an error if the support of the certified point exceeds MaxSupport.
+func (s *Solver) checkSupport(o Options) error {
 	if size := len(s.sol.Support); o.MaxSupport > 0 && size > o.MaxSupport {
 		return outcome.At(outcome.Limit, "max-support", "%d columns in the support, the limit is %d", size, o.MaxSupport)
 	}

@@ -12,7 +12,7 @@ func TestSortOfPlaces(t *testing.T) {
 	for seed := range uint64(40) {
 		r := oracle.NewRandom(seed)
 		n := 1 + r.Intn(4000)
-		marks := newPlaces(n)
+		marks := newPlaceSet(n)
 		list, share := make([]int32, 0, n), 1+r.Intn(60)
 		for k := range n {
 			if r.Intn(share) == 0 {

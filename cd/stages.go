@@ -26,7 +26,7 @@ func (s *Solver) solve(ctx context.Context, g model.Penalty, opts Options) (*Sol
 	if err != nil {
 		return nil, err
 	}
-	s.onWay = false
+	s.inStage = false
 	patience := endless
 	if s.curved != nil && !g.Quadratic() {
 		if _, smooth := s.curved.Concordance(); !smooth {
@@ -39,37 +39,37 @@ func (s *Solver) solve(ctx context.Context, g model.Penalty, opts Options) (*Sol
 		return nil, err
 	case sol.Status == laborious:
 		sol, err = s.inStages(ctx, g, opts)
-	case sol.Status == outcome.NotConverged && s.warm && s.astray():
-		sol, err = s.anew(ctx, g, opts)
+	case sol.Status == outcome.NotConverged && s.warm && s.worseThanZero():
+		sol, err = s.restartAtZero(ctx, g, opts)
 	}
-	if err == nil && sol.Status == outcome.NotConverged && s.astray() {
-		s.toZero()
+	if err == nil && sol.Status == outcome.NotConverged && s.worseThanZero() {
+		s.certifyZero()
 	}
 	return sol, err
 }
 
-// astray reports whether the certified point, under a penalty that can make coefficients zero, is no better than β = 0, where
+// worseThanZero reports whether the certified point, under a penalty that can make coefficients zero, is no better than β = 0, where
 // the gap is at most P₀.
-func (s *Solver) astray() bool {
+func (s *Solver) worseThanZero() bool {
 	return !s.pen.Quadratic() && len(s.sol.Support) > 0 && !(s.sol.RelativeGap <= 1)
 }
 
-// toZero moves to β = 0 and certifies that point.
-func (s *Solver) toZero() {
-	s.forget()
+// certifyZero moves to β = 0 and certifies that point.
+func (s *Solver) certifyZero() {
+	s.moveToZero()
 	s.certify()
 }
 
-// forget moves to β = 0.
-func (s *Solver) forget() {
+// moveToZero moves to β = 0.
+func (s *Solver) moveToZero() {
 	s.MoveTo(nil, nil)
 	s.state.Intercept = 0
 }
 
-// anew solves from β = 0 with the sweeps left, and adds the effort of the attempt before.
-func (s *Solver) anew(ctx context.Context, g model.Penalty, opts Options) (*Solution, error) {
+// restartAtZero solves from β = 0 with the sweeps left, and adds the effort of the attempt before.
+func (s *Solver) restartAtZero(ctx context.Context, g model.Penalty, opts Options) (*Solution, error) {
 	spent := s.sol
-	s.forget()
+	s.moveToZero()
 	opts.MaxEpochs = max(1, opts.MaxEpochs-spent.Epochs)
 	sol, err := s.attempt(ctx, g, opts, endless)
 	if err != nil {
@@ -84,14 +84,14 @@ func (s *Solver) anew(ctx context.Context, g model.Penalty, opts Options) (*Solu
 // adds the effort of the attempt before.
 func (s *Solver) inStages(ctx context.Context, g model.Penalty, opts Options) (*Solution, error) {
 	spent := s.sol
-	s.onWay = true
-	s.toZero()
+	s.inStage = true
+	s.certifyZero()
 	reach := s.cert.dual.Reach()
 	for times := stage / reach; ; times *= stage {
 		step, at := opts, g
 		step.MaxEpochs -= spent.Epochs
 		last := !(times > 1/stage && times <= math.MaxFloat64) || step.MaxEpochs <= 1 || ctx.Err() != nil
-		if s.onWay = !last; !last {
+		if s.inStage = !last; !last {
 			step.MaxEpochs--
 			step.Tol, step.Polish = max(opts.Tol, min(stageTol, stageTol*times*reach)), false
 			at = g.Scaled(times, 1)

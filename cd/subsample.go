@@ -55,7 +55,7 @@ func (s *Solver) subsample() bool {
 		of, few, largest = min(size, max(len(s.active), size/2)), subsampleFew, subsampleLargest // at least half of the set: the support may more than double
 	}
 	rows := min(max(t.perColumn*of, all/subsampleMost), all/subsampleLeast)
-	if pn.here != s.state || rows < subsampleLow || few*rows < t.perColumn*of || size > largest || !s.in.gram.Fits(size) {
+	if pn.current != s.state || rows < subsampleLow || few*rows < t.perColumn*of || size > largest || !s.in.gram.Fits(size) {
 		return false
 	}
 	run := 1
@@ -75,16 +75,16 @@ func (s *Solver) subsample() bool {
 		return t.squared > 0
 	}
 	drawn, theirs := t.rows, t.weights
-	limit := s.k.Asum(pn.d) / float64(rows) // rows with more curvature are all taken, with their own weight
+	limit := s.k.Asum(pn.curvature) / float64(rows) // rows with more curvature are all taken, with their own weight
 	share := 1 / limit
 	// One row of every stretch of rows with the total curvature limit: rows may be sorted.
 	stretch, reached, next := 0.0, 0.0, t.draw.Uniform()
 	squared, pace := 0.0, s.k.Pace()
-	for from := 0; from < len(pn.d); from += kernels.Block { // not by Pieces, which would move all these variables to memory
-		to := min(from+kernels.Block, len(pn.d))
+	for from := 0; from < len(pn.curvature); from += kernels.Block { // not by Pieces, which would move all these variables to memory
+		to := min(from+kernels.Block, len(pn.curvature))
 		pace.Did(to - from)
-		weighted := pn.here.Weighted[from:to]
-		for i, d := range pn.d[from:to] {
+		weighted := pn.current.Weighted[from:to]
+		for i, d := range pn.curvature[from:to] {
 			if d == 0 {
 				continue
 			}
@@ -113,14 +113,14 @@ func (s *Solver) subsample() bool {
 // their curvature: the entries of a run fill whole cache lines of a dense column.
 func (s *Solver) drawRuns(rows, run int) {
 	t, pn := &s.subsampling, &s.prox
-	limit := float64(s.k.Asum(pn.d) / float64(rows) * float64(run)) // runs with more curvature are all taken, with their own weight
+	limit := float64(s.k.Asum(pn.curvature) / float64(rows) * float64(run)) // runs with more curvature are all taken, with their own weight
 	share := 1 / limit
 	stretch, reached, next := 0.0, 0.0, t.draw.Uniform()
 	squared, pace := 0.0, s.k.Pace()
-	for from := 0; from < len(pn.d); from += run {
-		d := pn.d[from:min(from+run, len(pn.d))]
+	for from := 0; from < len(pn.curvature); from += run {
+		d := pn.curvature[from:min(from+run, len(pn.curvature))]
 		pace.Did(len(d))
-		weighted := pn.here.Weighted[from:][:len(d)]
+		weighted := pn.current.Weighted[from:][:len(d)]
 		sum := 0.0
 		for i, d := range d {
 			if d > 0 {
@@ -151,7 +151,7 @@ func (s *Solver) drawRuns(rows, run int) {
 // fixSparseColumns gives columns with few entries in the rows drawn the curvature of all
 // rows: without any entry in these rows their coefficients would be unbounded.
 func (s *Solver) fixSparseColumns() {
-	in, d := &s.in, s.prox.d
+	in, d := &s.in, s.prox.curvature
 	total := s.k.Asum(d)
 	for k, j := range in.columns {
 		if in.store.Length(j) >= subsampleEntries {
@@ -181,7 +181,7 @@ func (s *Solver) noteStep() {
 	s.k.Copy(t.before, s.state.Linear)
 	t.curvature = 0
 	for k, d := range s.prox.delta {
-		t.curvature = math.FMA(d, in.quadratic.first[k]-in.quadratic.correlation(k), t.curvature)
+		t.curvature = math.FMA(d, in.quadratic.loadedCorr[k]-in.quadratic.correlation(k), t.curvature)
 	}
 }
 
@@ -189,7 +189,7 @@ func (s *Solver) noteStep() {
 // If the curvature along the step is far larger than in the rows drawn, or the solve has stalled, later models
 // draw more rows.
 func (s *Solver) judgeSubsample(length float64, stalled bool) {
-	t, d := &s.subsampling, s.prox.d
+	t, d := &s.subsampling, s.prox.curvature
 	t.squared = 0
 	move := t.before
 	s.k.Difference(move, s.state.Linear, t.before)

@@ -42,22 +42,22 @@ type SVM struct {
 
 	// The following slices are indexed by position: samples in storage order,
 	// followed by the samples without entries.
-	sample []int32 // position → sample
-	place  []int32 // sample → position
-	from   []int64 // position → first entry; n + 1 of them
-	rows   []int32 // features of the entries, nil where dense
-	values []float64
-	at     []kernels.BoxVariable // Inverse is 0 where 1/‖xᵢ‖² is infinite: βᵢ = Cᵢ then
-	margin []float64             // mᵢ at the last certificate
+	sample   []int32 // position → sample
+	position []int32 // sample → position
+	from     []int64 // position → first entry; n + 1 of them
+	rows     []int32 // features of the entries, nil where dense
+	values   []float64
+	at       []kernels.BoxVariable // Inverse is 0 where 1/‖xᵢ‖² is infinite: βᵢ = Cᵢ then
+	margin   []float64             // mᵢ at the last certificate
 
-	w      []float64 // p: Σβᵢyᵢxᵢ, updated by the sweeps
-	sums   samplesTimes
-	c      float64 // C; 0 before the first solve
-	sweeps sweeper
-	newton boxNewton
-	inside interior
-	work   float64 // modelled cost of this solve so far
-	sol    SVMSolution
+	w        []float64 // p: Σβᵢyᵢxᵢ, updated by the sweeps
+	sums     sampleSum
+	c        float64 // C; 0 before the first solve
+	sweeps   sweeper
+	newton   boxNewton
+	interior interior
+	work     float64 // modelled cost of this solve so far
+	sol      SVMSolution
 
 	tol       float64
 	certified bool // sol is a point of this solve
@@ -69,19 +69,19 @@ func NewSVM(fit *model.SVM) *SVM {
 	s := &SVM{fit: fit, k: fit.Kernels(), n: n, p: p}
 	s.rows, s.values = fit.Samples().Arrays()
 	s.sample = append(make([]int32, 0, n), fit.Samples().Order()...)
-	s.place = make([]int32, n)
+	s.position = make([]int32, n)
 	s.from = make([]int64, n+1)
 	for i := range s.k.Range(n) {
-		s.place[i] = -1
+		s.position[i] = -1
 	}
 	for pos, i := range kernels.Each(s.k, s.sample) {
-		s.place[i] = int32(pos)
+		s.position[i] = int32(pos)
 		s.from[pos], s.from[pos+1] = fit.Samples().Span(int(i))
 	}
 	for i := range s.k.Range(n) {
-		if s.place[i] < 0 {
+		if s.position[i] < 0 {
 			pos := len(s.sample)
-			s.place[i] = int32(pos)
+			s.position[i] = int32(pos)
 			s.sample = append(s.sample, int32(i))
 			s.from[pos+1] = s.from[pos]
 		}
@@ -96,7 +96,7 @@ func NewSVM(fit *model.SVM) *SVM {
 	s.w, s.sol.W = make([]float64, p), make([]float64, p)
 	s.sweeps.init(s.k, kernels.BoxEpoch{From: s.from[:n], To: s.from[1:], Features: s.rows, Values: s.values, At: s.at, W: s.w}, s.margin)
 	s.newton.init(s)
-	s.inside.s, s.sums.s = s, s
+	s.interior.s, s.sums.s = s, s
 	return s
 }
 
@@ -116,11 +116,11 @@ func (s *SVM) Start(samples []int32, dual []float64, atBound []int32) {
 		s.at[pos].Value, s.at[pos].Bound = 0, 1
 	}
 	for k, i := range kernels.Each(s.k, samples) {
-		v := &s.at[s.place[i]]
+		v := &s.at[s.position[i]]
 		v.Value, v.Bound = dual[k], math.Inf(1)
 	}
 	for _, i := range kernels.Each(s.k, atBound) {
-		s.at[s.place[i]].Value = 1
+		s.at[s.position[i]].Value = 1
 	}
 }
 
@@ -169,7 +169,7 @@ func (s *SVM) solve(ctx context.Context, logC float64, opts Options) (*SVMSoluti
 	s.sweeps.start(opts)
 	s.work, s.tol = 0, opts.Tol
 	defer func() { sol.Work = s.work }()
-	s.inside.helped = 0
+	s.interior.helpCalls = 0
 	polished := !opts.Polish
 	reached := unreached
 	for stalled := 0; ; {
@@ -189,8 +189,8 @@ func (s *SVM) solve(ctx context.Context, logC float64, opts Options) (*SVMSoluti
 			polished = true
 			s.newton.polish(ctx)
 			continue
-		case s.sweeps.left <= 0 || stalled >= maxStalled:
-			s.inside.settle(null)
+		case s.sweeps.sweepsLeft <= 0 || stalled >= maxStalled:
+			s.interior.settle(null)
 			sol.Status = outcome.NotConverged
 			return sol, nil
 		case ctx.Err() != nil:
@@ -200,13 +200,13 @@ func (s *SVM) solve(ctx context.Context, logC float64, opts Options) (*SVMSoluti
 		if stalled++; reached.advance(0, sol.Gap, sol.Objective, max(progress*opts.Tol, roundoff)*null) {
 			stalled = 0
 		}
-		helped := s.inside.helped
+		helped := s.interior.helpCalls
 		if !s.sweep(ctx, opts.Tol*null) {
 			s.restore()
 			sol.Status = outcome.Cancelled
 			return sol, nil
 		}
-		if s.inside.helped > helped { // sweeps were cut short: a lack of progress does not indicate rounding
+		if s.interior.helpCalls > helped { // sweeps were cut short: a lack of progress does not indicate rounding
 			reached, stalled = unreached, 0
 		}
 	}
@@ -219,8 +219,8 @@ func (s *SVM) sweep(ctx context.Context, target float64) bool {
 	w.activate()
 	goal := w.factor * target
 	stepped := math.Inf(1) // the gap before a Newton step, if the last action was one
-	for w.left > 0 {
-		w.left -= float64(len(w.live)) / float64(s.n)
+	for w.sweepsLeft > 0 {
+		w.sweepsLeft -= float64(len(w.live)) / float64(s.n)
 		s.sol.Epochs++
 		if !w.epoch(ctx) {
 			return false
@@ -231,12 +231,12 @@ func (s *SVM) sweep(ctx context.Context, target float64) bool {
 			break
 		}
 		if gap > stepGain*stepped {
-			w.reluctant = min(2*w.reluctant, mostReluctant)
+			w.priceFactor = min(2*w.priceFactor, mostPriceFactor)
 		} else if !math.IsInf(stepped, 1) {
-			w.reluctant = max(1, 0.5*w.reluctant)
+			w.priceFactor = max(1, 0.5*w.priceFactor)
 		}
 		stepped = math.Inf(1)
-		if budget := stepShare * w.spent; budget > w.reluctant*s.newton.price() {
+		if budget := stepShare * w.spent; budget > w.priceFactor*s.newton.price() {
 			if settled := float64(w.e.Free) > settledShare*float64(w.freeBefore); settled {
 				stepped = 0 // a failed step counts as one without gain
 				if s.newton.step(ctx, budget) {
@@ -246,12 +246,12 @@ func (s *SVM) sweep(ctx context.Context, target float64) bool {
 			}
 			w.spent, w.freeBefore = 0, w.e.Free
 		}
-		if s.inside.helped < mostHelp && w.hopeless(gap, goal, s.inside.price()) {
-			w.total, w.checked = 0, 0
-			return s.inside.help(ctx)
+		if s.interior.helpCalls < mostHelp && w.tooCostly(gap, goal, s.interior.price()) {
+			w.total, w.checkedTotal = 0, 0
+			return s.interior.help(ctx)
 		}
 	}
-	w.factor = max(leastTry, nextTry*w.factor)
+	w.factor = max(leastSweepFactor, factorDecay*w.factor)
 	return true
 }
 
@@ -298,7 +298,7 @@ func (s *SVM) certify(ctx context.Context, null float64) bool {
 			s.dots(pos, min(pos+pollSamples, s.n))
 		}
 		sol.Passes++
-		s.pay(entries+int(s.from[s.n]), s.n)
+		s.chargeProduct(entries+int(s.from[s.n]), s.n)
 	}
 	s.certified = false // until the solution is complete again
 	copy(sol.W, s.w)
@@ -308,7 +308,7 @@ func (s *SVM) certify(ctx context.Context, null float64) bool {
 	}
 	var dual model.BoxDual
 	sol.Free, sol.Dual, sol.Bound = sol.Free[:0], sol.Dual[:0], sol.Bound[:0]
-	for i, pos := range kernels.Each(s.k, s.place) {
+	for i, pos := range kernels.Each(s.k, s.position) {
 		v := &s.at[pos]
 		if v.Bound == 0 {
 			continue
@@ -345,21 +345,21 @@ func (s *SVM) restore() {
 		return
 	}
 	for k, i := range kernels.Each(s.k, s.sol.Free) {
-		s.at[s.place[i]].Value = s.sol.Dual[k]
+		s.at[s.position[i]].Value = s.sol.Dual[k]
 	}
 	for _, i := range kernels.Each(s.k, s.sol.Bound) {
-		v := &s.at[s.place[i]]
+		v := &s.at[s.position[i]]
 		v.Value = v.Bound
 	}
 }
 
-// pay adds the cost of one product with the given numbers of samples and entries.
-func (s *SVM) pay(entries, samples int) {
-	s.work += s.visits(entries, samples)
+// chargeProduct adds the cost of one product with the given numbers of samples and entries.
+func (s *SVM) chargeProduct(entries, samples int) {
+	s.work += s.productCost(entries, samples)
 }
 
-// visits returns the cost of one product with the given numbers of samples and entries.
-func (s *SVM) visits(entries, samples int) float64 {
+// productCost returns the cost of one product with the given numbers of samples and entries.
+func (s *SVM) productCost(entries, samples int) float64 {
 	return visitCost(entries, samples, s.rows == nil)
 }
 

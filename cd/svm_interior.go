@@ -24,7 +24,7 @@ type interior struct {
 	s    *SVM
 	cost float64 // modelled cost of a whole run; 0: not computed yet
 
-	helped int // number of calls of help in this solve
+	helpCalls int // number of calls of help in this solve
 
 	list      []int32   // positions of the samples that may move; the slices that follow have its order
 	barrier             // of their βᵢ
@@ -47,8 +47,8 @@ const (
 	interiorRow        = 100.0   // nanoseconds per sample and iteration, besides the passes
 	interiorTarget     = 1e-13   // relative gap at which it is clear which samples are at which bound
 	interiorStalled    = 10      // iterations without a better gap, after which rounding dominates
-	toTheWall          = 0.99    // largest step, relative to the distance to the nearest bound
-	arranged           = 1 << 17 // numbers that stay in a second-level cache
+	fractionToBoundary = 0.99    // largest step, relative to the distance to the nearest bound
+	cachedNumbers      = 1 << 17 // numbers that stay in a second-level cache
 )
 
 // price returns the modelled cost of a run, +Inf where p is too large for one.
@@ -56,8 +56,8 @@ func (ip *interior) price() float64 {
 	s := ip.s
 	if ip.cost == 0 {
 		entries := int(s.from[s.n])
-		pass := s.visits(entries, s.n)
-		if s.rows == nil && entries <= arranged {
+		pass := s.productCost(entries, s.n)
+		if s.rows == nil && entries <= cachedNumbers {
 			pass = residualCost(entries, 0, true) + float64(denseSample*float64(s.p))
 		}
 		each := float64(interiorPasses*pass) + float64(interiorRow*float64(s.n))
@@ -84,8 +84,8 @@ func (ip *interior) price() float64 {
 // call returns to the interior point of least gap, at which no sample is at a bound, unless
 // sweeps have reached a smaller gap. It returns false if ctx ended.
 func (ip *interior) help(ctx context.Context) bool {
-	ip.helped++
-	if ip.helped == 1 {
+	ip.helpCalls++
+	if ip.helpCalls == 1 {
 		return ip.run(ctx)
 	}
 	if s := ip.s; ip.least < s.recompute() {
@@ -103,7 +103,7 @@ func (ip *interior) run(ctx context.Context) bool {
 		if ctx.Err() != nil {
 			return false
 		}
-		ip.place()
+		ip.writeBack()
 		gap := s.recompute()
 		if gap < ip.least {
 			ip.least, since = gap, 0
@@ -143,21 +143,21 @@ func (ip *interior) begin() {
 		*v = grow(*v, len(ip.list))
 	}
 	ip.a, ip.u = grow(ip.a, s.p*s.p), grow(ip.u, s.p)
-	ip.arrange()
+	ip.storeByFeature()
 	for k, pos := range kernels.Each(ip.s.k, ip.list) {
 		v := &s.at[pos]
 		edge := min(v.Bound/4, v.Inverse) // moving βᵢ by edge changes the sample's own margin by at most 1
 		ip.start(k, v.Value, v.Bound, edge)
 	}
-	ip.place()
+	ip.writeBack()
 	s.recompute()
 	for k, pos := range kernels.Each(ip.s.k, ip.list) {
 		ip.setMultipliers(k, s.margin[pos]-1, 1)
 	}
 }
 
-// place writes β to the solver.
-func (ip *interior) place() {
+// writeBack writes β to the solver.
+func (ip *interior) writeBack() {
 	for k, pos := range kernels.Each(ip.s.k, ip.list) {
 		v := &ip.s.at[pos]
 		if v.Value = ip.beta[k]; ip.slack[k] < ip.beta[k] {
@@ -176,7 +176,7 @@ func (ip *interior) restore() {
 
 // settle certifies the interior point of least gap if the certified gap is larger.
 func (ip *interior) settle(null float64) {
-	if ip.helped > 0 && ip.least < ip.s.sol.Gap {
+	if ip.helpCalls > 0 && ip.least < ip.s.sol.Gap {
 		ip.restore()
 		ip.s.certify(context.Background(), null)
 	}
@@ -294,10 +294,10 @@ func (ip *interior) multiply() {
 	}
 }
 
-// arrange stores few dense samples by feature: vector operations over short samples would cost mostly calls.
-func (ip *interior) arrange() {
+// storeByFeature stores few dense samples by feature: vector operations over short samples would cost mostly calls.
+func (ip *interior) storeByFeature() {
 	s, m := ip.s, len(ip.list)
-	if ip.columns = ip.columns[:0]; s.rows != nil || m*s.p > arranged {
+	if ip.columns = ip.columns[:0]; s.rows != nil || m*s.p > cachedNumbers {
 		return
 	}
 	ip.columns = grow(ip.columns, m*s.p)

@@ -44,7 +44,7 @@ func (nw *boxNewton) init(s *SVM) {
 
 // Apply implements [support.Operator].
 func (nw *boxNewton) Apply(v, out []float64) {
-	nw.s.work += nw.once(len(nw.free), nw.values)
+	nw.s.work += nw.productCost(len(nw.free), nw.values)
 	clear(nw.u)
 	for k, pos := range kernels.Each(nw.s.k, nw.free) {
 		if v[k] != 0 {
@@ -81,14 +81,14 @@ func (nw *boxNewton) price() float64 {
 	return min(byCG, byFactor)
 }
 
-// once returns the modelled cost of one product with the matrix of size samples.
-func (nw *boxNewton) once(size, entries int) float64 {
+// productCost returns the modelled cost of one product with the matrix of size samples.
+func (nw *boxNewton) productCost(size, entries int) float64 {
 	return residualCost(2*entries, 2*size, nw.s.rows == nil) + float64(denseValue*float64(nw.s.p))
 }
 
 // costs returns the cost of conjugate gradients and of a factorisation.
 func (nw *boxNewton) costs(size, entries int) (byCG, byFactor float64) {
-	once := nw.once(size, entries)
+	once := nw.productCost(size, entries)
 	byFactor = math.Inf(1)
 	if size <= largestCholesky {
 		n := float64(size)
@@ -109,7 +109,7 @@ func (nw *boxNewton) step(ctx context.Context, budget float64) bool {
 	violation, bound := nw.updateResidual()
 	nw.shift = proximal * violation / bound
 	nw.mark()
-	left := int(budget / nw.once(len(nw.free), nw.values))
+	left := int(budget / nw.productCost(len(nw.free), nw.values))
 	first := nw.s.k.Nrm2(nw.rho)
 	for round := 0; round < boxRounds && violation > 0; round++ {
 		tol := newtonTol
@@ -126,7 +126,7 @@ func (nw *boxNewton) step(ctx context.Context, budget float64) bool {
 		}
 		violation, _ = nw.updateResidual()
 	}
-	return nw.judge()
+	return nw.keepIfLower()
 }
 
 // polish takes a step to working precision without the proximal term.
@@ -139,19 +139,19 @@ func (nw *boxNewton) polish(ctx context.Context) {
 	if _, ok := nw.direction(ctx, polishTol, newtonIterations); ok {
 		nw.move()
 	}
-	nw.judge()
+	nw.keepIfLower()
 }
 
-// mark saves the current point and its objective for judge.
+// mark saves the current point and its objective for keepIfLower.
 func (nw *boxNewton) mark() {
 	nw.marked = append(nw.marked[:0], nw.free...)
 	nw.before = append(nw.before[:0], nw.from...)
 	nw.objective = nw.value()
 }
 
-// judge reports whether the objective is no higher than at the marked point, up to rounding,
+// keepIfLower reports whether the objective is no higher than at the marked point, up to rounding,
 // and returns to that point otherwise.
-func (nw *boxNewton) judge() bool {
+func (nw *boxNewton) keepIfLower() bool {
 	s := nw.s
 	if nw.value()-nw.objective <= roundoff*s.fit.Null(s.c) {
 		return true
@@ -180,7 +180,7 @@ func (nw *boxNewton) value() float64 {
 // updateResidual sets from to β_F and rho to y(1 − m_F), and returns the largest violation and bound.
 func (nw *boxNewton) updateResidual() (violation, bound float64) {
 	s, size := nw.s, len(nw.free)
-	s.pay(nw.values, size)
+	s.chargeProduct(nw.values, size)
 	nw.rho, nw.d, nw.from = grow(nw.rho, size), grow(nw.d, size), grow(nw.from, size)
 	for k, pos := range kernels.Each(nw.s.k, nw.free) {
 		v := &s.at[pos]
@@ -232,7 +232,7 @@ func (nw *boxNewton) factorise() bool {
 // from F. It returns how many it removed.
 func (nw *boxNewton) move() (clipped int) {
 	s, kept := nw.s, 0
-	s.pay(nw.values, len(nw.free))
+	s.chargeProduct(nw.values, len(nw.free))
 	nw.values = 0
 	for k, pos := range kernels.Each(nw.s.k, nw.free) {
 		v := &s.at[pos]

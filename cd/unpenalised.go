@@ -19,12 +19,12 @@ import (
 type unpenalised struct {
 	columns []int32 // ascending, without columns that have no entries
 	reduction
-	step  []float64 // by position
-	from  []float64 // coefficients where the step begins
-	shift float64   // the intercept there
-	slope []float64 // minus the gradient of the objective in the basis
-	along []float64 // the step in the basis
-	stuck bool      // Newton's method ended where no step decreases the loss
+	step      []float64 // by position
+	from      []float64 // coefficients where the step begins
+	shift     float64   // the intercept there
+	slope     []float64 // minus the gradient of the objective in the basis
+	basisStep []float64 // the step in the basis
+	stalled   bool      // Newton's method ended where no step decreases the loss
 }
 
 const (
@@ -38,8 +38,8 @@ const (
 	leastDecrement = 1e-26
 	// farOff is the objective, relative to P₀, below which a solution under an exponential loss is solved again relative to itself.
 	farOff = 1e-6
-	// released is the excess of the objective over its minimum in these coefficients, relative to P₀, that may be rounding.
-	released = 1e-10
+	// releasedExcess is the excess of the objective over its minimum in these coefficients, relative to P₀, that may be rounding.
+	releasedExcess = 1e-10
 	// orthogonal is the largest cosine between a column and the residual that counts as orthogonal.
 	orthogonal = 1e-10
 )
@@ -47,7 +47,7 @@ const (
 // find lists the unpenalised columns of the solver's penalty, and factorises their
 // system.
 func (u *unpenalised) find(s *Solver) error {
-	u.columns, s.in.newton.apart.of = u.columns[:0], nil
+	u.columns, s.in.newton.basis.reduction = u.columns[:0], nil
 	if !s.pen.Unpenalised() {
 		return nil
 	}
@@ -61,12 +61,12 @@ func (u *unpenalised) find(s *Solver) error {
 		return outcome.At(outcome.Limit, "log-lambda", "%d unpenalised columns; there may be %d", len(u.columns), mostUnpenalised)
 	}
 	if !slices.Equal(u.columns, u.known) {
-		u.hold(s.view)
+		u.init(s.view)
 		u.given = nil
 		s.in.work += u.reduce(u.columns, s.view.Weights())
 		u.given = slices.Clone(u.flat)
 	}
-	s.in.newton.apart.of = &u.reduction
+	s.in.newton.basis.reduction = &u.reduction
 	return nil
 }
 
@@ -84,7 +84,7 @@ func (s *Solver) eliminate() {
 	default:
 		for range projections {
 			s.newtonStep()
-			s.depart()
+			s.startRelease()
 			s.release(1)
 		}
 	}
@@ -94,19 +94,19 @@ func (s *Solver) eliminate() {
 // predicted decrease.
 func (s *Solver) newtonStep() (decrement float64) {
 	u, total := &s.unpenalised, s.view.Total()
-	u.step, u.slope, u.along = grow(u.step, len(u.columns)), grow(u.slope, len(u.basis)), grow(u.along, len(u.basis))
+	u.step, u.slope, u.basisStep = grow(u.step, len(u.columns)), grow(u.slope, len(u.basis)), grow(u.basisStep, len(u.basis))
 	for k, j := range u.basis {
 		u.slope[k] = s.view.Dot(int(j), s.state.Weighted) / total
 	}
 	s.payDots(s.entries(u.basis))
 	s.in.work += support.DenseCost(len(u.remainders) * len(s.state.Weighted))
-	copy(u.along, u.slope)
-	u.factor.Solve(u.along)
+	copy(u.basisStep, u.slope)
+	u.factor.Solve(u.basisStep)
 	clear(u.step)
-	for k, at := range u.at {
-		u.step[at] = u.along[k]
+	for k, at := range u.basisPositions {
+		u.step[at] = u.basisStep[k]
 	}
-	decrement = s.k.Dot(u.slope, u.along)
+	decrement = s.k.Dot(u.slope, u.basisStep)
 	for _, r := range u.remainders {
 		slope := s.k.Dot(r.values, s.state.Weighted)
 		s.k.Axpy(slope/r.square, r.combination, u.step)
@@ -115,8 +115,8 @@ func (s *Solver) newtonStep() (decrement float64) {
 	return decrement
 }
 
-// depart makes the gathered point the start of a step of the unpenalised coefficients.
-func (s *Solver) depart() {
+// startRelease makes the gathered point the start of a step of the unpenalised coefficients.
+func (s *Solver) startRelease() {
 	u := &s.unpenalised
 	u.from = grow(u.from, len(u.columns))
 	for k, j := range u.columns {
@@ -150,8 +150,8 @@ func (s *Solver) eliminateCurved() {
 	u := &s.unpenalised
 	var damping damping
 	d := make([]float64, len(s.state.Weighted))
-	u.stuck = true
-	promised, fell := math.Inf(1), true
+	u.stalled = true
+	predicted, fell := math.Inf(1), true
 	for range mostReleases {
 		s.curved.Curvature(s.state, d)
 		if damping > 0 {
@@ -159,9 +159,9 @@ func (s *Solver) eliminateCurved() {
 		}
 		u.store.Reweigh(d)
 		s.in.work += u.reduce(u.columns, d)
-		before, loss := promised, s.state.Loss
-		if promised = s.newtonStep(); promised <= float64(leastDecrement*s.null) || (!fell || promised <= s.grain()) && promised > before/2 {
-			u.stuck = damping > 0
+		before, loss := predicted, s.state.Loss
+		if predicted = s.newtonStep(); predicted <= float64(leastDecrement*s.null) || (!fell || predicted <= s.unpenalisedRounding()) && predicted > before/2 {
+			u.stalled = damping > 0
 			return // the rest is rounding
 		}
 		length := s.descendReleased()
@@ -172,8 +172,8 @@ func (s *Solver) eliminateCurved() {
 	}
 }
 
-// grain returns the change of the loss that rounding in the unpenalised part of the predictions may cause.
-func (s *Solver) grain() float64 {
+// unpenalisedRounding returns the change of the loss that rounding in the unpenalised part of the predictions may cause.
+func (s *Solver) unpenalisedRounding() float64 {
 	u, total := &s.unpenalised, s.view.Total()
 	size := 0.0
 	for _, j := range u.columns {
@@ -185,8 +185,8 @@ func (s *Solver) grain() float64 {
 // descendReleased moves the unpenalised coefficients by the longest of the steps 1, ½, ¼, … that
 // does not increase the loss, and returns its length, 0 if all of them do.
 func (s *Solver) descendReleased() (length float64) {
-	allowed := s.state.Loss + max(float64(modelRoundoff*s.null), s.grain())
-	s.depart()
+	allowed := s.state.Loss + max(float64(modelRoundoff*s.null), s.unpenalisedRounding())
+	s.startRelease()
 	length = 1
 	for range 1 + halvings {
 		if s.release(length); s.state.Loss <= allowed {
@@ -198,19 +198,19 @@ func (s *Solver) descendReleased() (length float64) {
 	return 0
 }
 
-// left returns how much the objective might still fall if only the unpenalised coefficients moved: half the decrement
+// unpenalisedGap returns how much the objective might still fall if only the unpenalised coefficients moved: half the decrement
 // of the Newton step, which is rounding where elimination succeeded. It returns +Inf where elimination failed: where the
 // loss has no minimum over them, or a column that nearly depends on the others is not orthogonal to the residual.
-func (s *Solver) left() float64 {
+func (s *Solver) unpenalisedGap() float64 {
 	u := &s.unpenalised
 	if len(u.columns) == 0 {
 		return 0
 	}
-	left := 0.5 * s.newtonStep()
-	if !(left <= float64(released*s.null)) || u.stuck && !s.orthogonal(u.basis) || !s.level() {
+	gap := 0.5 * s.newtonStep()
+	if !(gap <= float64(releasedExcess*s.null)) || u.stalled && !s.orthogonal(u.basis) || !s.flatOrthogonal() {
 		return math.Inf(1)
 	}
-	return max(0, left)
+	return max(0, gap)
 }
 
 // orthogonal reports whether the residual is orthogonal to some columns.

@@ -57,12 +57,12 @@ type Vectors struct {
 
 	c, epsilon float64
 	null       float64
-	met        bool // there is a last solution
+	solved     bool // there is a last solution
 	a, m, w    []float64
 	b          float64
 	sides      vectorsSides
 	free       vectorsFree
-	inside     vectorsInterior
+	interior   vectorsInterior
 	ascent     vectorsAscent
 	simplex    vectorsSimplex
 	iterative  bool // steps on the free rows are by conjugate gradients
@@ -151,7 +151,7 @@ func (s *Vectors) sumColumns(matrix []float64, weight func(j int) float64) {
 func (s *Vectors) Wide() bool { return s.wide }
 
 // Reset makes the next Solve start from a = 0.
-func (s *Vectors) Reset() { s.met = false }
+func (s *Vectors) Reset() { s.solved = false }
 
 // Solve minimises at the strengths logLambda: ln C, and for regression ln ε. The result carries
 // the gap of the returned point; a result that missed the tolerance has the status NotConverged or
@@ -190,9 +190,9 @@ func (s *Vectors) solve(ctx context.Context, logLambda []float64, opts Options) 
 		s.solveOnSimplex(ctx, tol, opts.MaxEpochs)
 	case s.large:
 		s.solveLarge(ctx, tol, math.Inf(1), exact, opts)
-	case exact && s.wide && s.solveLarge(ctx, tol, s.inside.price(s), exact, opts):
-	case exact || !s.sweep(ctx, tol, s.inside.price(s), opts):
-		s.goInside(ctx, tol, exact)
+	case exact && s.wide && s.solveLarge(ctx, tol, s.interior.price(s), exact, opts):
+	case exact || !s.sweep(ctx, tol, s.interior.price(s), opts):
+		s.solveInterior(ctx, tol, exact)
 	}
 	s.finish()
 	switch {
@@ -206,13 +206,13 @@ func (s *Vectors) solve(ctx context.Context, logLambda []float64, opts Options) 
 	return &s.sol, nil
 }
 
-// goInside takes exact steps, and if they do not converge, runs the interior-point method before
+// solveInterior takes exact steps, and if they do not converge, runs the interior-point method before
 // further ones. Unless the solution has to be exact, it ends as soon as the gap is within tol.
-func (s *Vectors) goInside(ctx context.Context, tol float64, exact bool) {
-	s.budget = s.inside.price(s)
+func (s *Vectors) solveInterior(ctx context.Context, tol float64, exact bool) {
+	s.budget = s.interior.price(s)
 	ended, reached := s.settle(ctx), true
 	s.budget = math.Inf(1)
-	s.inside.begin(s, false)
+	s.interior.begin(s, false)
 	targets := []float64{interiorRough, interiorTarget}
 	if !exact {
 		targets = slices.Insert(targets, 0, tol/s.null)
@@ -222,11 +222,11 @@ func (s *Vectors) goInside(ctx context.Context, tol float64, exact bool) {
 			return
 		}
 		if !reached {
-			s.inside.begin(s, true)
+			s.interior.begin(s, true)
 		}
 		rough := k == 0 && !exact
-		if reached = s.inside.run(ctx, max(target*s.null, math.SmallestNonzeroFloat64), rough); !rough {
-			ended = s.settleNear(ctx, s.inside.edge)
+		if reached = s.interior.run(ctx, max(target*s.null, math.SmallestNonzeroFloat64), rough); !rough {
+			ended = s.settleNear(ctx, s.interior.edge)
 		}
 	}
 }
@@ -237,7 +237,7 @@ const interiorRough = 1e-9
 // begin moves the last solution to other strengths: variables at a bound move to the new bound.
 func (s *Vectors) begin(c, epsilon float64) {
 	for _, i := range kernels.Each(s.k, s.list) {
-		if !s.met {
+		if !s.solved {
 			s.a[i] = 0
 			continue
 		}
@@ -251,10 +251,10 @@ func (s *Vectors) begin(c, epsilon float64) {
 			s.a[i] = newLower
 		}
 	}
-	if !s.met {
+	if !s.solved {
 		s.b = 0
 	}
-	s.c, s.epsilon, s.bestGap, s.met = c, epsilon, math.Inf(1), true
+	s.c, s.epsilon, s.bestGap, s.solved = c, epsilon, math.Inf(1), true
 	s.null = s.fit.Null(c, epsilon)
 	s.sol.C, s.sol.Epsilon, s.sol.Effort, s.sol.Work = c, epsilon, outcome.Effort{}, 0
 	s.k.Copy(s.sol.Dual, s.a) // the start of settle
@@ -320,9 +320,9 @@ func (s *Vectors) keep(gap float64, point []float64) bool {
 	return true
 }
 
-// insist makes the current point, all of whose rows are classified correctly, the best point although its gap is not the least:
+// keepClassified makes the current point, all of whose rows are classified correctly, the best point although its gap is not the least:
 // if its gap is within the tolerance, or, where no point has reached the tolerance, within interiorRough.
-func (s *Vectors) insist() {
+func (s *Vectors) keepClassified() {
 	limit := s.tol
 	if s.bestGap > s.tol {
 		limit = max(s.tol, float64(interiorRough*s.null))

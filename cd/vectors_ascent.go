@@ -15,21 +15,21 @@ import (
 // inside the face, which may be much smaller. So the step length follows the change of the
 // gradient along the last step, until such steps do not reduce the gap.
 type vectorsAscent struct {
-	norm      float64   // about ‖X̃‖²; 0: not computed yet
-	steep     float64   // bound on the Lipschitz constant of the gradient
-	wary      bool      // step lengths follow steep, not the change along the last step
-	ahead     []float64 // the extrapolated point
-	before, m []float64 // a of the step before, predictions at ahead
-	lastAhead []float64 // ahead of the step before
-	lastM     []float64 // m of the step before
+	norm             float64   // about ‖X̃‖²; 0: not computed yet
+	lipschitz        float64   // bound on the Lipschitz constant of the gradient
+	cautious         bool      // step lengths follow lipschitz, not the change along the last step
+	extrapolated     []float64 // the extrapolated point
+	before, m        []float64 // a of the step before, predictions at extrapolated
+	lastExtrapolated []float64 // extrapolated of the step before
+	lastM            []float64 // m of the step before
 }
 
 const (
-	climbFirst = 64   // steps before exact steps are tried, doubled each time
-	powerSteps = 30   // of the power method
-	powerShare = 1.05 // factor on its estimate
-	steeper    = 1.2  // factor on the curvature along the last step
-	steadier   = 0.9  // the least curvature assumed, relative to that of the step before
+	climbFirst          = 64   // steps before exact steps are tried, doubled each time
+	powerSteps          = 30   // of the power method
+	powerShare          = 1.05 // factor on its estimate
+	curvatureFactor     = 1.2  // factor on the curvature along the last step
+	leastCurvatureRatio = 0.9  // the least curvature assumed, relative to that of the step before
 )
 
 // climb takes accelerated steps, with exact ones in between, until the gap is within tol, they have
@@ -37,9 +37,9 @@ const (
 func (s *Vectors) climb(ctx context.Context, tol, budget float64, most int) {
 	u := &s.ascent
 	if s.bestGap > tol && u.norm == 0 {
-		u.norm = s.steepness()
+		u.norm = s.squaredNorm()
 	}
-	u.steep, u.wary = u.norm, false
+	u.lipschitz, u.cautious = u.norm, false
 	budget += s.sol.Work
 	for steps := climbFirst; s.bestGap > tol && s.sol.Epochs < most && s.sol.Work < budget && ctx.Err() == nil; steps *= 2 {
 		s.ascend(ctx, min(steps, most-s.sol.Epochs))
@@ -50,32 +50,32 @@ func (s *Vectors) climb(ctx context.Context, tol, budget float64, most int) {
 // ascend takes accelerated steps from the best point and evaluates the last one.
 func (s *Vectors) ascend(ctx context.Context, steps int) {
 	u := &s.ascent
-	u.ahead, u.before, u.m = grow(u.ahead, s.n), grow(u.before, s.n), grow(u.m, s.n)
+	u.extrapolated, u.before, u.m = grow(u.extrapolated, s.n), grow(u.before, s.n), grow(u.m, s.n)
 	s.k.Copy(s.a, s.sol.Dual)
-	s.k.Copy(u.ahead, s.a)
-	u.lastAhead, u.lastM = grow(u.lastAhead, s.n), grow(u.lastM, s.n)
-	momentum, steep := 1.0, u.steep
+	s.k.Copy(u.extrapolated, s.a)
+	u.lastExtrapolated, u.lastM = grow(u.lastExtrapolated, s.n), grow(u.lastM, s.n)
+	momentum, steep := 1.0, u.lipschitz
 	for step := range steps {
 		if ctx.Err() != nil {
 			break
 		}
-		s.fit.SetPrimal(u.ahead, s.w)
+		s.fit.SetPrimal(u.extrapolated, s.w)
 		s.fit.Predict(s.w, 0, u.m)
 		s.sol.Epochs++
 		s.sol.Work += 2 * s.pass()
-		if step > 0 && !u.wary {
-			steep = min(u.steep, max(steeper*u.along(s), steadier*steep))
+		if step > 0 && !u.cautious {
+			steep = min(u.lipschitz, max(curvatureFactor*u.curvatureAlong(s), leastCurvatureRatio*steep))
 		}
-		s.k.Copy(u.lastAhead, u.ahead)
+		s.k.Copy(u.lastExtrapolated, u.extrapolated)
 		s.k.Copy(u.lastM, u.m)
 		var turn float64
 		for _, i := range kernels.Each(s.k, s.list) {
 			lower, upper := s.fit.Interval(int(i), s.c)
 			r := s.fit.Target()[i] - u.m[i]
 			u.before[i] = s.a[i]
-			next := model.SoftThreshold(math.FMA(u.ahead[i], steep, r), s.epsilon) / steep
+			next := model.SoftThreshold(math.FMA(u.extrapolated[i], steep, r), s.epsilon) / steep
 			s.a[i] = max(lower, min(upper, next))
-			turn = math.FMA(u.ahead[i]-s.a[i], s.a[i]-u.before[i], turn)
+			turn = math.FMA(u.extrapolated[i]-s.a[i], s.a[i]-u.before[i], turn)
 		}
 		next := 0.5 * (1 + math.Sqrt(1+float64(4*momentum*momentum)))
 		share := (momentum - 1) / next
@@ -83,24 +83,24 @@ func (s *Vectors) ascend(ctx context.Context, steps int) {
 			momentum, share = 1, 0
 		}
 		for _, i := range kernels.Each(s.k, s.list) {
-			u.ahead[i] = math.FMA(share, s.a[i]-u.before[i], s.a[i])
+			u.extrapolated[i] = math.FMA(share, s.a[i]-u.before[i], s.a[i])
 		}
 	}
 	best := s.bestGap
 	if s.evaluate() >= best { // steps may have been too long
-		if u.wary {
-			u.steep *= 2
+		if u.cautious {
+			u.lipschitz *= 2
 		}
-		u.wary = true
+		u.cautious = true
 	}
 }
 
-// along returns the curvature of the dual along the last step: much less than ‖X̃‖² where most
+// curvatureAlong returns the curvature of the dual along the last step: much less than ‖X̃‖² where most
 // entries of w are 0.
-func (u *vectorsAscent) along(s *Vectors) float64 {
+func (u *vectorsAscent) curvatureAlong(s *Vectors) float64 {
 	var square, product float64
 	for _, i := range kernels.Each(s.k, s.list) {
-		dm, da := u.m[i]-u.lastM[i], u.ahead[i]-u.lastAhead[i]
+		dm, da := u.m[i]-u.lastM[i], u.extrapolated[i]-u.lastExtrapolated[i]
 		square, product = math.FMA(dm, dm, square), math.FMA(dm, da, product)
 	}
 	if !(product > 0) {
@@ -109,9 +109,9 @@ func (u *vectorsAscent) along(s *Vectors) float64 {
 	return square / product
 }
 
-// steepness returns an estimate of ‖X̃‖² on the rows in list, a little above that of the power
+// squaredNorm returns an estimate of ‖X̃‖² on the rows in list, a little above that of the power
 // method.
-func (s *Vectors) steepness() float64 {
+func (s *Vectors) squaredNorm() float64 {
 	v, w, next := make([]float64, s.n), make([]float64, s.p), make([]float64, s.n)
 	for k, i := range kernels.Each(s.k, s.list) {
 		v[i] = 1 + 1/float64(k+1)

@@ -27,7 +27,7 @@ func (s *Vectors) solveLarge(ctx context.Context, tol, price float64, exact bool
 		if ended := s.settle(ctx); ended || s.bestGap <= tol || !reached {
 			return ended && s.bestGap <= tol
 		}
-		opts.MaxEpochs = int(s.sides.left)
+		opts.MaxEpochs = int(s.sides.sweepsLeft)
 	}
 }
 

@@ -15,13 +15,13 @@ import (
 //
 // through A_SS + τ11ᵀ, which is positive definite where the rows are affinely independent.
 type vectorsFree struct {
-	rows []int32 // S
-	sign []float64
-	m    []float64 // predictions of a, which is not clipped
-	x    []float64 // the rows S, where p is small
-	q    []float64 // the matrix
-	at   []float64 // w, which determines the face on the simplex
-	face []int32
+	rows  []int32 // S
+	sign  []float64
+	m     []float64 // predictions of a, which is not clipped
+	x     []float64 // the rows S, where p is small
+	q     []float64 // the matrix
+	faceW []float64 // w, which determines the face on the simplex
+	face  []int32
 
 	bordered support.Bordered     // the system of a large problem
 	system   support.Semidefinite // rows may depend on one another
@@ -89,7 +89,7 @@ func (s *Vectors) settleFrom(ctx context.Context) (ended bool) {
 	for round := 0; round < mostSettles && ctx.Err() == nil; round++ {
 		s.fit.Predict(s.w, s.b, v.m)
 		s.sol.Work += float64(2 * s.pass())
-		v.at, v.face = append(v.at[:0], s.w...), s.fit.Face(s.w)
+		v.faceW, v.face = append(v.faceW[:0], s.w...), s.fit.Face(s.w)
 		v.known, v.rows, v.sides, v.sign = v.rows, v.known, v.sign, v.sides
 		moved := s.classify()
 		stays := round > 0 && !moved && slices.Equal(v.known, v.rows) && slices.Equal(v.sides, v.sign)
@@ -111,7 +111,7 @@ func (s *Vectors) settleFrom(ctx context.Context) (ended bool) {
 			kept := gap <= s.bestGap
 			sharper := s.fit.Simplex() && s.sharpen()
 			if !kept && !sharper {
-				s.insist()
+				s.keepClassified()
 			}
 			return true
 		}
@@ -159,7 +159,7 @@ func (s *Vectors) solveFree() bool {
 	for _, i := range kernels.Each(s.k, s.list) {
 		fixed += s.a[i]
 	}
-	s.fit.SetMotion(s.a, v.at, s.w)
+	s.fit.SetMotion(s.a, v.faceW, s.w)
 	if s.fit.Simplex() { // relative to the middle of the face
 		for _, j := range v.face {
 			s.w[j] += 1 / float64(len(v.face))
@@ -193,15 +193,15 @@ func (s *Vectors) solveFree() bool {
 }
 
 // freeMatrix sets q to A_SS + τ11ᵀ, A on the columns of the face, and returns τ, 0 without an intercept.
-func (s *Vectors) freeMatrix() (lift float64) {
+func (s *Vectors) freeMatrix() (tau float64) {
 	v, size := &s.free, len(s.free.rows)
 	v.q = grow(v.q, size*size)
 	if s.fit.Centred() {
 		for _, i := range v.rows {
-			lift += s.square[i] / float64(size)
+			tau += s.square[i] / float64(size)
 		}
-		if lift == 0 {
-			lift = 1
+		if tau == 0 {
+			tau = 1
 		}
 	}
 	if s.byRows {
@@ -210,17 +210,17 @@ func (s *Vectors) freeMatrix() (lift float64) {
 		for k, i := range v.rows {
 			row := s.gram[int(s.place[i])*all:]
 			for l, other := range v.rows[:k+1] {
-				v.q[k*size+l] = row[s.place[other]] + lift
+				v.q[k*size+l] = row[s.place[other]] + tau
 			}
 		}
-		return lift
+		return tau
 	}
 	v.x = s.fit.Rows(v.rows, v.face, v.x)
 	p := len(v.face)
 	for k := range v.rows {
 		for l := range k + 1 {
-			v.q[k*size+l] = s.k.Dot(v.x[k*p:][:p], v.x[l*p:][:p]) + lift
+			v.q[k*size+l] = s.k.Dot(v.x[k*p:][:p], v.x[l*p:][:p]) + tau
 		}
 	}
-	return lift
+	return tau
 }

@@ -181,17 +181,17 @@ func (s *Vectors) sharpen() bool {
 	for k, i := range v.rows {
 		move[i] = v.rhs[k]
 	}
-	v.at = append(v.at[:0], s.w...)
-	s.fit.SetMotion(move, v.at, s.w)
-	for j, w := range v.at {
+	v.faceW = append(v.faceW[:0], s.w...)
+	s.fit.SetMotion(move, v.faceW, s.w)
+	for j, w := range v.faceW {
 		if s.w[j] += w; s.w[j] < 0 {
 			return false
 		}
 	}
-	s.fit.SetCombination(s.a, v.at)
+	s.fit.SetCombination(s.a, v.faceW)
 	s.fit.Predict(s.w, 0, s.m)
 	s.sol.Work += float64(3 * s.pass())
-	return s.keep(s.gapAt(s.a, 0)+model.SimplexLack(v.at, s.w), s.a)
+	return s.keep(s.gapAt(s.a, 0)+model.SimplexLack(v.faceW, s.w), s.a)
 }
 
 // evaluate returns the gap of a and w, and keeps them if it is the least so far.

@@ -18,23 +18,23 @@ import (
 // (Rockafellar, Mathematics of Operations Research 1, 1976).
 type vectorsSides struct {
 	sweeper
-	row  []int32 // of each variable
-	at   []kernels.BoxVariable
-	w    []float64
-	lift float64 // τ, 0 without an intercept
-	from float64 // b̂
+	row    []int32 // of each variable
+	at     []kernels.BoxVariable
+	w      []float64
+	tau    float64 // τ, 0 without an intercept
+	centre float64 // b̂
 }
 
 const (
-	// liftShare is τ relative to the mean of ‖x̃ᵢ‖²: with a smaller τ b moves slowly, with a larger one
+	// tauShare is τ relative to the mean of ‖x̃ᵢ‖²: with a smaller τ b moves slowly, with a larger one
 	// sweeps converge slowly.
-	liftShare = 0.2
+	tauShare = 0.2
 	// innerShare is the gap at which b̂ is moved, relative to the gap of the best point: with a wrong b̂,
 	// a smaller gap is a waste.
 	innerShare = 0.3
-	// mostStatements is the number of moves of b̂ in a row that do not halve the gap, after which the gap
+	// mostCentreMoves is the number of moves of b̂ in a row that do not halve the gap, after which the gap
 	// is taken to be as small as rounding allows.
-	mostStatements = 100
+	mostCentreMoves = 100
 )
 
 // sweep runs sweeps until the gap is within tol, or until they are expected to cost more than price,
@@ -52,8 +52,8 @@ func (s *Vectors) sweep(ctx context.Context, tol, price float64, opts Options) b
 	}
 	s.b = s.sol.Intercept
 	half, stalled := s.bestGap, 0
-	for s.bestGap > tol && v.left > 0 && stalled < mostStatements {
-		s.restate()
+	for s.bestGap > tol && v.sweepsLeft > 0 && stalled < mostCentreMoves {
+		s.moveCentre()
 		v.activate()
 		goal := v.factor * tol
 		if s.fit.Centred() {
@@ -61,19 +61,19 @@ func (s *Vectors) sweep(ctx context.Context, tol, price float64, opts Options) b
 		}
 		moved := false
 		for {
-			v.left -= float64(len(v.live)) / float64(len(v.at))
+			v.sweepsLeft -= float64(len(v.live)) / float64(len(v.at))
 			s.sol.Epochs++
-			if !v.epoch(ctx) || s.hopeless(goal, tol, price) {
-				v.left = 0
+			if !v.epoch(ctx) || s.tooCostly(goal, tol, price) {
+				v.sweepsLeft = 0
 			}
 			s.sol.Work += v.cost
 			moved = moved || v.e.Moved > 0
-			if v.e.Gap <= goal || v.left <= 0 {
+			if v.e.Gap <= goal || v.sweepsLeft <= 0 {
 				break
 			}
 		}
 		if v.e.Gap <= v.factor*tol {
-			v.factor = max(leastTry, nextTry*v.factor)
+			v.factor = max(leastSweepFactor, factorDecay*v.factor)
 		}
 		s.gather()
 		if s.fit.Centred() && !moved {
@@ -87,12 +87,12 @@ func (s *Vectors) sweep(ctx context.Context, tol, price float64, opts Options) b
 	return s.bestGap <= tol
 }
 
-// hopeless is [sweeper.hopeless] for the best gap and tol with an intercept, and for the gap of the sweep and goal without.
-func (s *Vectors) hopeless(goal, tol, price float64) bool {
+// tooCostly is [sweeper.tooCostly] for the best gap and tol with an intercept, and for the gap of the sweep and goal without.
+func (s *Vectors) tooCostly(goal, tol, price float64) bool {
 	if s.fit.Centred() {
-		return s.sides.hopeless(s.bestGap, tol, price)
+		return s.sides.tooCostly(s.bestGap, tol, price)
 	}
-	return s.sides.hopeless(s.sides.e.Gap, goal, price)
+	return s.sides.tooCostly(s.sides.e.Gap, goal, price)
 }
 
 // gather sets a and b from the variables of the sweeps.
@@ -104,7 +104,7 @@ func (s *Vectors) gather() {
 	for k, i := range kernels.Each(s.k, v.row) {
 		s.a[i] += float64(v.at[k].Sign * v.at[k].Value)
 	}
-	s.b = math.FMA(v.lift, s.sum(), v.from)
+	s.b = math.FMA(v.tau, s.sum(), v.centre)
 }
 
 // slack returns how far b can move, with the sign of Σaᵢ, before the first variable moves, given that none has moved at
@@ -130,18 +130,18 @@ func (s *Vectors) sum() (sum float64) {
 	return sum
 }
 
-// restate sets b̂ to the current b, and recomputes the required margins and the margins at a.
-func (s *Vectors) restate() {
+// moveCentre sets b̂ to the current b, and recomputes the required margins and the margins at a.
+func (s *Vectors) moveCentre() {
 	v := &s.sides
-	v.from = s.b
+	v.centre = s.b
 	var moved float64 // b − b̂
 	if s.fit.Centred() {
 		// a is not the point that was evaluated, whose sum is 0.
 		sum := s.sum()
-		moved = float64(v.lift * sum)
+		moved = float64(v.tau * sum)
 		s.fit.SetCombination(s.a, s.w)
 		s.fit.Predict(s.w, 0, s.m)
-		v.w[s.p] = math.Sqrt(v.lift) * sum
+		v.w[s.p] = math.Sqrt(v.tau) * sum
 		cost := float64(2 * s.pass())
 		s.sol.Work += cost
 		v.total += float64(2 * cost) // includes the cost of the certificate
@@ -150,7 +150,7 @@ func (s *Vectors) restate() {
 	for k, i := range kernels.Each(s.k, v.row) {
 		at := &v.at[k]
 		v.margin[k] = at.Sign * (s.m[i] + moved)
-		at.Margin = float64(at.Sign*(s.fit.Target()[i]-v.from)) - s.epsilon
+		at.Margin = float64(at.Sign*(s.fit.Target()[i]-v.centre)) - s.epsilon
 	}
 }
 
@@ -168,7 +168,7 @@ func (s *Vectors) beginSweeps() {
 			at.Bound = -lower
 		}
 		at.Value = max(0, float64(at.Sign*s.sol.Dual[i]))
-		at.Inverse = 1 / (s.square[i] + v.lift)
+		at.Inverse = 1 / (s.square[i] + v.tau)
 		if math.IsInf(at.Inverse, 1) { // the prediction of the row does not depend on w
 			if at.Inverse, at.Value = 0, 0; float64(at.Sign*s.fit.Target()[i]) > s.epsilon {
 				at.Value = at.Bound
@@ -188,8 +188,8 @@ func (s *Vectors) makeSides() {
 			squares += float64(s.fit.Weight(int(i)) * s.square[i])
 			total += s.fit.Weight(int(i))
 		}
-		if v.lift = liftShare * squares / total; !(v.lift > 0) {
-			v.lift = 1
+		if v.tau = tauShare * squares / total; !(v.tau > 0) {
+			v.tau = 1
 		}
 	}
 	var e kernels.BoxEpoch
@@ -237,7 +237,7 @@ func (s *Vectors) samples() (features []int32, values []float64, from, to []int6
 	if s.fit.Centred() {
 		entries += int64(len(s.list))
 	}
-	index, all, constant := features, values, math.Sqrt(s.sides.lift)
+	index, all, constant := features, values, math.Sqrt(s.sides.tau)
 	values = kernels.Undefined[float64](int(entries))
 	if index != nil {
 		features = kernels.Undefined[int32](int(entries))

@@ -13,16 +13,16 @@ import (
 // most. The set is kept small, because not working on columns that end at zero saves most in a fit. Such
 // columns are included only where they cost next to nothing.
 type workingSet struct {
-	columns    []int32 // in storage order, so that sweeps visit columns by length
-	ascending  []int32 // the same columns by index
-	places     []int32 // places of the columns, see certificate
-	member     places  // the same places as a set
-	candidates []candidate
-	considered []int32 // columns of the candidates
-	missed     int     // violators of the last pass that the previous set lacked
-	all        bool    // the set is to have all columns
-	marks      places  // scratch, empty between uses
-	duplicates duplicates
+	columns          []int32  // in storage order, so that sweeps visit columns by length
+	ascending        []int32  // the same columns by index
+	places           []int32  // places of the columns, see certificate
+	member           placeSet // the same places as a set
+	candidates       []candidate
+	candidateColumns []int32  // columns of the candidates
+	missed           int      // violators of the last pass that the previous set lacked
+	all              bool     // the set is to have all columns
+	marks            placeSet // scratch, empty between uses
+	duplicates       duplicates
 }
 
 // candidate is a place outside the support with the distance of its column to the boundary of the dual feasible
@@ -36,25 +36,25 @@ const (
 	// firstSet is the size of the working set before a support is known, and the least growth allowed
 	// afterwards.
 	firstSet = 100
-	// exact is the tolerance at or below which a first set has at most half of the violators, of which at most
+	// exactTol is the tolerance at or below which a first set has at most half of the violators, of which at most
 	// a third end in the support. Looser tolerances are those of searches, whose steps gain from accurate first
 	// solutions.
-	exact = 1e-5
-	// taken is the share of a working set that must be in the support for sets to count as too small. It is
+	exactTol = 1e-5
+	// takenShare is the share of a working set that must be in the support for sets to count as too small. It is
 	// lower with a ridge, which brings in similar columns together, few of which leave again.
-	taken      = 0.95
-	takenRidge = 0.7
-	// growing is the largest ratio of the candidates to the support where the support takes up nearly all of
+	takenShare      = 0.95
+	takenShareRidge = 0.7
+	// growthRatio is the largest ratio of the candidates to the support where the support takes up nearly all of
 	// the last set. The final size of the support is uncertain then, and a round with too many columns is
 	// better than one with too few.
-	growing = 7
-	// spare is the share of the price of a sweep over the support that may be spent on further columns, whether
+	growthRatio = 7
+	// spareShare is the share of the price of a sweep over the support that may be spent on further columns, whether
 	// they violate optimality or not: where the support has most of the entries of X, all other columns
 	// together cost little, and a round that lacks some of them costs much.
-	spare = 0.3
-	// bulk is the share of the entries of X that the support must have for such further columns where a model
+	spareShare = 0.3
+	// bulkShare is the share of the entries of X that the support must have for such further columns where a model
 	// of the loss rescales columns at every step.
-	bulk = 0.6
+	bulkShare = 0.6
 	// allPasses is the number of passes over X that the Gram matrix of all columns may cost for the set to be
 	// all columns. A path saves about that many passes.
 	allPasses = 24
@@ -62,13 +62,13 @@ const (
 	// where the previous set was not too small; leastMore is the number of further columns allowed in any case.
 	roundPasses = 2
 	leastMore   = 10
-	// unsettled is the number of violators that the last set lacked, relative to the support, above which the
+	// unsettledShare is the number of violators that the last set lacked, relative to the support, above which the
 	// set will change too much to be worth an accurate solution.
-	unsettled = 0.15
+	unsettledShare = 0.15
 )
 
 func (w *workingSet) init(columns, places int) {
-	w.member, w.marks = newPlaces(places), newPlaces(max(columns, places))
+	w.member, w.marks = newPlaceSet(places), newPlaceSet(max(columns, places))
 }
 
 // forget empties the set.
@@ -87,25 +87,25 @@ func (w *workingSet) next(s *Solver) (grown bool) {
 	// as the support, or a multiple of it where the support has taken up the last set; and at least as many as
 	// cost next to nothing.
 	most := max(support, firstSet)
-	share := taken
+	share := takenShare
 	if s.pen.Ridge() > 0 {
-		share = takenRidge
+		share = takenShareRidge
 	}
 	full := float64(support) / float64(len(w.columns))
 	switch {
 	case s.curved != nil:
-	case full >= taken:
-		most = max(growing*support, firstSet)
+	case full >= takenShare:
+		most = max(growthRatio*support, firstSet)
 	case full >= share:
 		most = max(2*support, firstSet)
 	}
-	cheap := w.cheap(s)
+	cheap := w.cheapColumns(s)
 	most = max(most, cheap)
 	violators := w.violators(s)
 	size := max(min(most, violators+support/10+leastMore), cheap)
 	if support == 0 {
 		size = firstSet
-		if s.tol <= exact {
+		if s.tol <= exactTol {
 			size = min(size, violators/2+leastMore)
 		}
 	}
@@ -121,7 +121,7 @@ func (w *workingSet) next(s *Solver) (grown bool) {
 		w.nominate(size)
 	}
 	if !w.all && full < share {
-		w.save(s)
+		w.limitCandidates(s)
 	}
 	for _, j := range s.active {
 		grown = grown || !w.member.has(int(s.cert.place(j)))
@@ -135,38 +135,38 @@ func (w *workingSet) next(s *Solver) (grown bool) {
 	return grown
 }
 
-// save keeps fewer candidates where their rows of the Gram matrix would cost more than a few passes: another
+// limitCandidates keeps fewer candidates where their rows of the Gram matrix would cost more than a few passes: another
 // round for the columns still needed is then cheaper. It keeps all where X has more columns than rows, since
 // then every pass finds other violators.
-func (w *workingSet) save(s *Solver) {
+func (w *workingSet) limitCandidates(s *Solver) {
 	in, support := &s.in, len(s.active)
 	if support == 0 || s.curved != nil || in.engine != &in.quadratic || len(s.cert.order) >= in.store.Rows() {
 		return
 	}
-	w.considered = w.considered[:0]
+	w.candidateColumns = w.candidateColumns[:0]
 	for _, c := range w.candidates {
-		w.considered = append(w.considered, s.cert.order[c.place])
+		w.candidateColumns = append(w.candidateColumns, s.cert.order[c.place])
 	}
-	if cost := in.gram.BuildCost(in.gram.Missing(w.considered)); cost > float64(roundPasses*s.passed) {
-		w.nominate(max(support/10+leastMore, int(float64(roundPasses*s.passed)/cost*float64(len(w.candidates)))))
+	if cost := in.gram.BuildCost(in.gram.Missing(w.candidateColumns)); cost > float64(roundPasses*s.passCost) {
+		w.nominate(max(support/10+leastMore, int(float64(roundPasses*s.passCost)/cost*float64(len(w.candidates)))))
 	}
 }
 
-// cheap returns the number of columns outside the support that sweeps may include for a share of the price of
+// cheapColumns returns the number of columns outside the support that sweeps may include for a share of the price of
 // the support. It is 0 where each column costs a row of the Gram matrix, and it is limited so that the set does
 // not exceed the number of rows, beyond which columns would depend on one another.
-func (w *workingSet) cheap(s *Solver) int {
+func (w *workingSet) cheapColumns(s *Solver) int {
 	in, support := &s.in, len(s.active)
 	rest := len(s.cert.order) - support
 	if in.engine != &in.residual || in.store.Dense() || rest == 0 {
 		return 0
 	}
 	values, all := s.entries(s.active), int(s.view.Matrix().NNZ())
-	if s.curved != nil && float64(values) < bulk*float64(all) {
+	if s.curved != nil && float64(values) < bulkShare*float64(all) {
 		return 0
 	}
 	each := residualCost(all-values, 2*rest, false) / float64(rest)
-	share := spare * in.sweepsExpected() / in.epochs // copying the columns pays off over the sweeps expected
+	share := spareShare * in.sweepsExpected() / in.epochs // copying the columns pays off over the sweeps expected
 	columns := float64(share*residualCost(2*values, support, false)) / each
 	return max(0, int(min(columns, float64(rest), float64(in.store.Rows()-support))))
 }
@@ -208,12 +208,12 @@ func (w *workingSet) nominateAll(s *Solver) {
 // settled reports whether the set is worth an accurate solution: it is small, or the support is unlikely to
 // change much.
 func (w *workingSet) settled(support int) bool {
-	return len(w.columns) <= firstSet || w.whole(support)
+	return len(w.columns) <= firstSet || w.nearlyComplete(support)
 }
 
-// whole reports whether the previous set lacked few violators.
-func (w *workingSet) whole(support int) bool {
-	return float64(w.missed) <= float64(unsettled*float64(support))
+// nearlyComplete reports whether the previous set lacked few violators.
+func (w *workingSet) nearlyComplete(support int) bool {
+	return float64(w.missed) <= float64(unsettledShare*float64(support))
 }
 
 // nominate keeps the best candidates, as many as size.
@@ -242,8 +242,8 @@ func (w *workingSet) keepAll(s *Solver, columns []int32) {
 	}
 }
 
-// keep makes the support the working set.
-func (w *workingSet) keep(s *Solver) {
+// keepSupport makes the support the working set.
+func (w *workingSet) keepSupport(s *Solver) {
 	w.candidates = w.candidates[:0]
 	w.replace(s)
 }
@@ -272,19 +272,19 @@ func (w *workingSet) violators(s *Solver) (count int) {
 	c := &s.cert
 	w.missed = 0
 	if len(c.levels) > 0 || s.pen.Positive() || s.pen.Bounded() {
-		c.within(0, len(c.order), 0, 1)
-		for at, word := range c.near {
+		c.selectAbove(0, len(c.order), 0, 1)
+		for at, word := range c.selected {
 			for ; word != 0; word &= word - 1 {
 				k := 64*at + bits.TrailingZeros64(word)
 				if !(s.pen.Pull(int(c.order[k]), c.corr[k]) > c.threshold(int32(k))) {
-					c.near[at] &^= 1 << (k % 64)
+					c.selected[at] &^= 1 << (k % 64)
 				}
 			}
 		}
 	} else { // all columns pull by |c_j| against one threshold
-		c.beyond()
+		c.selectViolators()
 	}
-	for at, word := range c.near {
+	for at, word := range c.selected {
 		count += bits.OnesCount64(word)
 		w.missed += bits.OnesCount64(word &^ w.member[at])
 	}
@@ -300,10 +300,10 @@ func (w *workingSet) violators(s *Solver) (count int) {
 // columns with the most entries first, since the best candidates are among them.
 func (w *workingSet) score(s *Solver, most int) {
 	c := &s.cert
-	w.candidates = slices.Grow(w.candidates[:0], min(2*most, c.fresh.count()))
+	w.candidates = slices.Grow(w.candidates[:0], min(2*most, c.survivors.count()))
 	cutoff := math.Inf(1)
-	if c.largest(2 * most) {
-		for at, word := range c.near {
+	if c.selectLargest(2 * most) {
+		for at, word := range c.selected {
 			for ; word != 0; word &= word - 1 {
 				w.consider(s, 64*at+bits.TrailingZeros64(word), cutoff)
 			}
@@ -314,16 +314,16 @@ func (w *workingSet) score(s *Solver, most int) {
 		}
 		w.candidates = w.candidates[:0]
 	}
-	for to := len(c.fresh); to > 0; {
+	for to := len(c.survivors); to > 0; {
 		// Of some words, the columns that reach the worst candidate so far, or all columns.
-		from := max(0, to-stretch)
+		from := max(0, to-wordsPerBound)
 		if math.IsInf(cutoff, 1) || !(c.scale > 0) {
-			copy(c.near[from:to], c.fresh[from:to])
+			copy(c.selected[from:to], c.survivors[from:to])
 		} else {
-			c.within(64*from, min(64*to, len(c.order)), cutoff/c.scale, nearly/c.scale)
+			c.selectAbove(64*from, min(64*to, len(c.order)), cutoff/c.scale, nearly/c.scale)
 		}
 		for ; to > from; to-- {
-			for word := c.near[to-1]; word != 0; {
+			for word := c.selected[to-1]; word != 0; {
 				k := highest(to-1, word)
 				word &^= 1 << (k % 64)
 				w.consider(s, k, cutoff)

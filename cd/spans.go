@@ -28,22 +28,22 @@ func (s *spans) take(e *residualEngine, positions []int32) {
 	}
 }
 
-// spansMet is the task that sets out to the dot products of the columns with the residual.
-type spansMet spans
+// spanDotsTask is the task that sets out to the dot products of the columns with the residual.
+type spanDotsTask spans
 
 // Part implements [team.Task].
-func (s *spansMet) Part(k, of int) {
+func (s *spanDotsTask) Part(k, of int) {
 	size := len(s.from)
 	from, to := size*k/of, size*(k+1)/of
 	e := &s.e.e
 	s.e.k.DotSpans(s.from[from:to], s.to[from:to], e.Rows, e.Values, e.Residual, s.out[from:to])
 }
 
-// spansMoved is the task that adds the columns times out to the residual.
-type spansMoved spans
+// spanUpdatesTask is the task that adds the columns times out to the residual.
+type spanUpdatesTask spans
 
 // Part implements [team.Task].
-func (s *spansMoved) Part(k, of int) {
+func (s *spanUpdatesTask) Part(k, of int) {
 	e, m := &s.e.e, len(s.e.e.Residual)
 	for i, from := range s.from {
 		to := s.to[i]
@@ -66,15 +66,15 @@ func (r *residualEngine) correlations(positions []int32, out []float64) {
 	}
 	r.spans.take(r, positions)
 	r.spans.out = out
-	r.team.Do(r.team.Parts(residualCost(r.spans.entries, 0, false)), (*spansMet)(&r.spans))
+	r.team.Do(r.team.Parts(residualCost(r.spans.entries, 0, false)), (*spanDotsTask)(&r.spans))
 	carried := float64(r.e.Offset * r.e.Total)
 	for i, k := range positions {
 		out[i] = math.FMA(carried, r.e.Mean[k], out[i])
 	}
 }
 
-// moves implements [engine]. It changes the signs of d.
-func (r *residualEngine) moves(positions []int32, d []float64) {
+// moveAll implements [engine]. It changes the signs of d.
+func (r *residualEngine) moveAll(positions []int32, d []float64) {
 	if r.store.Dense() || r.store.Partial() {
 		for i, k := range positions {
 			r.move(int(k), d[i])
@@ -87,7 +87,7 @@ func (r *residualEngine) moves(positions []int32, d []float64) {
 	}
 	r.spans.take(r, positions)
 	r.spans.out = d
-	r.team.Do(r.team.Few(updateValue*float64(r.spans.entries)), (*spansMoved)(&r.spans))
+	r.team.Do(r.team.Few(updateValue*float64(r.spans.entries)), (*spanUpdatesTask)(&r.spans))
 }
 
 // shift is moves for columns whose product with d is already known to be u.
@@ -100,8 +100,8 @@ func (g *gramEngine) correlations(positions []int32, out []float64) {
 	}
 }
 
-// moves implements [engine].
-func (g *gramEngine) moves(positions []int32, d []float64) {
+// moveAll implements [engine].
+func (g *gramEngine) moveAll(positions []int32, d []float64) {
 	for i, k := range positions {
 		g.move(int(k), d[i])
 	}

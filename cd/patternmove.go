@@ -7,35 +7,35 @@ import "math"
 // long as the objective falls (Hooke and Jeeves, Journal of the ACM 8, 1961).
 
 const (
-	strideEvery   = 8
-	longestStride = 1 << 20 // relative to the displacement by the steps
+	patternEvery   = 8
+	longestPattern = 1 << 20 // relative to the displacement by the steps
 )
 
-// strides is the base point of the next stride.
-type strides struct {
+// pattern is the base point of the next pattern move.
+type pattern struct {
 	known   bool
-	count   int       // calls of stride
+	count   int       // calls of patternMove
 	beta    []float64 // p, by place
 	support int
 	linear  []float64 // n
 }
 
-// stride extrapolates from the point of some steps before through the current point.
-func (s *Solver) stride() {
+// patternMove extrapolates from the point of some steps before through the current point.
+func (s *Solver) patternMove() {
 	pn := &s.prox
-	from := &pn.strides
-	if pn.least == 0 || pn.untried || s.pen.Positive() || s.pen.Bounded() {
+	from := &pn.pattern
+	if pn.leastDamping == 0 || pn.untried || s.pen.Positive() || s.pen.Bounded() {
 		return
 	}
-	if from.count++; from.count%strideEvery != 0 {
+	if from.count++; from.count%patternEvery != 0 {
 		return
 	}
-	if from.known && s.along(from) {
-		s.goAlong()
+	if from.known && s.setPattern(from) {
+		s.followPattern()
 	}
 	from.known, from.support = true, 0
 	from.beta = append(from.beta[:0], s.beta...)
-	from.linear = append(from.linear[:0], pn.here.Linear...)
+	from.linear = append(from.linear[:0], pn.current.Linear...)
 	for _, place := range s.set.places {
 		if s.beta[place] != 0 {
 			from.support++
@@ -43,9 +43,9 @@ func (s *Solver) stride() {
 	}
 }
 
-// along sets the direction from a base point to the current point. It returns false if a column of the support at the
+// setPattern sets the direction from a base point to the current point. It returns false if a column of the support at the
 // base point has left the working set.
-func (s *Solver) along(from *strides) bool {
+func (s *Solver) setPattern(from *pattern) bool {
 	pn := &s.prox
 	size := len(s.set.places)
 	pn.from, pn.delta = grow(pn.from, size), grow(pn.delta, size)
@@ -57,15 +57,15 @@ func (s *Solver) along(from *strides) bool {
 		}
 		pn.from[k], pn.delta[k] = s.beta[place], s.beta[place]-b
 	}
-	pn.direction = append(pn.direction[:0], pn.here.Linear...)
+	pn.direction = append(pn.direction[:0], pn.current.Linear...)
 	s.k.Axpy(-1, from.linear, pn.direction)
 	return support == from.support
 }
 
-// goAlong moves the current point along the direction, doubling the length as long as the objective falls.
-func (s *Solver) goAlong() {
+// followPattern moves the current point along the direction, doubling the length as long as the objective falls.
+func (s *Solver) followPattern() {
 	pn := &s.prox
-	start, trial := pn.here, s.trial()
+	start, trial := pn.current, s.trial()
 	move := func(length float64) (objective float64) {
 		s.k.Copy(trial.Linear, start.Linear)
 		s.k.Axpy(length, pn.direction, trial.Linear)
@@ -74,7 +74,7 @@ func (s *Solver) goAlong() {
 		return trial.Loss + s.penalty(length)
 	}
 	best, length := start.Loss+s.penalty(0), 0.0
-	for next := 1.0; next <= longestStride; next *= 2 {
+	for next := 1.0; next <= longestPattern; next *= 2 {
 		after := move(next)
 		if !(after < best) {
 			break
@@ -85,7 +85,7 @@ func (s *Solver) goAlong() {
 		return
 	}
 	move(length)
-	pn.here = trial
+	pn.current = trial
 	for k, place := range s.set.places {
 		s.beta[place] = math.FMA(length, pn.delta[k], pn.from[k])
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/seed-45b9a24c/pare/kernels"
 )
 
-// MeanAbsoluteError is C = (1/n_val)Σ |yᵢ − mᵢ|. It has a kink where a prediction is the
+// MeanAbsoluteError is C = (1/n_val)Σ |yᵢ − mᵢ|. It has a kink where a prediction equals the
 // target; its slope is taken as 0 there, and its curvature is 0 everywhere.
 type MeanAbsoluteError struct{}
 

@@ -9,9 +9,10 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// Check refuses a criterion that cannot judge rows with such targets, with the row, that
-// cannot be told their weights, or has others than these rows, and a pointer or function that is nil. nil itself stands for
-// a model's own loss, which can judge. It ends with k, which may be nil. The
+// Check returns an error if a criterion cannot judge the rows with targets y: if it is not defined for
+// a target (the error then has the row), if it cannot take the weights of the rows, if it has weights of
+// its own as well as the rows or not one for each row, or if it is a nil pointer or function. A nil
+// criterion stands for a model's own loss, which is always valid. Check ends with k, as [Eval] does. The
 // error is an [outcome.Error] about the flag "validation-loss".
 func Check(k *kernels.Set, c Criterion, y, weights []float64) error {
 	if c != nil && hollow(c) {
@@ -48,7 +49,7 @@ func Check(k *kernels.Set, c Criterion, y, weights []float64) error {
 	}
 }
 
-// hollow reports that there is nothing behind a criterion that could judge.
+// hollow reports whether a criterion is nil, a nil pointer or function, or weights one of these.
 func hollow(c Criterion) bool {
 	switch c := c.(type) {
 	case nil:

@@ -7,11 +7,11 @@ import (
 	"github.com/seed-45b9a24c/pare/kernels"
 )
 
-// Criteria of two classes, −1 and 1, that count: they have no slope, so that they serve to
-// report and to choose by among points, and no search that goes by gradients.
+// The criteria of two classes, −1 and 1, in this file count errors. They have no slope, so that
+// they serve to report, and to choose among points, but not for searches by gradients.
 
-// Misclassification is the share of rows whose prediction has not the sign of their label; a
-// prediction of 0 is one of −1.
+// Misclassification is the share of rows whose prediction does not have the sign of the label; a
+// prediction of 0 counts as −1.
 type Misclassification struct{}
 
 // Name returns "misclassification".
@@ -36,12 +36,12 @@ func (Misclassification) eval(k *kernels.Set, weights []float64, rows []int32, y
 	return wrong / all
 }
 
-// RankError is one less the area under the ROC curve: the share of the pairs of a row of
-// class 1 and one of class −1 in which the prediction of the first is not the larger, half a
-// pair where they are equal. NaN where there is one class alone.
+// RankError is one minus the area under the ROC curve: the share of the pairs of a row of class 1
+// and a row of class −1 in which the row of class −1 has the larger prediction; pairs of equal
+// predictions count half. It is NaN if there is only one class.
 type RankError struct{}
 
-// Name returns "auc", which it is one less.
+// Name returns "auc", although the criterion is one minus the AUC.
 func (RankError) Name() string { return "auc" }
 
 // Eval implements [Criterion]. The slope is 0.
@@ -59,7 +59,7 @@ func (RankError) eval(k *kernels.Set, weights []float64, rows []int32, y, m, slo
 		pace.Did(1)
 		return cmp.Compare(m[a], m[b])
 	})
-	var lower, positive, wrong float64 // weights of the classes so far, and of pairs in the wrong order
+	var lower, positive, wrong float64 // weights of classes −1 and 1 so far, and of pairs in the wrong order
 	for from := 0; from < len(order); {
 		to := from
 		var ones, others float64 // weights of equal predictions
@@ -71,7 +71,7 @@ func (RankError) eval(k *kernels.Set, weights []float64, rows []int32, y, m, slo
 				others += w
 			}
 		}
-		wrong += float64(others * positive) // they are above ones that should be above them
+		wrong += float64(others * positive) // rows of class −1 above rows of class 1
 		wrong += float64(0.5 * ones * others)
 		positive += ones
 		lower += others
@@ -80,8 +80,8 @@ func (RankError) eval(k *kernels.Set, weights []float64, rows []int32, y, m, slo
 	return wrong / float64(positive*lower)
 }
 
-// Smooth reports whether a criterion has slopes to go by: all do but [Misclassification] and
-// [RankError]. nil stands for a model's own loss, which does.
+// Smooth reports whether a criterion has slopes that a search can use: all have, except
+// [Misclassification] and [RankError]. nil stands for a model's own loss, which has.
 func Smooth(c Criterion) bool {
 	if w, ok := c.(Weighted); ok {
 		c = w.Criterion

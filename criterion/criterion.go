@@ -1,5 +1,5 @@
-// Package criterion holds the outer losses: what a choice of λ is judged by on
-// rows the inner problem has not seen (table 2 of Bertrand et al., JMLR 2022).
+// Package criterion holds the outer losses, by which a choice of λ is judged on rows
+// that the inner problem has not seen (table 2 of Bertrand et al., JMLR 2022).
 // A criterion sees predictions only, never coefficients.
 package criterion
 
@@ -16,20 +16,21 @@ type Criterion interface {
 	// Name is the criterion's name in messages and JSON.
 	Name() string
 	// Eval returns C and sets slope[i] = ∂C/∂mᵢ and curvature[i] = ∂²C/∂mᵢ² for
-	// the rows listed; other entries are left alone. y and m have one entry per
-	// row of the design matrix, as do slope and curvature; both are nil, never one
-	// alone, where only the value is wanted.
+	// the rows listed; it does not change other entries. y and m have one entry per
+	// row of the design matrix, as do slope and curvature. If only the value is wanted,
+	// slope and curvature are both nil, never one alone.
 	Eval(rows []int32, y, m, slope, curvature []float64) float64
 }
 
-// Eval is c.Eval. The criteria of this package end with k, see [kernels.Set.Until], which may be nil.
+// Eval calls c.Eval. The criteria of this package end with k: they panic once the context of k has ended,
+// see [kernels.Set.Until]. k may be nil.
 func Eval(k *kernels.Set, c Criterion, rows []int32, y, m, slope, curvature []float64) float64 {
 	var weights []float64
 	if w, ok := c.(Weighted); ok && w.Weights != nil {
 		c, weights = w.Criterion, w.Weights
 	}
 	switch of := c.(type) {
-	case MeanSquaredError, MeanAbsoluteError, Misclassification, RankError, rowwise: // themselves, and no type that embeds one
+	case MeanSquaredError, MeanAbsoluteError, Misclassification, RankError, rowwise: // these types only, and no type that embeds one
 		return of.(weighable).eval(k, weights, rows, y, m, slope, curvature)
 	case Softmax:
 		if weights == nil {
@@ -42,7 +43,7 @@ func Eval(k *kernels.Set, c Criterion, rows []int32, y, m, slope, curvature []fl
 	return c.Eval(rows, y, m, slope, curvature)
 }
 
-// weighable is a criterion that takes weights of the rows, nil for all 1, itself.
+// weighable is a criterion that takes the weights of the rows itself; nil weights are all 1.
 type weighable interface {
 	Criterion
 	eval(k *kernels.Set, weights []float64, rows []int32, y, m, slope, curvature []float64) float64
@@ -55,7 +56,7 @@ type MeanSquaredError struct{}
 // Name returns "mse".
 func (MeanSquaredError) Name() string { return "mse" }
 
-// Quadratic reports that second derivatives do not vary; see [Quadratic].
+// Quadratic returns true: second derivatives are constant; see [Quadratic].
 func (MeanSquaredError) Quadratic() bool { return true }
 
 // Eval implements [Criterion].
@@ -90,12 +91,12 @@ func (MeanSquaredError) eval(k *kernels.Set, weights []float64, rows []int32, y,
 	return value
 }
 
-// StandardError returns the standard error of the weighted mean of values, 0 of fewer than two; weight is nil where
-// all are 1. It ends with k, as [Eval] does.
+// StandardError returns the standard error of the weighted mean of values, 0 for fewer than two values. weight is nil
+// if all weights are 1. It ends with k, as [Eval] does.
 func StandardError(k *kernels.Set, values, weight []float64, mean float64) float64 {
 	n, total, square := float64(len(values)), totalOf(k, weight, len(values)), 0.0
 	pace := k.Pace()
-	_, unit := math.Frexp(mean) // in which squares neither overflow nor vanish
+	_, unit := math.Frexp(mean) // scaled by 2^−unit, squares neither overflow nor underflow
 	for i, v := range values {
 		pace.Did(1)
 		w := 1.0
@@ -109,7 +110,8 @@ func StandardError(k *kernels.Set, values, weight []float64, mean float64) float
 }
 
 // RowMean reports whether a criterion is known to be the mean of a loss over the rows, so
-// that parts of the rows have values of their own: the criteria of this package are.
+// that it has a value on any part of the rows. The criteria of this package are, except
+// [RankError] and those that [Func] makes.
 func RowMean(c Criterion) bool {
 	switch c := c.(type) {
 	case MeanSquaredError, MeanAbsoluteError, Misclassification, Softmax, rowwise:

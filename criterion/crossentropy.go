@@ -10,7 +10,7 @@ import (
 // softmax over the q scores of a row (Bertrand et al., section 4.2, divided by
 // n_val). It couples q predictors, so it stands beside [Criterion].
 type CrossEntropy struct {
-	// Weights are those of the validation rows, as in [Weighted]; nil: all 1.
+	// Weights are the weights of the validation rows, as in [Weighted]; nil: all 1.
 	Weights []float64
 }
 
@@ -46,7 +46,7 @@ func (c CrossEntropy) Eval(k *kernels.Set, class []int32, scores [][]float64) fl
 	return sum / c.Total(k, len(class))
 }
 
-// Total returns what the shares of n validation rows are of: n, or the sum of the
+// Total returns the total weight of n validation rows: n, or the sum of the
 // weights.
 func (c CrossEntropy) Total(k *kernels.Set, n int) float64 {
 	return totalOf(k, c.Weights, n)

@@ -7,19 +7,19 @@ import (
 	"github.com/seed-45b9a24c/pare/loss"
 )
 
-// Func makes a criterion of a loss on whole vectors: of the targets and the
-// predictions of the rows it judges, in file order. The loss fills slope with its
-// derivatives by the predictions; slope is nil where the value alone is wanted.
-// It is called for several folds at once, and must keep none of its arguments.
+// Func makes a criterion of a loss on whole vectors: the targets and the predictions
+// of the rows it judges, in file order. The loss sets slope to its derivatives by the
+// predictions; slope is nil if only the value is wanted. The loss is called for several
+// folds concurrently, and must not keep its arguments.
 //
-// What it knows of the second derivatives it cannot say, so that the error bounds of
-// hypergradients leave out by how much the slope is off.
+// Such a criterion does not return second derivatives, so that the error bounds of
+// hypergradients leave out the error of its slope.
 func Func(name string, eval func(y, m, slope []float64) float64) Criterion {
 	return function{name, eval}
 }
 
-// Curved reports whether a criterion tells its second derivatives: all do but those that
-// [Func] makes. nil stands for a model's own loss, which does.
+// Curved reports whether a criterion returns its second derivatives: all do, except those
+// that [Func] makes. nil stands for a model's own loss, which does.
 func Curved(c Criterion) bool {
 	if w, ok := c.(Weighted); ok {
 		c = w.Criterion
@@ -29,8 +29,8 @@ func Curved(c Criterion) bool {
 }
 
 // Quadratic reports whether the second derivatives of a criterion are the same at all
-// predictions: those of the mean squared error are, and those of a criterion that says so
-// by a method Quadratic() bool.
+// predictions, as those of the mean squared error are: whether it has a method
+// Quadratic() bool that returns true.
 func Quadratic(c Criterion) bool {
 	if w, ok := c.(Weighted); ok {
 		c = w.Criterion
@@ -40,8 +40,8 @@ func Quadratic(c Criterion) bool {
 }
 
 // Concordance returns an M with |ℓ‴| ≤ M·ℓ″ for the terms of a criterion: second derivatives
-// change by factors e^±Mt at most where predictions change by t. ok is false where none is
-// known; criteria made of a loss have the loss's, others may have a method Concordance.
+// change by factors e^±Mt at most where predictions change by t. ok is false if no M is
+// known. Criteria made of a loss have the M of the loss; others may have a method Concordance.
 func Concordance(c Criterion) (m float64, ok bool) {
 	if w, weighted := c.(Weighted); weighted {
 		c = w.Criterion
@@ -52,8 +52,9 @@ func Concordance(c Criterion) (m float64, ok bool) {
 	return 0, false
 }
 
-// CurvatureWithin sets out[i] = the largest ∂²C/∂mᵢ² of predictions off mᵢ by up to reach, for the
-// rows listed, and reports true, where a criterion is made of a loss that is [loss.Jumping]. It ends with k, as [Eval] does.
+// CurvatureWithin sets out[i], for the rows listed, to the largest ∂²C/∂mᵢ² over predictions within reach of
+// mᵢ. It reports false, and does nothing, unless the criterion is made of a loss that is [loss.Jumping]. It ends
+// with k, as [Eval] does.
 func CurvatureWithin(k *kernels.Set, c Criterion, rows []int32, y, m []float64, reach float64, out []float64) bool {
 	var weights []float64
 	if w, ok := c.(Weighted); ok {
@@ -63,7 +64,7 @@ func CurvatureWithin(k *kernels.Set, c Criterion, rows []int32, y, m []float64, 
 	return ok && r.within(k, weights, rows, y, m, reach, out)
 }
 
-// Foreign reports whether a criterion runs code of a caller's, which may panic or end its
+// Foreign reports whether a criterion runs code of the caller, which may panic or end its
 // goroutine.
 func Foreign(c Criterion) bool {
 	switch c := c.(type) {
@@ -76,7 +77,7 @@ func Foreign(c Criterion) bool {
 		if of.Kind() == reflect.Pointer {
 			of = of.Elem()
 		}
-		return of.PkgPath() != reflect.TypeFor[loss.Loss]().PkgPath() // those bound to rows have types of their own
+		return of.PkgPath() != reflect.TypeFor[loss.Loss]().PkgPath() // losses bound to rows have types of their own
 	default:
 		return true
 	}

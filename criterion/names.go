@@ -7,11 +7,12 @@ func Names() []string {
 	return []string{"mse", "mae", "logistic", "hinge", "squared_hinge", "poisson_deviance", "gamma_deviance", "tweedie_deviance", "misclassification", "auc"}
 }
 
-// Named returns the criterion of a name, nil where there is none: "mse"
+// Named returns the criterion of a name, nil if there is none. "mse" is
 // [MeanSquaredError], "mae" [MeanAbsoluteError], "logistic" the mean logistic loss, "hinge"
-// the mean smoothed hinge, "squared_hinge" half the squared one, "poisson_deviance",
-// "gamma_deviance" and "tweedie_deviance", of power 1.5, the mean unit deviances of m on the
-// scale of the logarithm, "misclassification" [Misclassification], and "auc" [RankError].
+// the mean smoothed hinge loss, and "squared_hinge" half the mean squared hinge loss.
+// "poisson_deviance", "gamma_deviance" and "tweedie_deviance" (of power 1.5) are mean unit
+// deviances, with m the logarithm of the mean. "misclassification" is [Misclassification],
+// and "auc" [RankError].
 func Named(name string) Criterion {
 	switch name {
 	case "mse":

@@ -7,12 +7,12 @@ import (
 	"github.com/seed-45b9a24c/pare/loss"
 )
 
-// Of returns the mean of a loss over the rows, (1/n_val)Σ ℓ(yᵢ, mᵢ), under the loss's name:
-// of [loss.Logistic] the log-loss, of [loss.SmoothedHinge] the criterion of table 2.
+// Of returns the mean of a loss over the rows, (1/n_val)Σ ℓ(yᵢ, mᵢ), with the name of the loss:
+// for [loss.Logistic] the log-loss, for [loss.SmoothedHinge] the criterion of table 2.
 func Of(l loss.Loss) Criterion { return rowwise{loss: l, name: l.Name(), factor: 1} }
 
-// Deviance returns the mean unit deviance, twice that of [Of]: what other tools report of
-// counts.
+// Deviance returns the mean unit deviance, twice the value of [Of], which other tools report
+// for counts.
 func Deviance(l loss.Loss) Criterion {
 	return rowwise{loss: l, name: l.Name() + "_deviance", factor: 2}
 }
@@ -27,13 +27,13 @@ type rowwise struct {
 // Name implements [Criterion].
 func (c rowwise) Name() string { return c.name }
 
-// Quadratic reports that second derivatives do not vary; see [Quadratic].
+// Quadratic reports whether the loss is the squared one; see [Quadratic].
 func (c rowwise) Quadratic() bool {
 	_, squared := c.loss.(loss.Squared)
 	return squared
 }
 
-// Concordance returns the loss's; see [Concordance].
+// Concordance returns the constant of the loss; see [Concordance].
 func (c rowwise) Concordance() (float64, bool) { return c.loss.Concordance() }
 
 // Eval implements [Criterion].
@@ -59,7 +59,7 @@ func (c rowwise) eval(k *kernels.Set, weights []float64, rows []int32, y, m, slo
 	return all / count
 }
 
-// weighted is eval with weights, as [Weighted] has it.
+// weighted is eval with the weights of [Weighted].
 func (c rowwise) weighted(k *kernels.Set, weights []float64, rows []int32, y, m, slope, curvature []float64) float64 {
 	total := sum(k, weights, rows)
 	var value float64
@@ -77,7 +77,7 @@ func (c rowwise) weighted(k *kernels.Set, weights []float64, rows []int32, y, m,
 	return value
 }
 
-// EachRow sets out to the values of a criterion on each of the rows alone. It ends with k, as [Eval] does.
+// EachRow sets out[at] to the value of a criterion on the row rows[at] alone. It ends with k, as [Eval] does.
 func EachRow(k *kernels.Set, c Criterion, rows []int32, y, m, out []float64) {
 	if of, ok := c.(rowwise); ok {
 		for t := newTerms(k, len(rows)); len(rows) > 0; rows, out = rows[len(t.value):], out[len(t.value):] {
@@ -93,7 +93,7 @@ func EachRow(k *kernels.Set, c Criterion, rows []int32, y, m, out []float64) {
 	}
 }
 
-// within is [CurvatureWithin], with weights of the rows or nil.
+// within is [CurvatureWithin]; weights may be nil.
 func (c rowwise) within(k *kernels.Set, weights []float64, rows []int32, y, m []float64, reach float64, out []float64) bool {
 	jumping, ok := c.loss.(loss.Jumping)
 	if !ok {
@@ -117,7 +117,7 @@ func (c rowwise) within(k *kernels.Set, weights []float64, rows []int32, y, m []
 	return true
 }
 
-// block is how many rows are gathered for a loss, which works on vectors.
+// block is the number of rows that are gathered into vectors for one call of a loss.
 const block = 512
 
 // terms are the losses of up to a block of rows, and their derivatives.
@@ -136,7 +136,7 @@ func newTerms(k *kernels.Set, rows int) *terms {
 	return &terms{k: sets[len(sets)-1], pace: k.Pace(), y: vector(0), m: vector(1), value: vector(2), slope: vector(3), curvature: vector(4)}
 }
 
-// gather takes the first block of the rows.
+// gather copies the targets and predictions of the first block of the rows, and cuts all vectors to its length.
 func (t *terms) gather(rows []int32, y, m []float64) {
 	n := min(len(rows), len(t.value))
 	t.pace.Did(n)
@@ -146,7 +146,7 @@ func (t *terms) gather(rows []int32, y, m []float64) {
 	}
 }
 
-// terms makes the terms of the first block of the rows.
+// terms computes the terms of the first block of the rows.
 func (c rowwise) terms(t *terms, rows []int32, y, m []float64, derivatives bool) {
 	t.gather(rows, y, m)
 	c.loss.Value(t.k, t.y, t.m, t.value)

@@ -9,7 +9,7 @@ import (
 // Softmax is the mean cross-entropy of the scores of q classes, [CrossEntropy] as a
 // [Criterion]: y holds classes 0 … q−1, and m, slope and curvature have the q entries of a row
 // side by side. The curvature, which couples the scores of a row, is replaced by a diagonal
-// that it does not exceed, P/W.
+// upper bound, P/W.
 type Softmax struct {
 	Classes int
 	Weights []float64 // of all rows, as in [Weighted]; nil: all 1
@@ -49,7 +49,7 @@ func (c Softmax) eval(k *kernels.Set, rows []int32, y, m, slope, curvature []flo
 	return value
 }
 
-// shares sets p to the softmax of scores and returns the loss of a row of a class.
+// shares sets p to the softmax of the scores m of a row, and returns the loss of the row if own is its class.
 func shares(m []float64, own int, p []float64) float64 {
 	top := math.Inf(-1)
 	for _, v := range m {

@@ -13,12 +13,12 @@ type Weighted struct {
 	Weights []float64 // s, one per row of the design matrix, ≥ 0
 }
 
-// Eval implements [Criterion]. Some row listed must have a positive weight.
+// Eval implements [Criterion]. At least one of the rows listed must have a positive weight.
 func (c Weighted) Eval(rows []int32, y, m, slope, curvature []float64) float64 {
 	return Eval(nil, c, rows, y, m, slope, curvature)
 }
 
-// oneByOne weighs a criterion that knows no weights.
+// oneByOne evaluates a criterion that takes no weights row by row, and weights the results.
 func oneByOne(c Criterion, weights []float64, rows []int32, y, m, slope, curvature []float64) float64 {
 	total := sum(nil, weights, rows)
 	var value float64
@@ -33,7 +33,7 @@ func oneByOne(c Criterion, weights []float64, rows []int32, y, m, slope, curvatu
 	return value
 }
 
-// sum returns the weight of the rows, their number without weights.
+// sum returns the total weight of the rows; their number if weights is nil.
 func sum(k *kernels.Set, weights []float64, rows []int32) (total float64) {
 	if weights == nil {
 		return float64(len(rows))

@@ -5,30 +5,31 @@ import (
 	"runtime/debug"
 )
 
-// PanicError is the cause of an error of kind Internal: something panicked, mostly a function of
-// the caller's.
+// PanicError is the cause of an error of kind Internal: a panic, mostly in a function of the
+// caller.
 type PanicError struct {
-	Value any    // what it panicked with
-	Stack []byte // where
+	Value any    // the value of the panic
+	Stack []byte // the stack trace
 }
 
-// Error renders the value.
+// Error formats the value.
 func (p *PanicError) Error() string { return fmt.Sprint(p.Value) }
 
-// Unwrap returns the value where it is an error.
+// Unwrap returns the value if it is an error.
 func (p *PanicError) Unwrap() error {
 	err, _ := p.Value.(error)
 	return err
 }
 
-// Caught is to be deferred where a call begins, and on every goroutine that it starts. It sets err
-// where an operation ended with its context, whose error it then is (the panic's value has a method Ended,
-// see package kernels), and where anything else panicked: to an error of kind Internal with a [PanicError].
+// Caught is to be deferred where a call begins, and on every goroutine that the call starts. It recovers a
+// panic and sets err: to the error of the context if an operation ended with its context (the value of the
+// panic then has a method Ended, see package kernels), else to an error of kind Internal with a [PanicError].
 //
-// While deferred calls of a function run in a panic, the runtime (go1.26 at least) has a pointer to where its arguments
-// are on the stack. If a large struct is there whose address is taken, the garbage collector follows it again
-// although nothing reads it any more, and what it alone referred to, such as a function of the caller's, may be freed by then:
-// "found pointer to free object" ends the process. So a function that is given such a struct begins with
+// While a panic runs the deferred calls of a function, the runtime (go1.26 at least) holds a pointer to the
+// function's arguments on the stack. If one of them is a large struct whose address is taken, the garbage
+// collector scans it again although nothing reads it any more. An object that only the struct refers to, such
+// as a function of the caller, may have been freed by then: "found pointer to free object" ends the process.
+// A function that takes such a struct therefore begins with
 //
 //	defer runtime.KeepAlive(&o)
 //	defer outcome.Caught(&err)

@@ -19,13 +19,13 @@ const (
 	Shape        Kind = "shape"         // lengths or dimensions that do not fit together
 	SingleClass  Kind = "single_class"  // a classification problem with one class
 	Limit        Kind = "limit"         // a stated limit would be exceeded
-	IO           Kind = "io"            // the operating system's refusal
+	IO           Kind = "io"            // an error of the operating system
 	Internal     Kind = "internal"      // a defect in pare
 )
 
 // Error is what every package returns for input it cannot accept. Fields that
-// do not apply are zero; Row and Column are 0-based and valid, as is Class,
-// where the corresponding Has field is true, Line is 1-based.
+// do not apply are zero. Row, Column and Class are valid if the corresponding Has
+// field is true.
 type Error struct {
 	Kind    Kind
 	Message string
@@ -77,14 +77,14 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Reason returns what is wrong, without where: the message, and its cause.
+// Reason returns the message and its cause, without the position.
 func (e *Error) Reason() string {
 	if e.Err == nil {
 		return e.Message
 	}
 	cause := e.Err
 	if p, ok := errors.AsType[*fs.PathError](cause); ok && p.Path == e.File {
-		cause = p.Err // its name has been said
+		cause = p.Err // Error has the file's name already
 	}
 	return e.Message + ": " + cause.Error()
 }
@@ -92,7 +92,7 @@ func (e *Error) Reason() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// KindOf returns the kind of the [Error] that err is or wraps, "" where there is none.
+// KindOf returns the kind of the [Error] that err is or wraps, "" if there is none.
 func KindOf(err error) Kind {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Kind
@@ -105,7 +105,7 @@ func At(kind Kind, flag, format string, args ...any) *Error {
 	return &Error{Kind: kind, Flag: flag, Message: fmt.Sprintf(format, args...)}
 }
 
-// In returns err as that of a part of the problem.
+// In returns err as the error of a part of the problem.
 func In(part string, err error) error {
 	e, ok := errors.AsType[*Error](err)
 	if !ok {

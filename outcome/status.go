@@ -1,5 +1,5 @@
-// Package outcome is how things end: the one list of statuses, and the typed
-// errors, that every package of pare, its command line and its JSON share.
+// Package outcome has the one list of statuses, and the typed errors, that every
+// package of pare, its command line and its JSON share.
 //
 // A status says what a result is worth; an error says that there is none.
 // Results that are not converged or not trusted are returned with a status,
@@ -25,7 +25,7 @@ const (
 	Kink Status = "kink"
 	// NullModel: nothing in the range seen has a lower criterion than the null model.
 	NullModel Status = "null_model"
-	// Exhausted: all points of a search without slopes are done, and the best is returned.
+	// Exhausted: all points of a search without slopes have been evaluated, and the best is returned.
 	Exhausted Status = "exhausted"
 	// Flat: the solution does not move with λ here (empty support, or λ ≥ λmax).
 	Flat Status = "flat"
@@ -35,8 +35,8 @@ const (
 	Budget Status = "budget"
 	// Cancelled: the context ended; the result is the best so far.
 	Cancelled Status = "cancelled"
-	// Failed: the criterion is not a number here, or it broke off; a search returns the
-	// best before that.
+	// Failed: the criterion or its gradient is not finite here, or the search ended with an
+	// error; its result is the best point before the error.
 	Failed Status = "failed"
 	// NotConverged: the inner problem missed its tolerance; its true gap is reported.
 	NotConverged Status = "not_converged"
@@ -44,15 +44,15 @@ const (
 	NotUnique Status = "not_unique"
 	// NotDifferentiable: the system on the support is singular, or a coefficient sits on a kink.
 	NotDifferentiable Status = "not_differentiable"
-	// SupportUncertified: the support could still change within the reported gap, or nothing was
-	// asked about that, as in the steps of a scan.
+	// SupportUncertified: the support could still change within the reported gap, or this was not
+	// checked, as in the steps of a scan.
 	SupportUncertified Status = "support_uncertified"
 	// LinearSystemStalled: the solver of the system on the support stopped above its tolerance.
 	LinearSystemStalled Status = "linear_system_stalled"
 )
 
-// OK reports whether a result with this status can be used without a second
-// look: it is certified, or it ended by a rule of the search.
+// OK reports whether a result with this status can be used as it is: it is
+// certified, or its search ended by one of its rules.
 func (s Status) OK() bool {
 	switch s {
 	case Converged, NullModel, Stationary, Kink, Flat, Box, Exhausted:
@@ -62,6 +62,6 @@ func (s Status) OK() bool {
 	}
 }
 
-// Ended returns the error of a context for what found that it, or one that it was made from, has
-// ended: the error is [context.Canceled] where ctx has not heard of it yet.
+// Ended returns the error of a context that is known to have ended, or whose parent is. The error is
+// [context.Canceled] if ctx does not report one yet.
 func Ended(ctx context.Context) error { return cmp.Or(ctx.Err(), context.Canceled) }

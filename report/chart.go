@@ -15,37 +15,37 @@ const (
 	width, height              = 620.0, 380.0
 	left, right, top, bottom   = 78.0, 18.0, 30.0, 56.0
 	labelled                   = 178.0 // right margin of charts whose lines have names beside them
-	leader                     = 14.0  // length of the line from a place to its name
-	apart                      = 17.0  // between two names
-	numbersApart               = 26.0  // between two numbers of two digits in the letters of a phone
+	leader                     = 14.0  // length of the stroke from the end of a line to its name
+	apart                      = 17.0  // vertical distance of two names
+	numbersApart               = 26.0  // horizontal distance of two numbers of two digits, in the font size of a phone
 	mostTicks                  = 6
 	nameClass, softClass       = "name", "soft"
 	anchorEnd, anchorMid, some = "end", "mid", "some"
 )
 
-// scale maps numbers to places on an axis.
+// scale maps numbers to positions on an axis.
 type scale struct{ lo, hi, from, to float64 }
 
 func (s scale) at(v float64) float64 {
 	if s.hi == s.lo {
 		return (s.from + s.to) / 2
 	}
-	const far = 1e5 // no program draws what is further out
+	const far = 1e5 // beyond this no program draws anything
 	return min(max(s.from+(v-s.lo)/(s.hi-s.lo)*(s.to-s.from), -far), far)
 }
 
-// finite reports whether a number has a place on an axis.
+// finite reports whether a number has a position on an axis.
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// chart is an SVG in the making: what is drawn in its plane is clipped to it.
+// chart builds an SVG. What is drawn in its plane is clipped to the plane; frame is the rest.
 type chart struct {
 	x, y         scale
 	plane, frame strings.Builder
 	name, words  string
-	margin       float64 // on the right
+	margin       float64 // the right margin
 }
 
-// newChart returns a chart of a plane, for readers of the screen described in words.
+// newChart returns a chart with bounds x and y; words describe it to screen readers.
 func newChart(name, words string, x, y [2]float64, margin float64) *chart {
 	return &chart{
 		x: scale{x[0], x[1], left, width - margin}, y: scale{y[0], y[1], height - bottom, top},
@@ -53,16 +53,16 @@ func newChart(name, words string, x, y [2]float64, margin float64) *chart {
 	}
 }
 
-// tick is a mark of an axis.
+// tick is a labelled mark on an axis.
 type tick struct {
 	at    float64
 	label string
 }
 
-// ticks are round numbers in a range.
+// ticks returns ticks at round numbers in a range.
 func ticks(lo, hi float64) []tick {
 	reach := max(math.Abs(lo), math.Abs(hi))
-	if !(hi-lo > 1e-12*reach) { // rounding
+	if !(hi-lo > 1e-12*reach) { // the range is rounding error
 		return []tick{{lo, number(lo)}}
 	}
 	step := math.Pow(10, math.Floor(math.Log10((hi-lo)/mostTicks)))
@@ -72,7 +72,7 @@ func ticks(lo, hi float64) []tick {
 			break
 		}
 	}
-	digits := max(fewDigits, 1+int(math.Floor(math.Log10(reach))-math.Floor(math.Log10(step)))) // that tell ticks apart
+	digits := max(fewDigits, 1+int(math.Floor(math.Log10(reach))-math.Floor(math.Log10(step)))) // enough to distinguish ticks
 	var out []tick
 	for k := math.Ceil(lo / step); k*step <= hi+1e-9*step; k++ {
 		v := k * step
@@ -84,8 +84,8 @@ func ticks(lo, hi float64) []tick {
 	return out
 }
 
-// powers are the powers of ten in a range of decimal logarithms, with halves where they
-// are few.
+// powers returns ticks at the powers of ten in a range of decimal logarithms, and at three
+// times each of them if they are few.
 func powers(lo, hi float64) []tick {
 	var out []tick
 	step := math.Max(1, math.Ceil((hi-lo)/mostTicks))
@@ -98,12 +98,12 @@ func powers(lo, hi float64) []tick {
 	return out
 }
 
-// number is a number in few characters.
+// number formats a number in few characters.
 func number(v float64) string { return numberOf(v, fewDigits) }
 
 const fewDigits = 4
 
-// numberOf is a number in so many digits.
+// numberOf formats a number with the given number of significant digits.
 func numberOf(v float64, digits int) string {
 	s := strconv.FormatFloat(v, 'g', digits, 64)
 	if i := strings.IndexByte(s, 'e'); i >= 0 {
@@ -116,7 +116,7 @@ func numberOf(v float64, digits int) string {
 	return strings.Replace(s, "-", "−", 1)
 }
 
-// axes draws both axes with their ticks and what they measure.
+// axes draws both axes with their ticks and titles.
 func (c *chart) axes(xs []tick, xTitle string, ys []tick, yTitle string) {
 	for i, t := range xs {
 		at := c.x.at(t.at)
@@ -141,7 +141,7 @@ func (c *chart) text(to *strings.Builder, x, y float64, class, s string) {
 	fmt.Fprintf(to, `<text x="%.1f" y="%.1f" class="%s">%s</text>`, x, y, class, html.EscapeString(s))
 }
 
-// line draws a line through points; what is not finite breaks it.
+// line draws a line through points; values that are not finite interrupt it.
 func (c *chart) line(class, tip string, xs, ys []float64) {
 	var d strings.Builder
 	move := true
@@ -161,7 +161,7 @@ func (c *chart) line(class, tip string, xs, ys []float64) {
 	}
 }
 
-// band fills what is between two lines; what is not finite breaks it.
+// band fills the area between two lines; values that are not finite interrupt it.
 func (c *chart) band(xs, lo, hi []float64) {
 	for len(xs) > 0 {
 		n := 0
@@ -176,7 +176,7 @@ func (c *chart) band(xs, lo, hi []float64) {
 	}
 }
 
-// strip is a piece of a band.
+// strip draws an uninterrupted piece of a band.
 func (c *chart) strip(xs, lo, hi []float64) {
 	var d strings.Builder
 	for i := range xs {
@@ -188,7 +188,7 @@ func (c *chart) strip(xs, lo, hi []float64) {
 	fmt.Fprintf(&c.plane, `<path class="band" d="%sZ"/>`, d.String())
 }
 
-// across and down draw a line through the plane.
+// across and down draw a horizontal and a vertical line through the whole plane.
 func (c *chart) across(class string, y float64) {
 	c.line(class, "", []float64{c.x.lo, c.x.hi}, []float64{y, y})
 }
@@ -228,7 +228,7 @@ type label struct {
 	text  string
 }
 
-// labels writes names beside the right border, none over another, each joined to its line.
+// labels writes names beside the right border, without overlap, each joined to its line.
 func (c *chart) labels(names []label) {
 	slices.SortStableFunc(names, func(a, b label) int { return -cmp(a.at, b.at) })
 	places := make([]float64, len(names))
@@ -261,8 +261,8 @@ func cmp(a, b float64) int {
 	}
 }
 
-// alone is the chart as a file of its own, in the light colours of the page. They are written out:
-// few programs but browsers know the variables of CSS.
+// alone returns the chart as a file of its own, in the light colours of the page. The colours are
+// written out, since few programs other than browsers support CSS variables.
 func (c *chart) alone() string {
 	light, rest, _ := strings.Cut(style, "\n@media")
 	_, rest, _ = strings.Cut(rest, "\n")
@@ -280,7 +280,7 @@ func (c *chart) alone() string {
 		width, height, said, html.EscapeString(rest), body))
 }
 
-// svg is the chart as it stands in the page.
+// svg returns the chart as the page contains it.
 func (c *chart) svg() template.HTML {
 	return template.HTML(fmt.Sprintf(`<svg viewBox="0 0 %g %g" role="img" aria-label="%s"><clipPath id="in-%s"><rect x="%g" y="%g" width="%g" height="%g"/></clipPath>%s<g clip-path="url(#in-%s)">%s</g></svg>`,
 		width, height, html.EscapeString(c.words), c.name, left, top-6, width-c.margin-left+6, height-bottom-top+12, c.frame.String(), c.name, c.plane.String()))

@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	named    = 10  // lines with names in a path
+	named    = 10  // lines with names in a path, at most
 	drawn    = 150 // lines in a path
 	barred   = 20  // bars of coefficients
 	withPath = 12  // classes with a path of their own
-	ofClass  = 40  // lines in each
+	ofClass  = 40  // lines in each path of a class
 	perLine  = 5   // coefficients in the row of a class
 )
 
@@ -63,8 +63,8 @@ func (r *Result) pathFigure(name, caption string, path []*pare.Fitted, drawn int
 	}
 }
 
-// coefficientPath draws the columns that grow largest along a path, that of the Result or of a
-// class of it.
+// coefficientPath draws the largest coefficients along a path, which is that of the Result or that
+// of one of its classes.
 func (r *Result) coefficientPath(name string, path []*pare.Fitted, drawn int) (c *chart, shown, all int) {
 	xs := make([]float64, len(path))
 	series := map[int32][]float64{}
@@ -122,8 +122,8 @@ func (r *Result) coefficientPath(name string, path []*pare.Fitted, drawn int) (c
 	return c, len(order), all
 }
 
-// shortNames are the names of columns, within the margin beside a chart: the beginnings of long ones, or
-// what comes behind the words that they begin with alike.
+// shortNames returns names of columns that fit into the margin beside a chart. It cuts long names at the
+// end, or, where that would leave equal names, also omits the leading words that these have in common.
 func (r *Result) shortNames(columns []int32) []string {
 	const most = 16
 	cut := func(name string) string {
@@ -148,7 +148,8 @@ func (r *Result) shortNames(columns []int32) []string {
 	return short
 }
 
-// commonWords is how long the words are that all names begin with, blanks behind them included.
+// commonWords returns the length of the leading words that all names share, including the separator
+// that follows.
 func commonWords(names []string) int {
 	n := 0
 	for k, c := range names[0] {
@@ -164,7 +165,7 @@ func commonWords(names []string) int {
 	return n
 }
 
-// supportPath draws how many columns are used.
+// supportPath draws the number of columns used.
 func (r *Result) supportPath() *chart {
 	xs, ys := make([]float64, 0, len(r.Path)), make([]float64, 0, len(r.Path))
 	for _, f := range r.Path {
@@ -184,7 +185,7 @@ func (r *Result) supportPath() *chart {
 	return c
 }
 
-// ranked are the indices of a support by |coefficient × scale|, largest first.
+// ranked returns the indices into a support in order of |coefficient × scale|, largest first.
 func ranked(f *pare.Fitted, scale func(int) float64) []int {
 	order := make([]int, len(f.Support))
 	for i := range order {
@@ -225,7 +226,7 @@ func (r *Result) coefficientTable(f *pare.Fitted) table {
 	return t
 }
 
-// bars draws the largest coefficients on a scale, names beside them.
+// bars draws the largest coefficients on a scale, with names beside them.
 func (r *Result) bars(name, axis string, f *pare.Fitted, scale func(int) float64) *chart {
 	order := ranked(f, scale)
 	order = order[:min(len(order), barred)]

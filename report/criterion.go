@@ -11,16 +11,16 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// The strength on the axes of curves and paths is the first of a λ, as a share of its
-// αmax, or as it is where there is none: decimal logarithms, strong penalties to the left.
+// The axes of curves and paths show the first strength of λ as a share of its αmax, or the
+// strength itself if there is no αmax. They are logarithmic, with strong penalties on the left.
 
 // shares reports whether strengths have an αmax.
 func (r *Result) shares() bool {
 	return r.Final != nil && len(r.Final.LogLambdaMax) > 0 && !math.IsNaN(r.Final.LogLambdaMax[0]) && !math.IsInf(r.Final.LogLambdaMax[0], 0)
 }
 
-// axis is the coordinate that the axis shows: the first, but for an elastic net whose ℓ1
-// strength is nothing.
+// axis returns the coordinate that the axis shows: the first, or the second for an elastic
+// net whose ℓ1 strength is 0.
 func (r *Result) axis() int {
 	if r.Best != nil && len(r.Best.LogLambda) == 2 && math.IsInf(r.Best.LogLambda[0], -1) {
 		return 1
@@ -28,7 +28,7 @@ func (r *Result) axis() int {
 	return 0
 }
 
-// place is where a λ is on the axis.
+// place returns the position of a λ on the axis, a decimal logarithm.
 func (r *Result) place(logLambda []float64) float64 {
 	l := logLambda[r.axis()]
 	if r.shares() {
@@ -37,7 +37,7 @@ func (r *Result) place(logLambda []float64) float64 {
 	return l / math.Ln10
 }
 
-// strength is the title of the axis.
+// strength returns the title of the axis.
 func (r *Result) strength() string {
 	switch {
 	case !r.shares():
@@ -53,7 +53,7 @@ func (r *Result) strength() string {
 	}
 }
 
-// others says what happens to strengths that the axis does not show, "" where there are none.
+// others returns a sentence about the strengths that the axis does not show, "" if there are none.
 func (r *Result) others() string {
 	switch r.Model.Traits().Strengths {
 	case pare.L1AndRidge:
@@ -68,7 +68,7 @@ func (r *Result) others() string {
 	}
 }
 
-// strengths is the axis for places.
+// strengths returns the bounds and the ticks of an axis for places.
 func (r *Result) strengths(places []float64) (bounds [2]float64, marks []tick) {
 	lo, hi := slices.Min(places), slices.Max(places)
 	pad := max(0.02*(hi-lo), 0.02)
@@ -79,7 +79,8 @@ func (r *Result) strengths(places []float64) (bounds [2]float64, marks []tick) {
 	return [2]float64{hi, lo}, powers(lo, hi)
 }
 
-// onLine are the evaluations that have a place on the curve.
+// onLine returns the evaluations at points of the curve: all coordinates differ from those of Best by the
+// same amount.
 func (r *Result) onLine(all []search.Evaluation) []search.Evaluation {
 	if r.Best == nil {
 		return nil
@@ -93,7 +94,7 @@ func (r *Result) onLine(all []search.Evaluation) []search.Evaluation {
 			return true
 		}
 		for i, l := range e.LogLambda {
-			if l == r.Best.LogLambda[i] && math.IsInf(l, -1) { // nothing in both
+			if l == r.Best.LogLambda[i] && math.IsInf(l, -1) { // a strength of 0 in both
 				continue
 			}
 			if d := l - r.Best.LogLambda[i]; math.Abs(d-shift) > 1e-6*(1+math.Abs(d)) {
@@ -104,7 +105,7 @@ func (r *Result) onLine(all []search.Evaluation) []search.Evaluation {
 	})
 }
 
-// standardError is that of a value of the criterion, 0 where it has none.
+// standardError returns the standard error of an evaluation, 0 if it has none.
 func standardError(e search.Evaluation) float64 {
 	if e.StandardError > 0 && finite(e.StandardError) {
 		return e.StandardError
@@ -117,7 +118,7 @@ func (r *Result) banded() bool {
 	return slices.ContainsFunc(r.Curve, func(e search.Evaluation) bool { return standardError(e) > 0 })
 }
 
-// dashed is the point of the curve that a dashed line marks, with its name; nil: there is none.
+// dashed returns the point of the curve that a dashed line marks, and its name; nil if there is none.
 func (r *Result) dashed() (e *search.Evaluation, name string) {
 	if r.Least != nil {
 		return r.Least, "minimum"
@@ -125,7 +126,7 @@ func (r *Result) dashed() (e *search.Evaluation, name string) {
 	return r.OneSE, "one-standard-error choice"
 }
 
-// marked says in words what a picture of the curve marks, the choice beside the others.
+// marked describes the marks in a picture of the curve; choice describes that of the choice.
 func (r *Result) marked(choice string) string {
 	var words []string
 	if r.banded() {
@@ -175,7 +176,7 @@ func (r *Result) curveLegend() []key {
 	return keys
 }
 
-// heights are the bounds of what the curve shows: of the band, the points visited and the null model.
+// heights returns the bounds of the values in the chart of the curve: the band, the points visited and the null model.
 func (r *Result) heights(lo, hi []float64, visited []search.Evaluation) (least, most float64) {
 	least, most = math.Inf(1), math.Inf(-1)
 	for _, v := range slices.Concat(lo, hi) {
@@ -189,7 +190,7 @@ func (r *Result) heights(lo, hi []float64, visited []search.Evaluation) (least, 
 		}
 	}
 	if finite(r.Null) {
-		most = min(most, r.Null+0.3*(r.Null-least)) // beyond that a curve says no more
+		most = min(most, r.Null+0.3*(r.Null-least)) // larger values are of no interest
 		most = max(most, r.Null)
 	}
 	if !(least <= most) { // no value is finite
@@ -239,7 +240,7 @@ func (r *Result) curve() *chart {
 	}
 	best := r.place(r.Best.LogLambda)
 	c.down("b", best)
-	numbered := []float64{} // where numbers stand, over all lines
+	numbered := []float64{} // positions of the numbers, which are drawn over all lines
 	for i, e := range visited {
 		x := r.place(e.LogLambda)
 		c.dot("open", r.says(e, fmt.Sprintf("visited as number %d: ", i+1)), x, e.Value, 5)
@@ -253,7 +254,7 @@ func (r *Result) curve() *chart {
 	return c
 }
 
-// says is what an evaluation says of itself.
+// says describes an evaluation in one line.
 func (r *Result) says(e search.Evaluation, before string) string {
 	what := "C"
 	if r.shares() {
@@ -266,8 +267,8 @@ func (r *Result) says(e search.Evaluation, before string) string {
 	return fmt.Sprintf("%s, %d columns", text, e.Support)
 }
 
-// visitSection lists the evaluations of a search, or shows them in order where they are
-// not on a line.
+// visitSection lists the evaluations of a search, and draws their values in order if some
+// are not on the curve.
 func visitSection(r *Result) section {
 	if len(r.Visit) == 0 {
 		return section{}
@@ -320,7 +321,7 @@ func (r *Result) visits() *chart {
 	return c
 }
 
-// lambdas is a λ in a cell of a table.
+// lambdas formats a λ for a cell of a table.
 func lambdas(logLambda []float64) string {
 	switch len(logLambda) {
 	case 0:
@@ -334,7 +335,7 @@ func lambdas(logLambda []float64) string {
 	}
 }
 
-// slope is the norm of a gradient in a cell of a table.
+// slope formats the norm of a gradient for a cell of a table.
 func slope(gradient []float64) string {
 	if gradient == nil {
 		return "–"

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	mostPoints = 1500 // of a cloud
+	mostPoints = 1500 // points of a scatter plot, at most
 	deciles    = 10
-	mostLabels = 30 // of a confusion matrix
+	mostLabels = 30 // labels of a full confusion matrix, at most
 )
 
 // foldSection has a row for each fold.
@@ -57,10 +57,10 @@ func foldSection(r *Result) section {
 	return section{ID: "folds", Title: "The folds", Tables: []table{t}}
 }
 
-// judged are a row's target and score, out of fold, and its weight, which is above 0.
+// judged has the target, the out-of-fold score and the weight of a row; the weight is above 0.
 type judged struct{ target, score, weight float64 }
 
-// weight is what a row counts.
+// weight returns the weight of a row.
 func (r *Result) weight(row int) float64 {
 	if r.Weights == nil {
 		return 1
@@ -68,7 +68,7 @@ func (r *Result) weight(row int) float64 {
 	return r.Weights[row]
 }
 
-// outOfFold says how rows were predicted that are held out, and what each counts.
+// outOfFold returns sentences on how held-out rows were predicted and how they are weighted.
 func (r *Result) outOfFold() string {
 	words := "Every row was predicted by a model that was not trained on its fold."
 	if r.Weights != nil {
@@ -77,7 +77,7 @@ func (r *Result) outOfFold() string {
 	return words
 }
 
-// amount spells a sum of weights.
+// amount formats a sum of weights.
 func amount(v float64) string {
 	if v == math.Trunc(v) {
 		return strconv.FormatFloat(v, 'f', 0, 64)
@@ -85,7 +85,7 @@ func amount(v float64) string {
 	return fmt.Sprintf("%.6g", v)
 }
 
-// judged returns rows with one score, and some weight.
+// judged returns the rows that have a single score and a positive weight.
 func (r *Result) judged() []judged {
 	var rows []judged
 	for i, s := range r.Held.Scores {
@@ -100,12 +100,12 @@ func (r *Result) judged() []judged {
 	return rows
 }
 
-// link says what a score is of the mean of the target.
+// link returns the link function between the mean of the target and the score.
 func (r *Result) link() loss.Link {
 	if r.Final != nil {
 		return r.Final.Link
 	}
-	traits, _ := pare.Config{Model: r.Model}.Traits() // without such a model nothing is known
+	traits, _ := pare.Config{Model: r.Model}.Traits() // of an unknown model traits are zero
 	return traits.Link
 }
 
@@ -143,7 +143,7 @@ func classifierSection(r *Result) section {
 	return s
 }
 
-// roc is the curve of true against false positives as the threshold falls.
+// roc draws the curve of true against false positives as the threshold falls.
 func roc(rows []judged) figure {
 	slices.SortStableFunc(rows, func(a, b judged) int { return -cmp(a.score, b.score) })
 	var positives, negatives float64
@@ -253,8 +253,8 @@ func (r *Result) classConfusion() table {
 	return confusion(names, count)
 }
 
-// confusion is the table of how many rows of each label are predicted as each class; where there are many,
-// of how many are right, and of what the others are most often taken for.
+// confusion returns a table of how many rows of each label are predicted as each class. With many labels it shows
+// how many rows of each label are right instead, and which class the others are most often predicted as.
 func confusion(names []string, count [][]float64) table {
 	rows, right, all := make([]float64, len(names)), 0.0, 0.0
 	for k, row := range count {
@@ -298,7 +298,7 @@ func mistaken(label int, names []string, row []float64) string {
 	return fmt.Sprintf("%s (%s)", names[other], amount(row[other]))
 }
 
-// residualSection shows how far predictions of rows held out are from their targets.
+// residualSection shows how far the predictions of held-out rows are from their targets.
 func residualSection(r *Result) section {
 	switch {
 	case r.Held == nil, r.link().Classes():
@@ -326,7 +326,7 @@ func residualSection(r *Result) section {
 	s := section{ID: "residuals", Title: "Predictions of rows held out", Words: words}
 	all := len(rows)
 	rows = slices.DeleteFunc(rows, func(one judged) bool {
-		const most = 1e300 // differences are numbers, too
+		const most = 1e300 // up to this, differences are finite, too
 		return !(math.Abs(one.score) <= most)
 	})
 	if beyond := all - len(rows); beyond > 0 {
@@ -338,7 +338,7 @@ func residualSection(r *Result) section {
 	return s
 }
 
-// cloud shows targets against predictions.
+// cloud is a scatter plot of targets against predictions.
 func cloud(rows []judged) figure {
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for _, one := range rows {
@@ -365,7 +365,7 @@ func cloud(rows []judged) figure {
 	}
 }
 
-// histogram shows how residuals are spread.
+// histogram shows the distribution of residuals.
 func histogram(rows []judged) figure {
 	values := make([]float64, len(rows))
 	for i, one := range rows {

@@ -56,7 +56,7 @@ func newMesh(level []search.Evaluation, top []float64) mesh {
 	return m
 }
 
-// levels draws the level sets and the way of the search over them.
+// levels draws the level sets of the criterion and the path of the search over them.
 func (r *Result) levels() *chart {
 	top := r.Final.LogLambdaMax
 	m := newMesh(r.Level, top)
@@ -92,8 +92,8 @@ func (r *Result) levels() *chart {
 	return c
 }
 
-// contour draws where a mesh has a value: in every triangle of its cells a straight
-// piece, from side to side.
+// contour draws the line on which a mesh has the value level: a straight segment
+// through every triangle of its cells, from side to side.
 func (c *chart) contour(m mesh, level float64, tip string, class string) {
 	type point struct{ x, y, v float64 }
 	var xs, ys []float64

@@ -15,7 +15,7 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 )
 
-// The colours of the picture, that stay apart for the colour-blind and in grey.
+// The colours of the picture, which can be distinguished by the colour-blind and in grey.
 var (
 	inkOfCurve  = color.RGBA{0, 114, 178, 255}
 	inkOfChoice = color.RGBA{213, 94, 0, 255}
@@ -24,18 +24,18 @@ var (
 	inkOfGrid   = color.RGBA{230, 230, 230, 255}
 )
 
-// WriteCurvePNG writes the picture of [WriteCurve] as PNG, on white paper. The result needs
-// the same, and the error is that of w.
+// WriteCurvePNG writes the picture of [WriteCurve] as PNG, on white paper. It needs the same fields
+// of the result, and the error is that of w.
 func WriteCurvePNG(w io.Writer, r Result) error {
 	p := r.picture()
 	canvas := vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(18*vg.Centimeter, 10*vg.Centimeter), vgimg.UseDPI(150))}
-	const margin = 10 // points; labels at the ends stand out on the right
+	const margin = 10 // points; the label at the end of the axis extends beyond it on the right
 	p.Draw(draw.Crop(draw.New(canvas), margin, -2*margin, margin, -margin))
 	_, err := canvas.WriteTo(w)
 	return err
 }
 
-// across is where an evaluation stands in the picture: strong penalties are on the left.
+// across returns the horizontal position of a λ in the picture: strong penalties are on the left.
 func (r *Result) across(logLambda []float64) float64 {
 	if r.shares() {
 		return -r.place(logLambda)
@@ -86,7 +86,7 @@ func (r *Result) picture() *plot.Plot {
 	return p
 }
 
-// upright is a line through the whole picture.
+// upright returns a vertical line through the whole picture.
 func (r *Result) upright(p *plot.Plot, logLambda []float64, ink color.Color, dashed bool) *plotter.Line {
 	at := r.across(logLambda)
 	line := &plotter.Line{XYs: plotter.XYs{{X: at, Y: p.Y.Min}, {X: at, Y: p.Y.Max}}, LineStyle: draw.LineStyle{Color: ink, Width: vg.Points(1)}}
@@ -96,7 +96,7 @@ func (r *Result) upright(p *plot.Plot, logLambda []float64, ink color.Color, das
 	return line
 }
 
-// marks are the ticks of the strengths.
+// marks returns the ticks of the axis of strengths.
 func (r *Result) marks(list []tick) plot.Ticker {
 	sign := 1.0
 	if r.shares() {

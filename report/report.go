@@ -1,8 +1,8 @@
-// Package report writes one page of HTML about a choice of λ, a path or a fit: for
-// people to look at, to print and to send. The page needs nothing from elsewhere: its
-// charts are SVG, its style and few lines of script are in it.
+// Package report writes a page of HTML about a choice of λ, a path or a fit, for people to
+// look at, to print and to send. The page is self-contained: its charts are SVG, and it
+// includes its style and a short script.
 //
-// It sees results, and makes none: what a page shows is given in a [Result].
+// The package computes no results: a page shows what a [Result] contains.
 package report
 
 import (
@@ -29,7 +29,7 @@ type Result struct {
 	Name    func(column int) string  // the name of a column
 	Scale   func(column int) float64 // the standard deviation of a column
 	Target  []float64                // n: the target of every row
-	Weights []float64                // n: what every row counts in the criterion; nil: all count 1
+	Weights []float64                // n: the weight of every row in the criterion; nil: all 1
 	Classes []string                 // the names of the labels, ascending; nil if they are numbers
 
 	Final *pare.Fitted        // the solution on all rows
@@ -47,7 +47,7 @@ type Result struct {
 	Level []search.Evaluation // evaluations on a grid of two strengths, the first varying slowest
 }
 
-// class is the name of a label, the k-th of those ascending.
+// class returns the name of a label, the k-th in ascending order.
 func (r *Result) class(k int, label float64) string {
 	if k < len(r.Classes) {
 		return r.Classes[k]
@@ -69,7 +69,7 @@ var script string
 
 var page = template.Must(template.New("page").Funcs(template.FuncMap{"words": words}).Parse(pageText))
 
-// words reports whether a cell of a table is text to be wrapped.
+// words reports whether a cell of a table is so long that it is to be wrapped.
 func words(cell string) bool { return len(cell) > 40 }
 
 // section is a part of the page.
@@ -79,14 +79,14 @@ type section struct {
 	Tables           []table
 }
 
-// figure is a chart with what it shows in words.
+// figure is a chart with its caption and legend.
 type figure struct {
 	Name, Caption string
 	SVG           template.HTML
 	Legend        []key
 }
 
-// key names what is drawn in a class of lines or points.
+// key is an entry of a legend: the CSS class of lines or points, and what they show.
 type key struct{ Class, Text string }
 
 type table struct {
@@ -95,8 +95,8 @@ type table struct {
 	Rows    [][]string
 }
 
-// WriteCurve writes the criterion against λ as a picture in SVG. The result needs what
-// that shows: Curve, of two points or more, Best and Final. The error is that of w.
+// WriteCurve writes the criterion against λ as a picture in SVG. The result must have
+// Curve, with two points or more, Best and Final. The error is that of w.
 func WriteCurve(w io.Writer, r Result) error {
 	c := r.curve()
 	c.text(&c.frame, width-right, 16, "end soft", r.marked("line: the choice"))

@@ -1,4 +1,4 @@
-// Package plain writes and reads results as JSON, which has no numbers that are not finite.
+// Package plain writes and reads results as JSON, in which numbers that are not finite are null.
 package plain
 
 import (
@@ -7,11 +7,11 @@ import (
 	"reflect"
 )
 
-// Marshal writes a value by the names of its fields, as encoding/json does, but null for numbers that are
-// not finite, and without fields that are interfaces.
+// Marshal encodes a value by the names of its fields, as encoding/json does, but with null for numbers that
+// are not finite, and without fields that are interfaces.
 func Marshal(v any) ([]byte, error) { return json.Marshal(Value(v)) }
 
-// Value returns what Marshal writes: of a struct, a map of its fields.
+// Value returns the value that Marshal encodes: for a struct, a map of its fields.
 func Value(v any) any { return writable(reflect.ValueOf(v)) }
 
 // writable turns structs into maps and numbers that are not finite into nil.
@@ -47,7 +47,7 @@ func writable(v reflect.Value) any {
 	return v.Interface()
 }
 
-// LogLambda reads logarithms of strengths: null is that of 0.
+// LogLambda is a vector of logarithms of strengths that reads null as −Inf, the logarithm of 0.
 type LogLambda []float64
 
 // UnmarshalJSON implements [json.Unmarshaler].

@@ -14,28 +14,28 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// job is a selection that is waiting, under way, or done.
+// job is a selection that is waiting, in progress, or done.
 type job struct {
 	id     string
 	cancel context.CancelFunc
-	done   chan struct{} // closed when it has ended; result and err are not written to then
+	done   chan struct{} // closed when the job has ended; result and err do not change after that
 	result *pare.Selection
 	err    error
 
 	mu      sync.Mutex
 	seen    []event
-	changed chan struct{} // closed when there are more events, and replaced
+	changed chan struct{} // closed and replaced when an event is added
 }
 
-// event is an evaluation, as clients see it.
+// event is an evaluation in the form that is sent to clients.
 type event struct {
 	LogLambda []number `json:"log_lambda"`
 	Value     number   `json:"value"`
 	Support   int      `json:"support"`
 }
 
-// number is null in JSON where it is not finite, such as the λ of an elastic net that is best
-// without its ridge.
+// number is written as null in JSON if it is not finite, such as the λ of an elastic net that is
+// best without its ridge.
 type number float64
 
 func (n number) MarshalJSON() ([]byte, error) {
@@ -85,7 +85,7 @@ func (s *service) begin(r *http.Request) (*job, error) {
 	return j, nil
 }
 
-// add takes an evaluation in and wakes those who wait for one.
+// add adds an evaluation and wakes the clients that wait for one.
 func (j *job) add(e search.Evaluation) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -94,7 +94,7 @@ func (j *job) add(e search.Evaluation) {
 	j.changed = make(chan struct{})
 }
 
-// since returns the events after the first so many, and what is closed when there are more.
+// since returns the events after the first n, and a channel that is closed when there are more.
 func (j *job) since(n int) ([]event, <-chan struct{}) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -110,7 +110,7 @@ func (j *job) ended() bool {
 	}
 }
 
-// selection returns what has come of the job, nil where there is no model.
+// selection returns the result of the job; nil if there is no model, or not yet.
 func (j *job) selection() *pare.Selection {
 	if !j.ended() || j.err != nil || j.result.Final == nil {
 		return nil
@@ -118,7 +118,7 @@ func (j *job) selection() *pare.Selection {
 	return j.result
 }
 
-// state is a job as clients see it.
+// state returns the state of a job in the form that is sent to clients.
 func (j *job) state() map[string]any {
 	seen, _ := j.since(0)
 	state := map[string]any{"job": j.id, "state": "under way", "evaluations": len(seen)}
@@ -155,7 +155,7 @@ func (s *service) show(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-// cancel ends a job and waits until it has.
+// cancel cancels a job and waits until it has ended.
 func (s *service) cancel(w http.ResponseWriter, r *http.Request) error {
 	j, err := s.of(r)
 	if err != nil {
@@ -167,8 +167,8 @@ func (s *service) cancel(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// events sends the evaluations of a job as they come, by server-sent events, and its state at
-// the end.
+// events sends the evaluations of a job as they are made, as server-sent events, and its state
+// at the end.
 func (s *service) events(w http.ResponseWriter, r *http.Request) error {
 	j, err := s.of(r)
 	if err != nil {
@@ -184,7 +184,7 @@ func (s *service) events(w http.ResponseWriter, r *http.Request) error {
 		return err == nil && out.Flush() == nil
 	}
 	for sent := 0; ; {
-		ended := j.ended() // before the last events are asked for
+		ended := j.ended() // before the call of since, so that no event is missed
 		seen, changed := j.since(sent)
 		for _, e := range seen {
 			if sent++; !send("evaluation", e) {

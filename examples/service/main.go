@@ -1,6 +1,6 @@
-// Command service chooses and serves models over HTTP; see README.md. It shows how
-// package pare is embedded: a pool for all selections, jobs with progress and a soft end, and
-// a model that is replaced while it predicts.
+// Command service chooses and serves models over HTTP; see README.md. It shows how to embed
+// package pare: a pool for all selections, jobs that report progress and end softly, and a model
+// that is replaced while clients predict with it.
 package main
 
 import (
@@ -49,7 +49,7 @@ func run(address string, l limits, grace time.Duration) error {
 	if err != nil {
 		return err
 	}
-	// Of reading alone: there is no limit to how long a client may wait for a selection or watch one.
+	// Only reading has a time limit: a client may wait for a selection, or watch one, for any time.
 	server := &http.Server{Handler: s.handler(), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: l.sending, IdleTimeout: 2 * time.Minute}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
@@ -61,8 +61,8 @@ func run(address string, l limits, grace time.Duration) error {
 	}
 	within, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
-	s.drain(within)                                                      // searches end softly, so that requests that wait for them have a model
-	last, done := context.WithTimeout(context.Background(), time.Second) // for answers on their way
+	s.drain(within)                                                      // searches end softly, so that waiting requests still get a model
+	last, done := context.WithTimeout(context.Background(), time.Second) // time to send the last answers
 	defer done()
 	if err = server.Shutdown(last); errors.Is(err, context.DeadlineExceeded) {
 		slog.Warn("cutting off clients that are still sending or reading")

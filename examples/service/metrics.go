@@ -10,10 +10,10 @@ import (
 	"github.com/seed-45b9a24c/pare/observe/prom"
 )
 
-// metrics counts what the service does, beside what the observer counts of pare.
+// metrics has the metrics of the service, and the observer with those of pare.
 type metrics struct {
 	observer            *prom.Observer
-	selections          *prometheus.CounterVec // that have ended, by how
+	selections          *prometheus.CounterVec // ended selections, by result
 	predictions, errors prometheus.Counter
 	report              http.Handler
 }
@@ -34,7 +34,7 @@ func newMetrics(pool *pare.Pool) *metrics {
 	return m
 }
 
-// ended counts a job.
+// ended counts a job that has ended.
 func (m *metrics) ended(j *job) {
 	result := "none"
 	if j.err == nil && j.result.Final != nil {

@@ -2,7 +2,7 @@ package main
 
 import "slices"
 
-// recent holds things by id, in the order in which they came.
+// recent holds things by id, in the order in which they were added.
 type recent[T any] struct {
 	held  map[string]T
 	order []string
@@ -23,8 +23,8 @@ func (r *recent[T]) get(id string) (T, bool) {
 	return thing, ok
 }
 
-// forget lets the oldest go until there are no more than so many; those that may not, by a
-// function that is nil for all, stay.
+// forget removes the oldest things until no more than most remain. It keeps things for which may
+// returns false; a nil may allows all to be removed.
 func (r *recent[T]) forget(most int, may func(T) bool) {
 	for k := 0; k < len(r.order) && len(r.order) > most; {
 		id := r.order[k]

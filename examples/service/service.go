@@ -22,15 +22,15 @@ import (
 	"github.com/seed-45b9a24c/pare/table"
 )
 
-// limits bound what the service holds and does.
+// limits bound the resources of the service; the flags of main explain them.
 type limits struct {
-	files                    string // "": none may be named
+	files                    string // the folder of files that clients may name; "": none
 	calls, queue, data, jobs int
 	bytes, upload, reading   int64
 	longest, sending         time.Duration
 }
 
-// service holds data sets, jobs and the model that predicts.
+// service holds data sets, jobs and the model that is served.
 type service struct {
 	limits
 	pool    *pare.Pool
@@ -39,14 +39,14 @@ type service struct {
 
 	mu       sync.Mutex
 	sets     recent[*table.Data]
-	all      recent[*job] // those under way are never forgotten
+	all      recent[*job] // jobs in progress are never removed
 	number   int
 	draining bool
 
-	running sync.WaitGroup  // jobs
-	soft    chan struct{}   // closed: searches end with the best so far
-	base    context.Context // of jobs
-	kill    context.CancelFunc
+	running sync.WaitGroup     // the jobs in progress
+	soft    chan struct{}      // closed to end all searches with their best points so far
+	base    context.Context    // the parent of the contexts of jobs
+	kill    context.CancelFunc // ends base
 }
 
 func newService(l limits) (*service, error) {
@@ -83,7 +83,7 @@ func (s *service) handler() http.Handler {
 // reply writes a value as JSON.
 func reply(w http.ResponseWriter, status int, value any) {
 	text, err := json.Marshal(value)
-	if err != nil { // before the status is on its way
+	if err != nil { // the status has not been sent yet
 		status, text = http.StatusInternalServerError, []byte(`{"error": "the answer cannot be written as JSON", "kind": "internal"}`)
 	}
 	w.Header().Set("Content-Type", "application/json")
@@ -117,8 +117,8 @@ func statusOf(err error) int {
 	}
 }
 
-// upload reads a file of any kind: the body, or the one named by path in the folder of
-// files. Its id is the hash of its bytes and of how they were read.
+// upload reads a data file in any supported format: the body, or the file that path names in the
+// folder of files. The id of the data set is a hash of the bytes and the target.
 func (s *service) upload(w http.ResponseWriter, r *http.Request) error {
 	body, name := io.Reader(http.MaxBytesReader(w, r.Body, s.limits.upload)), "the body"
 	path := r.URL.Query().Get("path")
@@ -159,7 +159,8 @@ func (s *service) upload(w http.ResponseWriter, r *http.Request) error {
 }
 
 // choose begins a selection: POST /select?data=ID&model=lasso&seconds=10&evaluations=20&from=JOB.
-// With wait=true it ends with the request, and the answer is the job when it is done.
+// With wait=true the answer is sent when the job has ended, and the job is cancelled if the request
+// ends first.
 func (s *service) choose(w http.ResponseWriter, r *http.Request) error {
 	j, err := s.begin(r)
 	switch {
@@ -178,7 +179,7 @@ func (s *service) choose(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// request reads what is asked for.
+// request reads the data set, options and configuration that a request asks for.
 func (s *service) request(r *http.Request) (*table.Data, pare.SelectOptions, pare.Config, error) {
 	var o pare.SelectOptions
 	c := pare.Config{Model: pare.Model(cmp.Or(r.URL.Query().Get("model"), string(pare.Lasso))), Pool: s.pool, Observer: s.metrics.observer}
@@ -214,8 +215,8 @@ func (s *service) request(r *http.Request) (*table.Data, pare.SelectOptions, par
 	return data, o, c, bad
 }
 
-// replace puts the model of a job, or one in the body as pare.Predictor.Write writes it, in
-// the place of the one that predicts.
+// replace replaces the model that is served by the model of a job, or by one in the body, in the
+// format of pare.Predictor.Write.
 func (s *service) replace(w http.ResponseWriter, r *http.Request) error {
 	var next *pare.Predictor
 	if id := r.URL.Query().Get("job"); id != "" {
@@ -242,7 +243,7 @@ func (s *service) replace(w http.ResponseWriter, r *http.Request) error {
 
 // predict answers {"rows": [[…], …]} with a target for each.
 func (s *service) predict(w http.ResponseWriter, r *http.Request) error {
-	var asked struct{ Rows [][]*float64 } // null is no number
+	var asked struct{ Rows [][]*float64 } // pointers, to detect null
 	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.limits.upload))
 	if err != nil {
 		return err
@@ -250,7 +251,7 @@ func (s *service) predict(w http.ResponseWriter, r *http.Request) error {
 	if err := json.Unmarshal(text, &asked); err != nil || asked.Rows == nil {
 		return &outcome.Error{Kind: outcome.Parse, Message: `the body must be {"rows": [[…], …]} with numbers`, Err: err}
 	}
-	p := s.live.Predictor() // one for all rows
+	p := s.live.Predictor() // the same predictor for all rows
 	if p == nil {
 		return missing("model yet; PUT /live first")
 	}
@@ -278,7 +279,8 @@ func (s *service) predict(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// drain refuses new jobs, ends searches softly, and where ctx ends before they have, at once.
+// drain refuses new jobs and ends searches softly; when ctx ends, it cancels jobs that are still
+// running. It returns when all jobs have ended.
 func (s *service) drain(ctx context.Context) {
 	s.mu.Lock()
 	if !s.draining {

@@ -1,5 +1,5 @@
-// Package otel counts and times what pare does, for OpenTelemetry. It is a module of its own, so
-// that who does not use OpenTelemetry does not depend on it.
+// Package otel records metrics of pare with OpenTelemetry. It is a module of its own, so that
+// programs without OpenTelemetry do not depend on it.
 package otel
 
 import (
@@ -15,22 +15,22 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// Scope is the name of the instrumentation.
+// Scope is the name of the instrumentation scope.
 const Scope = "github.com/seed-45b9a24c/pare/observe/otel"
 
-// New returns an observer for [pare.Config] that records to a meter of the provider. The state of
-// the pool is observed where there is one; pool may be nil. The error is the provider's. The
+// New returns an observer for [pare.Config] that records to a meter of the provider. It also
+// observes the state of the pool, unless pool is nil. The error is that of the provider. The
 // instruments are
 //
-//	pare.evaluation.duration         s, of the criterion, by model and status
-//	pare.solve.duration              s, of inner problems on all rows, by model and status
+//	pare.evaluation.duration         s, of evaluations of the criterion, by model and status
+//	pare.solve.duration              s, of solves on all rows, by model and status
 //	pare.admission.wait              s, of all calls to a pool, by result: admitted, cancelled, or the kind of error
-//	pare.pool.running, .waiting      calls
+//	pare.pool.running, .waiting      the numbers of calls that run and that wait
 //	pare.pool.memory                 By, that the running calls are expected to use
 func New(provider metric.MeterProvider, pool *pare.Pool) (pare.Observer, error) {
 	meter := provider.Meter(Scope)
 	var all error
-	// A factor of two from a tenth of a millisecond to nearly two hours.
+	// Bounds in steps of a factor of two, from a tenth of a millisecond to nearly two hours.
 	bounds := []float64{1e-4}
 	for len(bounds) < 27 {
 		bounds = append(bounds, 2*bounds[len(bounds)-1])
@@ -54,7 +54,7 @@ func New(provider metric.MeterProvider, pool *pare.Pool) (pare.Observer, error) 
 	return o, nil
 }
 
-// observe has the state of a pool asked for.
+// observe registers a callback that observes the state of a pool.
 func observe(meter metric.Meter, pool *pare.Pool) error {
 	gauge := func(name, unit, about string) (metric.Int64ObservableUpDownCounter, error) {
 		return meter.Int64ObservableUpDownCounter(name, metric.WithUnit(unit), metric.WithDescription(about))

@@ -1,5 +1,5 @@
-// Package prom counts and times what pare does, for Prometheus. It is a module of its own, so
-// that who does not use Prometheus does not depend on it.
+// Package prom records metrics of pare for Prometheus. It is a module of its own, so that programs
+// without Prometheus do not depend on it.
 package prom
 
 import (
@@ -11,15 +11,17 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// Observer is a [pare.Observer] and a [prometheus.Collector]: it goes into [pare.Config] and is
-// registered. It serves any number of goroutines. Its metrics are
+// Observer is a [pare.Observer] and a [prometheus.Collector]: set it in [pare.Config], and register
+// it with Prometheus. It is safe for concurrent use. Its metrics are
 //
-//	pare_evaluations_total, pare_evaluation_seconds  of the criterion, by model and status
-//	pare_solves_total, pare_solve_seconds            of inner problems on all rows, by model and status
-//	pare_admissions_total                            to the pool, by result: admitted, cancelled, or the kind of error
-//	pare_admission_wait_seconds                      before a call was admitted
-//	pare_pool_running, pare_pool_waiting             calls
-//	pare_pool_bytes                                  of working memory that the running calls are expected to use
+//	pare_evaluations_total                evaluations of the criterion, by model and status
+//	pare_evaluation_seconds               their durations, by model
+//	pare_solves_total                     solves on all rows, by model and status
+//	pare_solve_seconds                    their durations, by model
+//	pare_admissions_total                 calls to the pool, by result: admitted, cancelled, or the kind of error
+//	pare_admission_wait_seconds           how long admitted calls have waited
+//	pare_pool_running, pare_pool_waiting  the numbers of calls that run and that wait
+//	pare_pool_bytes                       working memory that the running calls are expected to use
 type Observer struct {
 	evaluations, solves, admissions *prometheus.CounterVec
 	evaluationSeconds, solveSeconds *prometheus.HistogramVec
@@ -28,12 +30,12 @@ type Observer struct {
 	running, waiting, bytes         *prometheus.Desc
 }
 
-// New returns an observer. The state of the pool is collected where there is one; pool may be nil.
+// New returns an observer. It also collects the state of the pool, unless pool is nil.
 func New(pool *pare.Pool) *Observer {
 	count := func(name, help string, labels ...string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
 	}
-	// A factor of two from a tenth of a millisecond to nearly two hours.
+	// Buckets in steps of a factor of two, from a tenth of a millisecond to nearly two hours.
 	seconds := func(name, help string) prometheus.HistogramOpts {
 		return prometheus.HistogramOpts{Name: name, Help: help, Buckets: prometheus.ExponentialBuckets(1e-4, 2, 27)}
 	}
@@ -74,7 +76,7 @@ func (o *Observer) Solve(f *pare.Fitted, took time.Duration) {
 	o.solveSeconds.WithLabelValues(string(f.Model)).Observe(took.Seconds())
 }
 
-// collectors are the metrics that collect themselves.
+// collectors returns the metrics that are collectors themselves.
 func (o *Observer) collectors() []prometheus.Collector {
 	return []prometheus.Collector{o.evaluations, o.evaluationSeconds, o.solves, o.solveSeconds, o.admissions, o.wait}
 }

@@ -7,16 +7,17 @@ import (
 	"strconv"
 )
 
-// Member is a worker that may have groups.
+// Member is a worker that groups can be assigned to.
 type Member struct {
 	Name  string
 	Slots int // inner problems at once, at least 1
 }
 
-// assign returns the worker of each of a job's groups, "" where there are no workers. It
-// is rendezvous hashing with bounded loads: a group goes to the worker whose hash with it is
-// the largest, of those that have less than their share, by slots. All who know of the same
-// workers find the same, whatever their order, and few groups move when a worker comes or goes.
+// assign returns the name of the worker for each group of a job, "" if there are no workers. It is
+// rendezvous hashing with bounded loads: a group goes to the worker with the largest hash of group
+// and worker, among the workers that have less than their share of the groups, which is
+// proportional to their slots. The result does not depend on the order of workers, and few groups
+// move when a worker comes or goes.
 func assign(job string, groups int, workers []Member) []string {
 	workers = slices.Clone(workers)
 	slices.SortFunc(workers, func(a, b Member) int { return cmp.Compare(a.Name, b.Name) })
@@ -41,7 +42,7 @@ func assign(job string, groups int, workers []Member) []string {
 	return owner
 }
 
-// score is the hash of a group with a worker, mixed as SplitMix64 does.
+// score returns the hash of a group and a worker: FNV-1a, mixed as in SplitMix64.
 func score(job string, group int, worker string) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(job + "\x00" + strconv.Itoa(group) + "\x00" + worker))

@@ -10,20 +10,20 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// presenceSubject is where workers say that they are alive.
+// presenceSubject is the subject of presence messages.
 const presenceSubject = "pare.presence"
 
-// beat is what they say.
+// beat is a presence message: a worker announces that it is alive.
 type beat struct {
 	Name, Version string
 	Slots         int
-	Leaving       bool // it takes nothing any more
-	Hello         bool // it is new, and would like to know who else is there
-	// Without lists jobs that it has something amiss with, for others to take.
+	Leaving       bool // the worker leaves and takes no more groups
+	Hello         bool // the worker is new, and asks the other workers to announce themselves
+	// Without lists jobs that the worker leaves to others because of a fault.
 	Without []string `json:",omitempty"`
 }
 
-// Bounds of a beat that is believed.
+// Bounds on presence messages; messages beyond them are ignored.
 const (
 	mostWorkers = 1 << 16
 	mostSlots   = 1 << 12
@@ -32,20 +32,22 @@ const (
 	mostBeat    = 1 << 13 // bytes
 )
 
-// presence is who is alive, by what was heard lately. Clocks of machines are not compared.
+// presence keeps track of the workers that are alive, by their recent presence messages. It uses the times at
+// which messages arrive here; clocks of machines are not compared.
 type presence struct {
-	within time.Duration // since when somebody must have been heard
+	within time.Duration // how recent the last message of a live worker must be
 	mu     sync.Mutex
-	heard  map[string]heard
-	hello  func() // called when somebody new asks
+	heard  map[string]heard // the last message of each worker, by name
+	hello  func()           // called when a new worker asks for announcements; nil: none
 }
 
+// heard is a presence message with the time of its arrival.
 type heard struct {
 	beat
 	at time.Time
 }
 
-// listen keeps track of who is alive until the subscription ends.
+// listen subscribes to presence messages and records them until the subscription ends.
 func (p *presence) listen(nc *nats.Conn) (*nats.Subscription, error) {
 	p.heard = map[string]heard{}
 	return nc.Subscribe(presenceSubject, func(m *nats.Msg) {
@@ -64,7 +66,7 @@ func (p *presence) listen(nc *nats.Conn) (*nats.Subscription, error) {
 	})
 }
 
-// able returns the workers of a version that have nothing amiss with a job, or all where there are none such.
+// able returns the live workers of a version that do not leave the job to others, or all if there are none.
 func (p *presence) able(version, job string) []Member {
 	workers, _ := p.alive(version)
 	p.mu.Lock()
@@ -76,7 +78,7 @@ func (p *presence) able(version, job string) []Member {
 	return able
 }
 
-// alive returns the workers of a version, by name, and the versions of all others.
+// alive returns the live workers of a version, sorted by name, and descriptions of the live workers of other versions.
 func (p *presence) alive(version string) (workers []Member, others []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -23,7 +23,7 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// Run is a selection whose lanes are workers'. Its Lanes go into [pare.SelectOptions].
+// Run is a selection whose lanes run in workers. Its method Lanes goes into [pare.SelectOptions].
 type Run struct {
 	// ID is the id of the job.
 	ID string
@@ -35,21 +35,22 @@ type Run struct {
 	began   time.Time
 
 	mu      sync.Mutex
-	jobs    int // how many there have been
+	jobs    int // number of jobs so far
 	workers map[string]Work
-	amiss   map[string]bool // workers that have told of something since their last answer
-	end     []func()
+	amiss   map[string]bool // workers that have reported a fault since their last answer
+	end     []func()        // functions that Close calls
 }
 
-// Work is what a worker has done for a run.
+// Work is the work that a worker has done for a run.
 type Work struct {
 	Answers int
-	Seconds float64 // spent on them
+	Seconds float64 // spent on the answers
 }
 
-// Submit sends a data set to where workers find it, unless it is there already, and returns a
-// run for one selection on it. X and y are those of [pare.Select]. The errors are of kind IO
-// where the server cannot be reached, and Limit. Close ends the run; Remove forgets it.
+// Submit stores a data set where workers find it, unless it is there already, and returns a run
+// for one selection on it. x and y must be those given to [pare.Select]. The error is of kind IO if
+// the server cannot be reached, or Limit if the data set is too large. Close ends the run; Remove
+// also deletes its jobs.
 func Submit(ctx context.Context, nc *nats.Conn, x sparse.Matrix, y []float64, o Options) (*Run, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -71,17 +72,18 @@ func Submit(ctx context.Context, nc *nats.Conn, x sparse.Matrix, y []float64, o 
 	return r, nil
 }
 
-// Workers returns who can take part, and why others cannot.
+// Workers returns the workers that can take part, and descriptions of live workers that cannot,
+// with their versions.
 func (r *Run) Workers() (able []Member, others []string) { return r.present.alive(Version()) }
 
-// Work returns what each worker has done, by name.
+// Work returns the work of each worker, by name.
 func (r *Run) Work() map[string]Work {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return maps.Clone(r.workers)
 }
 
-// Close stops listening. The job stays where it is, and can be gone on with by its id.
+// Close stops listening. The job stays on the server, and a later run with its id can continue it.
 func (r *Run) Close() {
 	r.mu.Lock()
 	end := r.end
@@ -92,14 +94,14 @@ func (r *Run) Close() {
 	}
 }
 
-// Remove ends the run and has workers forget it: when it is done, or to cancel it. The data
-// set stays, for other runs.
+// Remove closes the run and deletes its jobs, so that workers stop serving them: when the selection
+// is done, or to cancel it. The data set stays, for other runs.
 func (r *Run) Remove(ctx context.Context) error {
 	r.Close()
 	return remove(ctx, r.streams, r.ID)
 }
 
-// Remove has workers forget a job that nobody will go on with.
+// Remove deletes the jobs of a run that will not be continued, by its id.
 func Remove(ctx context.Context, nc *nats.Conn, id string) error {
 	o, err := Options{Job: id}.withDefaults()
 	if err != nil {
@@ -114,7 +116,7 @@ func Remove(ctx context.Context, nc *nats.Conn, id string) error {
 
 func remove(ctx context.Context, s *streams, id string) error {
 	var all error
-	for k := range 2 { // see Lanes
+	for k := range 2 { // a run has up to two jobs
 		job := jobName(id, k)
 		all = errors.Join(all,
 			s.jobs.Purge(ctx, job, jetstream.PurgeTTL(remembered)),
@@ -127,8 +129,7 @@ func remove(ctx context.Context, s *streams, id string) error {
 // jobName names the k-th job of a run.
 func jobName(id string, k int) string { return fmt.Sprintf("%s-%d", id, k) }
 
-// Lanes has the lanes of a job run by workers; see [pare.SelectOptions].Lanes. A weighted
-// Lasso has two jobs, everything else one.
+// Lanes returns a runner that runs the lanes of a job in workers; see [pare.SelectOptions].Lanes.
 func (r *Run) Lanes(_ context.Context, j pare.Job) (bilevel.Runner, error) {
 	record, err := newRecord(j)
 	if err != nil {
@@ -147,20 +148,20 @@ func (r *Run) Lanes(_ context.Context, j pare.Job) (bilevel.Runner, error) {
 	return c, nil
 }
 
-// coordinator asks the lanes of one job.
+// coordinator sends requests to the lanes of one job.
 type coordinator struct {
 	run    *Run
 	job    string
 	record *record
-	log    string // see logName; known once the job is stated
+	log    string // see logName; set when the job has been stated
 
 	mu     sync.Mutex
 	stated bool
-	asked  map[int]int               // requests of each group so far
-	news   map[string]chan *nats.Msg // of answers that are expected
+	asked  map[int]int               // number of requests to each group so far
+	news   map[string]chan *nats.Msg // channels for the answers that are expected, by subject
 }
 
-// hear hands an answer to who waits for it.
+// hear passes an answer to the channel that waits for it.
 func (c *coordinator) hear(m *nats.Msg) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -170,7 +171,7 @@ func (c *coordinator) hear(m *nats.Msg) {
 	}
 }
 
-// expect says where an answer is handed to.
+// expect returns a channel that will receive the answer with this subject.
 func (c *coordinator) expect(subject string) <-chan *nats.Msg {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -179,7 +180,8 @@ func (c *coordinator) expect(subject string) <-chan *nats.Msg {
 	return news
 }
 
-// state tells workers of the job, with the first request of all of its lanes.
+// state publishes the record of the job, once. The first requests, which go to all lanes, determine
+// the numbers of folds and classes.
 func (c *coordinator) state(ctx context.Context, requests []bilevel.LaneRequest) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -219,13 +221,13 @@ func (c *coordinator) state(ctx context.Context, requests []bilevel.LaneRequest)
 	return nil
 }
 
-// batch is what is asked of a group at once: some of the requests, by their index.
+// batch has the requests that are sent to one group in one message.
 type batch struct {
 	group   int
-	number  int // in the log of the group
-	at      []int
-	text    []byte
-	subject string // of the answer
+	number  int    // position in the log of the group
+	at      []int  // indices of the requests
+	text    []byte // the encoded message
+	subject string // subject of the answer
 }
 
 // Run implements [bilevel.Runner].
@@ -260,7 +262,7 @@ func (c *coordinator) Run(ctx context.Context, requests []bilevel.LaneRequest, s
 	return results, nil
 }
 
-// batches deals requests to their groups.
+// batches collects the requests into one batch per group, and numbers the batches.
 func (c *coordinator) batches(requests []bilevel.LaneRequest) ([]*batch, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -292,19 +294,19 @@ func (c *coordinator) batches(requests []bilevel.LaneRequest) ([]*batch, error) 
 	return all, nil
 }
 
-// ask has a batch answered. Requests and answers can be lost with a server, so that what has
-// not been answered for a while is asked again, until there is an answer or there can be none.
+// ask publishes a batch and waits for its answer. A failing server can lose requests and answers, so
+// ask repeats the request at growing intervals, until there is an answer or there can be none.
 func (c *coordinator) ask(ctx context.Context, b *batch) ([]bilevel.LaneResult, error) {
 	to := c.run.streams
 	news := c.expect(b.subject)
-	var doubt error // a server may know less than others for a while
+	var doubt error // counts only when it is found twice, since a server may lag behind others for a while
 	for wait := retry; ; wait = min(2*wait, to.late) {
 		there, err := to.publish(ctx, to.tasks, request(b.subject), b.text)
 		if err != nil {
 			return nil, err
 		}
 		var text []byte
-		if there { // perhaps it is answered
+		if there { // the request was published before, so there may be an answer
 			text, there = get(ctx, to.results, b.subject)
 		}
 		if !there {
@@ -329,7 +331,7 @@ func (c *coordinator) ask(ctx context.Context, b *batch) ([]bilevel.LaneResult, 
 	}
 }
 
-// hopeless is the error of a batch that nobody will answer.
+// hopeless returns an error if no worker will ever answer a batch.
 func (c *coordinator) hopeless(ctx context.Context, b *batch) error {
 	if able, others := c.run.Workers(); len(able) == 0 && len(others) > 0 {
 		return outcome.At(outcome.Usage, "runner", "all workers are of other versions than this coordinator's (%s): %s", Version(), strings.Join(others, "; "))
@@ -344,7 +346,8 @@ func (c *coordinator) hopeless(ctx context.Context, b *batch) error {
 	return nil
 }
 
-// others notes that a worker has something amiss, and reports whether another one has not, or may not have been heard yet.
+// others records that a worker has reported a fault, and returns whether there is another worker without a fault, or there
+// may be one that has not announced itself yet.
 func (r *Run) others(worker string) bool {
 	able, _ := r.Workers()
 	r.mu.Lock()
@@ -353,7 +356,8 @@ func (r *Run) others(worker string) bool {
 	return time.Since(r.began) < r.present.within/2 || slices.ContainsFunc(able, func(m Member) bool { return !r.amiss[m.Name] })
 }
 
-// read returns what an answer says, or which worker has something amiss.
+// read decodes an answer. It returns the results, or the name of the worker if the answer reports a fault of
+// the worker.
 func (c *coordinator) read(b *batch, text []byte) (results []bilevel.LaneResult, amiss string, err error) {
 	var a answer
 	rest, err := decodeFirst(text, &a)

@@ -21,9 +21,10 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// put writes matrix and target as a mapped file and keeps it under its SHA-256, once.
+// put writes matrix and target as a mapped file, and stores it under its SHA-256 unless it is there
+// already.
 func (s *streams) put(ctx context.Context, x sparse.Matrix, y []float64, most int64) (hash string, size int64, err error) {
-	in := s.shared // for the file to be renamed there
+	in := s.shared // the same directory, so that the file can be renamed
 	if s.remote() {
 		in = ""
 	}
@@ -82,17 +83,17 @@ func (s *streams) put(ctx context.Context, x sparse.Matrix, y []float64, most in
 	return hash, size, unreachable(err)
 }
 
-// transfer is how long so many bytes may take to a server or from it.
+// transfer returns how long the transfer of this many bytes to or from a server may take.
 func transfer(size int64) time.Duration {
 	return 2*reply + time.Duration(size>>20)*time.Second
 }
 
-// remote reports whether data sets are at an address.
+// remote reports whether data sets are at a web address.
 func (s *streams) remote() bool {
 	return strings.HasPrefix(s.shared, "https://") || strings.HasPrefix(s.shared, "http://")
 }
 
-// download begins to read what is under a hash at an address.
+// download opens the data set with this hash at the web address.
 func (s *streams) download(ctx context.Context, hash string) (io.ReadCloser, error) {
 	from, err := url.JoinPath(s.shared, hash)
 	if err != nil {
@@ -117,9 +118,9 @@ func (s *streams) download(ctx context.Context, hash string) (io.ReadCloser, err
 	return answer.Body, nil
 }
 
-// get maps a data set, from a cache on disk or from the store, which is copied into parts before it is moved to
-// the cache. What comes from elsewhere is taken only if it has the hash and the size it should, and every entry
-// is looked at.
+// get maps a data set from the cache on disk. If it is not there, get first downloads it from the store into the
+// directory parts, and then moves it to the cache. Data from elsewhere are accepted only with the right hash and
+// size, and every entry is checked.
 func (s *streams) get(ctx context.Context, cache, parts, hash string, size, most int64) (*sparse.Mapped, error) {
 	if size > most {
 		return nil, outcome.At(outcome.Limit, "max-bytes", "the data set has %d bytes, this worker takes %d", size, most)
@@ -131,7 +132,7 @@ func (s *streams) get(ctx context.Context, cache, parts, hash string, size, most
 			return nil, &outcome.Error{Kind: outcome.IO, File: path, Message: "is not the data set: it is missing, or its SHA-256 is another; workers and coordinators need the same --data"}
 		}
 	} else if !holds(path, hash, size) {
-		// A server of a cluster may not have yet what another one has taken.
+		// A server of a cluster may not have yet what another server has stored.
 		err := insist(ctx, func() (bool, error) {
 			err := s.fetch(ctx, parts, path, hash, size)
 			return outcome.KindOf(err) == outcome.IO && !onDisk(err) && !s.remote(), err
@@ -143,14 +144,14 @@ func (s *streams) get(ctx context.Context, cache, parts, hash string, size, most
 	return sparse.Map(path, sparse.MapOptions{})
 }
 
-// onDisk reports an error of this machine's disk, which may be full.
+// onDisk reports whether err is an error of this machine's disk, which may be full.
 func onDisk(err error) bool {
 	_, file := errors.AsType[*fs.PathError](err)
 	_, renamed := errors.AsType[*os.LinkError](err)
 	return file || renamed
 }
 
-// holds reports whether a file has the hash.
+// holds reports whether a file has this hash and size.
 func holds(path, hash string, size int64) bool {
 	file, err := os.Open(path)
 	if err != nil {
@@ -162,7 +163,7 @@ func holds(path, hash string, size int64) bool {
 	return err == nil && read == size && hex.EncodeToString(sum.Sum(nil)) == hash
 }
 
-// source is where a data set is read from, the store or an address.
+// source opens a data set in the store, or at the web address.
 func (s *streams) source(ctx context.Context, hash string) (io.ReadCloser, error) {
 	if s.remote() {
 		return s.download(ctx, hash)
@@ -170,7 +171,7 @@ func (s *streams) source(ctx context.Context, hash string) (io.ReadCloser, error
 	return s.data.Get(ctx, hash)
 }
 
-// fetch copies a data set from the store to a file, whole or not at all.
+// fetch copies a data set from its source to a file: completely, or not at all.
 func (s *streams) fetch(ctx context.Context, parts, path, hash string, size int64) error {
 	failed := func(err error) error {
 		return &outcome.Error{Kind: outcome.IO, File: path, Message: "the data set cannot be fetched", Err: err}

@@ -21,13 +21,13 @@ const (
 	resultsStream = "PARE_RESULTS"
 	jobsBucket    = "PARE_JOBS"
 	dataBucket    = "PARE_DATA"
-	retry         = 200 * time.Millisecond
-	patience      = time.Minute // with servers of a cluster that have yet to agree, or choose a leader
-	reply         = 5 * time.Second
-	remembered    = 24 * time.Hour // that a job was removed
+	retry         = 200 * time.Millisecond // pause before another try
+	patience      = time.Minute            // how long to retry while the servers of a cluster agree or choose a leader
+	reply         = 5 * time.Second        // time limit of one request to a server
+	remembered    = 24 * time.Hour         // how long the server keeps the mark that a job was removed
 )
 
-// streams are what a job needs of JetStream.
+// streams has the JetStream resources of jobs.
 type streams struct {
 	nc             *nats.Conn
 	js             jetstream.JetStream
@@ -35,25 +35,26 @@ type streams struct {
 	jobs           jetstream.KeyValue
 	data           jetstream.ObjectStore
 	shared         string        // see [Options].Data
-	late           time.Duration // at most, until something that was missed is asked for again
+	late           time.Duration // longest interval until a missing message is asked for again
 }
 
-// Options say how streams are kept.
+// Options are the options of coordinators and workers.
 type Options struct {
-	// Job is the id of the selection, of letters, digits, - and _; "" draws one. Who selects
-	// again with the id of a selection that was interrupted goes on where it was.
+	// Job is the id of the selection, of letters, digits, - and _; "" draws one. A new selection
+	// with the id of an interrupted one continues where that stopped.
 	Job string
-	// Presence is how long a worker may be silent before its groups go to others; 0 means
-	// 10 s. Workers and coordinators of one server should have the same.
+	// Presence is how long a worker may be silent before its groups are given to other workers; 0
+	// means 10 s. Workers and coordinators of one server should have the same value.
 	Presence time.Duration
-	// Replicas of streams and data in a cluster of servers; 0 means as many as there are, 1 at first.
+	// Replicas is the number of copies of streams and data in a cluster of servers; 0 keeps the
+	// number of existing streams, and means 1 for new ones.
 	Replicas int
-	// Data is where data sets lie under their SHA-256, in place of the servers' object store:
-	// a directory that all processes have, where a coordinator writes what is missing, or an
-	// address that begins with https:// (or http://), where somebody else has put it. A worker
-	// reads from its own Data only, never from a place that a message names.
+	// Data is where data sets are stored by their SHA-256, instead of the servers' object store. It
+	// is a directory that all processes share, to which a coordinator writes missing data sets, or
+	// an address that begins with https:// (or http://), to which data sets have been copied by
+	// other means. A worker reads only from its own Data, never from a place that a message names.
 	Data string
-	// MaxBytes bounds the data set that is sent, or taken; 0 means 16 GiB.
+	// MaxBytes bounds the size of a data set that is sent or accepted; 0 means 16 GiB.
 	MaxBytes int64
 }
 
@@ -73,8 +74,8 @@ func (o Options) withDefaults() (Options, error) {
 	return o, nil
 }
 
-// open makes the streams, or finds them. It asks again where there is no answer in time, and where the servers have no
-// leader yet, or have lost theirs.
+// open creates the streams, or opens existing ones. It tries again if there is no answer in time, and if the servers have
+// no leader.
 func open(ctx context.Context, nc *nats.Conn, o Options) (s *streams, err error) {
 	err = insist(ctx, func() (again bool, err error) {
 		s, err = openOnce(ctx, nc, o)
@@ -83,17 +84,17 @@ func open(ctx context.Context, nc *nats.Conn, o Options) (s *streams, err error)
 	return s, err
 }
 
-// withoutLeader is what servers call "JetStream system temporarily unavailable".
+// withoutLeader is the error code of "JetStream system temporarily unavailable".
 const withoutLeader jetstream.ErrorCode = 10008
 
-// leaderless reports that servers have to choose a leader first.
+// leaderless reports whether err says that the servers have no leader yet.
 func leaderless(err error) bool {
 	of, ok := errors.AsType[*jetstream.APIError](err)
 	return ok && of.ErrorCode == withoutLeader
 }
 
-// insist calls f until it has no error, or one that it does not want to try again after, or
-// patience is at its end, but three times at least.
+// insist calls f until it succeeds or returns false for again. It gives up after patience, but not before
+// the third try.
 func insist(ctx context.Context, f func() (again bool, err error)) error {
 	last := time.Now().Add(patience)
 	for try := 1; ; try++ {
@@ -139,7 +140,7 @@ func openOnce(ctx context.Context, nc *nats.Conn, o Options) (*streams, error) {
 	return s, unreachable(err)
 }
 
-// unreachable returns err as that of the server.
+// unreachable wraps err as an error of the server; nil stays nil.
 func unreachable(err error) error {
 	if err == nil {
 		return nil
@@ -147,39 +148,41 @@ func unreachable(err error) error {
 	return &outcome.Error{Kind: outcome.IO, Flag: "runner", Message: "the NATS server does not do what it is asked (JetStream must be enabled, and this user be allowed what the README of the module lists)", Err: err}
 }
 
-// logName names the logs of a job with a record.
+// logName returns the JOB.RECORD part of the subjects of a job.
 func logName(job string, record []byte) string {
 	sum := digest(record)
 	return job + "." + hex.EncodeToString(sum[:16])
 }
 
+// subject returns the subject of the n-th request ("task") or answer ("result") of a group.
 func subject(kind, log string, group, n int) string {
 	return fmt.Sprintf("pare.%s.%s.%d.%d", kind, log, group, n)
 }
 
-// subjects are those of all requests of a group, or of all answers.
+// subjects returns a pattern for the subjects of all requests or answers of a group.
 func subjects(kind, log string, group int) string {
 	return fmt.Sprintf("pare.%s.%s.%d.*", kind, log, group)
 }
 
-// request and answered turn the subject of an answer into that of its request, and back.
+// request and answered convert the subject of an answer to the subject of its request, and back.
 func request(subject string) string  { return strings.Replace(subject, "result", "task", 1) }
 func answered(subject string) string { return strings.Replace(subject, "task", "result", 1) }
 
-// stored is the subject under which servers tell of a message that they have stored.
+// stored returns the subject under which servers republish a message that they have stored.
 func stored(subject string) string { return "pare.stored" + strings.TrimPrefix(subject, "pare") }
 
-// publish puts a message into a stream under a subject, unless there is one already, which it
-// reports. It tries until ctx ends, since servers may be away for a while; only what is too
-// large is an error at once, and what a server refuses again and again, whose disk is full, after a while. Neither an acknowledgement nor a refusal is for ever: a message that
-// the servers have yet to agree on may be lost with their leader. So who waits for what comes of
-// a message publishes it again.
+// publish stores a message in a stream under a subject. there reports that the subject had a
+// message already. It tries until ctx ends, since servers may be away for a while. It returns an
+// error at once only for a message that is too large, and after a while if the server keeps
+// refusing the message, as with a full disk. Neither an acknowledgement nor a refusal is final: a
+// message that the servers have not yet agreed on may be lost with their leader. So callers that
+// wait for a reaction to a message publish it again.
 func (s *streams) publish(ctx context.Context, to jetstream.Stream, subject string, text []byte) (there bool, err error) {
-	// A message that is read again travels in base64.
+	// Servers send a stored message in base64.
 	if most := s.nc.MaxPayload() / 4 * 3; int64(len(text)) > most && most > 0 {
 		return false, outcome.Errorf(outcome.Limit, "a message of %d bytes is too large for the server, which takes %d, three quarters of its max_payload: raise that, to 64 MB at most", len(text), most)
 	}
-	var since time.Time // it has been refused
+	var since time.Time // the time of the first of successive refusals
 	for {
 		once, end := context.WithTimeout(ctx, reply)
 		_, err := s.js.Publish(once, subject, text)
@@ -207,8 +210,8 @@ func (s *streams) publish(ctx context.Context, to jetstream.Stream, subject stri
 	}
 }
 
-// get returns a message of a stream, by the server that leads it. There may be none, or none
-// yet, or no leader.
+// get returns a message of a stream, from the server that leads the stream. there is false if there is
+// no message, or not yet, or no leader.
 func get(ctx context.Context, from jetstream.Stream, subject string) (text []byte, there bool) {
 	m, err := from.GetLastMsgForSubject(ctx, subject)
 	if err != nil {
@@ -217,7 +220,7 @@ func get(ctx context.Context, from jetstream.Stream, subject string) (text []byt
 	return m.Data, true
 }
 
-// count returns how many messages a stream has under subjects, by the server that leads it.
+// count returns the number of messages that a stream has under subjects, from the server that leads it.
 func count(ctx context.Context, of jetstream.Stream, subjects string) (int, error) {
 	info, err := of.Info(ctx, jetstream.WithSubjectFilter(subjects))
 	if err != nil {
@@ -226,7 +229,7 @@ func count(ctx context.Context, of jetstream.Stream, subjects string) (int, erro
 	return len(info.State.Subjects), nil
 }
 
-// hear waits for so long for news of a message.
+// hear waits up to the given time for the message with this subject in news.
 func hear(ctx context.Context, news <-chan *nats.Msg, subject string, wait time.Duration) (text []byte, there bool) {
 	for enough := time.After(wait); ; {
 		select {
@@ -242,7 +245,7 @@ func hear(ctx context.Context, news <-chan *nats.Msg, subject string, wait time.
 	}
 }
 
-// pause waits before something is tried again; false where ctx has ended.
+// pause waits before another try; it returns false if ctx has ended.
 func pause(ctx context.Context) bool {
 	select {
 	case <-ctx.Done():
@@ -252,10 +255,11 @@ func pause(ctx context.Context) bool {
 	}
 }
 
-// follow waits until a request of a group has no answer, and calls f with all there are and those to come,
-// until ctx ends, f says no, an answer to one of them has been lost, or there have been none for so long that the
-// coordinator may be gone: five minutes, and longer than it would take to repeat those before. News of a request
-// may be lost too, with a connection or a server, so that both are looked for while there are none.
+// follow waits until some request of a group has no answer. It then calls f with all requests of the group, from the
+// first on, and with new ones as they come. It returns when ctx ends, when f returns false, when an answer has been
+// lost, or when there has been no request for so long that the coordinator may be gone: 30 times late (five minutes by
+// default), and longer than replaying the earlier requests would take. A notification of a request may be lost with a
+// connection or a server, so that follow also looks for the request, and for lost answers, in the streams.
 func (s *streams) follow(ctx context.Context, log string, group int, f func(subject string, text []byte) bool) error {
 	news := make(chan *nats.Msg, 64)
 	heard, err := s.nc.ChanSubscribe(stored(subjects("task", log, group)), news)
@@ -270,7 +274,7 @@ func (s *streams) follow(ctx context.Context, log string, group int, f func(subj
 	var spent time.Duration
 	for n, told := 1, false; ; n++ {
 		at, there := subject("task", log, group, n), false
-		if !told { // of the last one: this one may be there already
+		if !told { // the last request was found in the stream, so this one may be there too
 			text, there = get(ctx, s.tasks, at)
 		}
 		told = false
@@ -295,7 +299,7 @@ func (s *streams) follow(ctx context.Context, log string, group int, f func(subj
 	}
 }
 
-// unanswered waits until a group has more requests than answers; false where ctx has ended.
+// unanswered waits until a group has more requests than answers; it returns false if ctx has ended.
 func (s *streams) unanswered(ctx context.Context, log string, group int, news <-chan *nats.Msg) bool {
 	for wait := retry; ctx.Err() == nil; wait = min(2*wait, s.late) {
 		requests, err := count(ctx, s.tasks, subjects("task", log, group))
@@ -314,8 +318,8 @@ func (s *streams) unanswered(ctx context.Context, log string, group int, news <-
 	return false
 }
 
-// watch hands over the jobs that there are, and what changes, until ctx ends. A watcher may
-// miss something, or end unnoticed, with a server, so that another takes its place now and then.
+// watch sends the records of all jobs, and their changes, to a channel until ctx ends. A watcher may miss
+// changes, or end unnoticed, when a server fails, so watch replaces it by a new one at intervals.
 func (s *streams) watch(ctx context.Context, to chan<- jetstream.KeyValueEntry) {
 	for ctx.Err() == nil {
 		s.watchFor(ctx, 5*s.late, to)
@@ -339,7 +343,7 @@ func (s *streams) watchFor(ctx context.Context, long time.Duration, to chan<- je
 			switch {
 			case !open:
 				return
-			case entry == nil: // all there are
+			case entry == nil: // marks the end of the existing records
 				continue
 			}
 			select {

@@ -18,11 +18,11 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// protocol is the version of all that is written here. A worker takes part in jobs of its own
-// build only, see [Version].
+// protocol is the version of the message formats of this package. A worker takes part only in jobs
+// of its own build, see [Version].
 const protocol = 3
 
-// Version names a build: answers have the same bits only where the solvers are the same.
+// Version names the build. Answers are sure to have the same bits only if they come from the same build.
 func Version() string {
 	version := fmt.Sprintf("protocol %d", protocol)
 	info, ok := debug.ReadBuildInfo()
@@ -38,16 +38,16 @@ func Version() string {
 	return strings.Join(parts, ", ")
 }
 
-// record is what workers need to take part in a job.
+// record states a job for workers.
 type record struct {
 	Version        string
 	Data           string // SHA-256 of the data set, in hexadecimal
-	Bytes          int64  // its size
-	Folds, Classes int    // Classes is 0 where each fold is one lane
+	Bytes          int64  // size of the data set
+	Folds, Classes int    // Classes is 0 if each fold is one lane
 	Config         map[string]cbor.RawMessage
 	Loss           *named
 	Validation     map[string]cbor.RawMessage
-	Criterion      string // of held-out rows; "": the model's own
+	Criterion      string // judges held-out rows; "": the model's own loss
 	MaxGram        int
 	MaxPacked      int64
 }
@@ -58,10 +58,10 @@ type named struct {
 	Parameters cbor.RawMessage
 }
 
-// perGroup is how many classes of a fold make a group.
+// perGroup is the number of classes of a fold in a group.
 const perGroup = 8
 
-// groups returns how many groups the lanes of a job make.
+// groups returns the number of groups of a job.
 func (r *record) groups() int { return r.Folds * r.blocks() }
 
 func (r *record) blocks() int { return max(1, (r.Classes+perGroup-1)/perGroup) }
@@ -78,15 +78,15 @@ func (r *record) lanes(group int) (ids []bilevel.LaneID) {
 	return ids
 }
 
-// Bounds on what a message may say; what it says besides is checked by package bilevel and by
-// pare.NewLanes as a caller's own arguments are.
+// Bounds on the contents of a message. Package bilevel and pare.NewLanes check the rest, as they
+// check the arguments of any caller.
 const (
 	mostClasses = 1 << 20
-	mostGroups  = 1 << 16 // each has a worker listen to a subject
+	mostGroups  = 1 << 16 // for each group a worker subscribes to a subject
 	mostBytes   = 1 << 40
 )
 
-// check refuses a record that no coordinator of this build writes.
+// check refuses a record that a coordinator of this build cannot have written.
 func (r *record) check() error {
 	switch {
 	case len(r.Data) != 2*sha256.Size:
@@ -109,17 +109,17 @@ func malformed(format string, args ...any) error {
 	return outcome.Errorf(outcome.Parse, "a message is malformed: "+format, args...)
 }
 
-// answer is how a worker's answer to a request of a group begins. Results follow, or an error is
-// in their place.
+// answer is the first part of a worker's answer to a request to a group. The results follow it,
+// unless Error is set.
 type answer struct {
-	Request [sha256.Size]byte // of the request's bytes
+	Request [sha256.Size]byte // hash of the bytes of the request
 	Worker  string
 	Seconds float64
 	Error   *refusal
-	Amiss   bool // Error is of the worker, not of what was asked, and is not kept
+	Amiss   bool // Error is a fault of the worker, not of the request; such an answer is not stored
 }
 
-// refusal is an error on its way.
+// refusal is an error in a message.
 type refusal struct {
 	Kind, Flag, Part, Message   string
 	HasRow, HasColumn, HasClass bool
@@ -145,8 +145,8 @@ func (r *refusal) err(worker string) error {
 	}
 }
 
-// encode writes a message: CBOR, in which floating-point numbers keep their bits and equal
-// values have equal bytes.
+// encode returns a value as CBOR, in which floating-point numbers keep their bits and equal values
+// have equal bytes.
 func encode(v any) ([]byte, error) {
 	mode, err := cbor.EncOptions{Sort: cbor.SortBytewiseLexical}.EncMode()
 	var text []byte
@@ -159,7 +159,7 @@ func encode(v any) ([]byte, error) {
 	return text, nil
 }
 
-// encodeEach appends one value after the other to a message.
+// encodeEach appends values to a message, one after the other.
 func encodeEach[T any](text []byte, all []T) ([]byte, error) {
 	for _, v := range all {
 		one, err := encode(v)
@@ -171,8 +171,8 @@ func encodeEach[T any](text []byte, all []T) ([]byte, error) {
 	return text, nil
 }
 
-// decodeEach reads a message, or the rest of one, that has no more than so many values. They are not an
-// array, which could ask for a hundred times the memory of its message.
+// decodeEach decodes a message, or the rest of one, with at most the given number of values. The values are
+// not sent as an array, because decoding one could allocate a hundred times the memory of its message.
 func decodeEach[T any](text []byte, most int) (all []T, err error) {
 	for len(text) > 0 {
 		if len(all) == most {
@@ -187,7 +187,7 @@ func decodeEach[T any](text []byte, most int) (all []T, err error) {
 	return all, nil
 }
 
-// decode reads a message of one value.
+// decode decodes a message of one value.
 func decode(text []byte, v any) error {
 	rest, err := decodeFirst(text, v)
 	if err == nil && len(rest) > 0 {
@@ -196,7 +196,7 @@ func decode(text []byte, v any) error {
 	return err
 }
 
-// decodeFirst reads the first value of a message, within bounds, and returns what follows.
+// decodeFirst decodes the first value of a message, with limits on its structure, and returns the rest.
 func decodeFirst(text []byte, v any) (rest []byte, err error) {
 	mode, err := cbor.DecOptions{
 		MaxArrayElements: math.MaxInt32, MaxMapPairs: 1 << 10, MaxNestedLevels: 16,
@@ -211,7 +211,8 @@ func decodeFirst(text []byte, v any) (rest []byte, err error) {
 	return rest, nil
 }
 
-// newRecord states a job. What is the caller's own code cannot travel, and is refused.
+// newRecord returns the record of a job. It refuses losses and criteria that the caller has written, since
+// code cannot be sent to workers.
 func newRecord(j pare.Job) (*record, error) {
 	r := &record{Version: Version(), MaxGram: j.MaxGram, MaxPacked: j.MaxPacked}
 	var err error
@@ -232,7 +233,7 @@ func newRecord(j pare.Job) (*record, error) {
 		r.Criterion = criterion.Names()[at]
 	}
 	j.Config.Loss, j.Validation.Loss = nil, nil
-	j.Config.Solved, j.Config.Pool, j.Config.Observer, j.Config.Threads = nil, nil, nil, 0 // a process's own
+	j.Config.Solved, j.Config.Pool, j.Config.Observer, j.Config.Threads = nil, nil, nil, 0 // these belong to one process
 	if r.Config, err = fields(j.Config); err != nil {
 		return nil, err
 	}
@@ -240,7 +241,7 @@ func newRecord(j pare.Job) (*record, error) {
 	return r, err
 }
 
-// known returns the loss of package loss of the same type, nil where there is none.
+// known returns the loss of package loss that has the type of l, nil if there is none.
 func known(l loss.Loss) loss.Loss {
 	for _, one := range loss.All() {
 		if reflect.TypeOf(one) == reflect.TypeOf(l) {
@@ -250,7 +251,7 @@ func known(l loss.Loss) loss.Loss {
 	return nil
 }
 
-// job is what the record states.
+// job returns the job that the record states.
 func (r *record) job() (j pare.Job, err error) {
 	j.MaxGram, j.MaxPacked = r.MaxGram, r.MaxPacked
 	if err := setFields(&j.Config, r.Config); err != nil {
@@ -281,7 +282,7 @@ func (r *record) job() (j pare.Job, err error) {
 	return j, malformed("no loss %q", r.Loss.Name)
 }
 
-// fields encodes the fields of a struct that are not zero, by name.
+// fields encodes the nonzero fields of a struct, by name.
 func fields(of any) (map[string]cbor.RawMessage, error) {
 	out := map[string]cbor.RawMessage{}
 	v := reflect.ValueOf(of)
@@ -302,7 +303,7 @@ func fields(of any) (map[string]cbor.RawMessage, error) {
 	return out, nil
 }
 
-// plain reports a type that is numbers, words, and slices of them.
+// plain reports whether a type is a bool, a number, a string, or a slice of these.
 func plain(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Slice:
@@ -314,7 +315,7 @@ func plain(t reflect.Type) bool {
 	}
 }
 
-// setFields is the other direction of fields.
+// setFields decodes into a struct what fields has encoded.
 func setFields(to any, text map[string]cbor.RawMessage) error {
 	v := reflect.ValueOf(to).Elem()
 	for name, value := range text {

@@ -24,17 +24,17 @@ import (
 
 // Worker solves inner problems for selections.
 type Worker struct {
-	Name  string // among all workers of a server; "" takes host and process
+	Name  string // unique among all workers of a server; "" means host name and process id
 	Slots int    // inner problems at once; 0 means all processors
 	Cache string // directory of data sets; "" means a temporary one
 	Log   *slog.Logger
-	// Options are those of the coordinators: Presence, Replicas and MaxBytes.
+	// Options should be those of the coordinators: Presence, Replicas and MaxBytes.
 	Options Options
 }
 
-// Run takes part in all jobs of the server until ctx ends; then it finishes what it has begun,
-// says that it leaves, and returns nil. The error is of kind IO where the server cannot be
-// reached at the beginning; later it waits for the server to come back.
+// Run takes part in all jobs of the server until ctx ends; then it announces that it leaves,
+// finishes the requests that it has begun, and returns nil. The error is of kind IO if the server
+// cannot be reached at the beginning; later Run waits for the server to come back.
 func (w Worker) Run(ctx context.Context, nc *nats.Conn) error {
 	w, err := w.withDefaults()
 	if err != nil {
@@ -53,7 +53,7 @@ func (w Worker) Run(ctx context.Context, nc *nats.Conn) error {
 	w.Cache = cmp.Or(w.Cache, own)
 	s := &shift{Worker: w, parts: own, jobs: map[string]*holding{}, known: map[string]uint64{}, again: make(chan struct{}, 1), amiss: map[string]time.Time{}}
 	if s.streams, err = open(ctx, nc, w.Options); err != nil {
-		if ctx.Err() != nil { // it has ended before it had begun
+		if ctx.Err() != nil { // the worker ends before it has begun
 			return nil
 		}
 		return err
@@ -85,37 +85,37 @@ func (w Worker) withDefaults() (Worker, error) {
 	return w, nil
 }
 
-// shift is a worker at work.
+// shift is the state of one call of [Worker.Run].
 type shift struct {
 	Worker
-	parts   string // directory of data sets on their way
+	parts   string // directory of data sets that are being downloaded
 	streams *streams
 	present presence
 	jobs    map[string]*holding
-	known   map[string]uint64 // revisions of jobs
-	again   chan struct{}     // look at who has what
+	known   map[string]uint64 // revision of each job record seen
+	again   chan struct{}     // a signal to announce this worker and reassign groups
 
 	mu    sync.Mutex
-	amiss map[string]time.Time // jobs that something is amiss with, until when
+	amiss map[string]time.Time // jobs that this worker leaves to others after a fault, and until when
 }
 
-// holding is a job that the server has, and what of it is here.
+// holding is a job of the server, with the state that this worker holds of it.
 type holding struct {
 	id     string
 	record *record
 	log    string          // see logName
 	ctx    context.Context // ends when the job is removed
 	cancel func()
-	groups map[int]*duty
-	busy   sync.WaitGroup // duties
+	groups map[int]*duty  // the groups that this worker serves
+	busy   sync.WaitGroup // the goroutines of the duties
 
 	loading sync.Mutex
-	made    *bilevel.Lanes // nil: not yet
+	made    *bilevel.Lanes // nil until the lanes have been made
 }
 
-// duty is a group that this worker has.
+// duty is a group that this worker serves.
 type duty struct {
-	stop func() // after the request at hand
+	stop func() // ends the duty after the current request
 	done chan struct{}
 }
 
@@ -133,7 +133,7 @@ func (s *shift) run(ctx context.Context) error {
 	defer watch.Wait()
 	defer stop()
 	s.say(beat{Hello: true})
-	select { // who else is there?
+	select { // time for the other workers to announce themselves
 	case <-ctx.Done():
 	case <-time.After(min(s.Options.Presence/10, 300*time.Millisecond)):
 	}
@@ -156,16 +156,16 @@ func (s *shift) run(ctx context.Context) error {
 	}
 }
 
-// say tells the others of this worker.
+// say publishes a presence message of this worker.
 func (s *shift) say(b beat) {
 	b.Name, b.Version, b.Slots, b.Without = s.Name, Version(), s.Slots, s.without()
 	if text, err := json.Marshal(b); err == nil {
-		_ = s.streams.nc.Publish(presenceSubject, text) // the next one may come through
+		_ = s.streams.nc.Publish(presenceSubject, text) // if it fails, the next message may arrive
 		_ = s.streams.nc.FlushTimeout(time.Second)
 	}
 }
 
-// without lists the jobs that something is amiss with.
+// without lists the jobs that this worker leaves to others after a fault.
 func (s *shift) without() (jobs []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -179,7 +179,7 @@ func (s *shift) without() (jobs []string) {
 	return jobs
 }
 
-// greet answers somebody new.
+// greet makes the loop of run publish a presence message soon.
 func (s *shift) greet() {
 	select {
 	case s.again <- struct{}{}:
@@ -187,7 +187,7 @@ func (s *shift) greet() {
 	}
 }
 
-// leave finishes what is at hand.
+// leave announces that the worker leaves, and finishes the current requests.
 func (s *shift) leave() {
 	s.say(beat{Leaving: true})
 	for _, h := range s.jobs {
@@ -202,7 +202,7 @@ func (s *shift) leave() {
 	s.Log.Info("left", "worker", s.Name)
 }
 
-// hear takes note of a job that came, or went.
+// hear processes a job record that was created, changed or removed.
 func (s *shift) hear(entry jetstream.KeyValueEntry) {
 	id := entry.Key()
 	if s.known[id] == entry.Revision() {
@@ -236,7 +236,7 @@ func (s *shift) hear(entry jetstream.KeyValueEntry) {
 	s.jobs[id] = h
 }
 
-// lanes makes the lanes of a job, once; after an error it tries again.
+// lanes returns the lanes of a job, which the first call makes. After an error the next call tries again.
 func (s *shift) lanes(h *holding) (*bilevel.Lanes, error) {
 	h.loading.Lock()
 	defer h.loading.Unlock()
@@ -266,7 +266,7 @@ func (s *shift) lanes(h *holding) (*bilevel.Lanes, error) {
 	return lanes, nil
 }
 
-// settle takes and lets go of groups, by who is there.
+// settle starts and stops serving groups, by the assignment to the workers that are alive.
 func (s *shift) settle() {
 	for _, h := range s.jobs {
 		for group, owner := range assign(h.id, h.record.groups(), s.present.able(Version(), h.id)) {
@@ -285,7 +285,7 @@ func (s *shift) settle() {
 	}
 }
 
-// ended reports that a duty is no more.
+// ended reports whether a duty has ended.
 func (d *duty) ended() bool {
 	select {
 	case <-d.done:
@@ -295,7 +295,7 @@ func (d *duty) ended() bool {
 	}
 }
 
-// begin serves a group from the beginning of its log.
+// begin starts to serve a group, from the beginning of its log.
 func (s *shift) begin(h *holding, group int) *duty {
 	ctx, stop := context.WithCancel(h.ctx)
 	d := &duty{stop: stop, done: make(chan struct{})}
@@ -327,15 +327,15 @@ func (s *shift) begin(h *holding, group int) *duty {
 	return d
 }
 
-// mending is how long a worker leaves a job to others that something is amiss with, in times of [streams].late.
+// mending is how long a worker leaves a job to others after a fault, in units of [streams].late.
 const mending = 6
 
-// workerError is an error that others may not have.
+// workerError is an error of this worker, which other workers may not have.
 type workerError struct{ error }
 
 func (e workerError) Unwrap() error { return e.error }
 
-// publish publishes an answer, once more where the group has gone to another worker meanwhile.
+// publish publishes an answer. If the group has moved to another worker meanwhile, it still tries for a short time.
 func (s *shift) publish(ctx context.Context, h *holding, subject string, answer []byte) error {
 	if ctx.Err() != nil {
 		last, end := context.WithTimeout(h.ctx, reply)
@@ -346,8 +346,9 @@ func (s *shift) publish(ctx context.Context, h *holding, subject string, answer 
 	return err
 }
 
-// tell tells who waits for an answer what is amiss here, such as a disk that is full, leaves the job to others for
-// a while, and waits for it to be mended. That is no answer: none such is kept, and another try may have one.
+// tell reports a fault of this worker, such as a full disk, to the coordinator that waits for an answer. It leaves the job
+// to other workers for a while, and pauses. The report is not stored in the stream, so that a later try can still answer
+// the request.
 func (s *shift) tell(ctx context.Context, h *holding, subject string, request []byte, amiss error) {
 	s.mu.Lock()
 	s.amiss[h.id] = time.Now().Add(mending * s.streams.late)
@@ -362,8 +363,9 @@ func (s *shift) tell(ctx context.Context, h *holding, subject string, request []
 	}
 }
 
-// answer answers a request to a group, whose lanes it makes if they are not there. The error is
-// that of a job that has ended, or of this worker and not of what was asked.
+// answer returns the answer to a request to a group, and makes the lanes first if there are none. It
+// returns an error only if the job has ended, or for a fault of this worker; errors of the request
+// itself are part of the answer.
 func (s *shift) answer(h *holding, group int, lanes **bilevel.Lanes, request []byte) ([]byte, error) {
 	began := time.Now()
 	a := answer{Request: digest(request), Worker: s.Name}
@@ -391,7 +393,7 @@ func (s *shift) answer(h *holding, group int, lanes **bilevel.Lanes, request []b
 	return encodeEach(text, results)
 }
 
-// serve answers a message.
+// serve checks the requests of a message and runs the lanes of the group on them.
 func serve(ctx context.Context, lanes *bilevel.Lanes, r *record, group int, text []byte) (results []bilevel.LaneResult, err error) {
 	requests, err := decodeEach[bilevel.LaneRequest](text, perGroup)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package connect is how the commands reach a NATS server: by address, with credentials and
-// TLS where they are given.
+// Package connect connects the commands to a NATS server: by address, with credentials and TLS if
+// they are given.
 package connect
 
 import (
@@ -23,7 +23,8 @@ type Flags struct {
 	Key     string `name:"tls-key" type:"existingfile" placeholder:"FILE" help:"Its key."`
 }
 
-// Connect connects to a server, "" for that of the context, and stays connected: where a server is lost it is looked for again.
+// Connect connects to the server at url; "" means the address of the context, or the default address of NATS. It
+// reconnects whenever the connection is lost.
 func (f Flags) Connect(url, name string, log *slog.Logger) (*nats.Conn, error) {
 	if (f.Cert == "") != (f.Key == "") {
 		return nil, outcome.At(outcome.Usage, "tls-cert", "--tls-cert and --tls-key go together")
@@ -66,7 +67,7 @@ func (f Flags) Connect(url, name string, log *slog.Logger) (*nats.Conn, error) {
 	return nc, nil
 }
 
-// redacted is a list of addresses without passwords.
+// redacted returns a comma-separated list of addresses without their passwords.
 func redacted(list string) string {
 	all := strings.Split(list, ",")
 	for i, one := range all {

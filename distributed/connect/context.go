@@ -13,8 +13,8 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// saved is a connection as "nats context" keeps it, in JSON. What is not listed here must be
-// empty: a setting is not passed over in silence.
+// saved is a connection in the JSON format of "nats context". Settings that are not listed here must be
+// empty, so that no setting is ignored silently.
 type saved struct {
 	URL      string `json:"url"`
 	User     string `json:"user"`
@@ -28,10 +28,10 @@ type saved struct {
 	TLSFirst bool   `json:"tls_first"`
 }
 
-// harmless settings concern the program nats only.
+// harmless lists settings that concern only the program nats.
 var harmless = []string{"name", "description", "color_scheme"}
 
-// openContext reads a context: a file, or the name of one of those of "nats context".
+// openContext reads a context, given as a file or by its name in "nats context".
 func openContext(name string) (*saved, error) {
 	path := name
 	if !strings.ContainsRune(name, os.PathSeparator) && filepath.Ext(name) != ".json" {
@@ -68,13 +68,13 @@ func openContext(name string) (*saved, error) {
 	return s, nil
 }
 
-// empty reports a setting that says nothing.
+// empty reports whether the value of a setting is empty.
 func empty(v any) bool {
 	list, ok := v.([]any)
 	return v == nil || v == "" || v == false || ok && len(list) == 0
 }
 
-// options are those of the connection.
+// options returns the options of the connection.
 func (s *saved) options() (all []nats.Option, err error) {
 	add := func(set bool, o nats.Option) {
 		if set {

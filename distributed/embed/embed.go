@@ -10,11 +10,11 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// MaxPayload is the largest message, and the most that NATS allows.
+// MaxPayload is the largest size of a message in bytes, the maximum that NATS allows.
 const MaxPayload = 64 << 20
 
-// Start starts a server on a free port of the loopback interface, or on the port given, which
-// keeps what it is told in a directory. The caller shuts it down.
+// Start starts a server on the given port of the loopback interface, or on a free port if port is 0.
+// The server stores its data in dir. The caller must shut it down.
 func Start(dir string, port int) (*server.Server, error) {
 	if port == 0 {
 		port = server.RANDOM_PORT

@@ -14,12 +14,12 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// local is a server in this process, and worker processes, which end with it, however it ends.
+// local is a server in this process, with worker processes that end with this process, however it ends.
 type local struct {
 	url     string
 	server  *server.Server
-	remove  func() // of a temporary directory, or the lock of the caller's own
-	inputs  []io.Closer
+	remove  func()      // removes the temporary directory, or unlocks the caller's directory
+	inputs  []io.Closer // the standard inputs of the workers
 	workers sync.WaitGroup
 }
 
@@ -65,7 +65,7 @@ func startLocal(count int, state string, presence time.Duration) (_ *local, err 
 // wait returns when all workers have ended.
 func (l *local) wait() { l.workers.Wait() }
 
-// stop ends workers by the end of their input, and the server.
+// stop ends the workers by closing their inputs, and then the server.
 func (l *local) stop() {
 	for _, input := range l.inputs {
 		_ = input.Close()

@@ -1,6 +1,6 @@
-// Command pare-select chooses λ as "pare select" does, with the inner problems of folds and
-// classes solved by workers: processes of its own, or those of a NATS server. See the README
-// of the module.
+// Command pare-select chooses λ as "pare select" does, but has the inner problems of folds and
+// classes solved by workers: processes that it starts, or the workers of a NATS server. See the
+// README of the module.
 package main
 
 import (
@@ -73,7 +73,7 @@ func main() {
 	}))
 }
 
-// part is a worker that ends with the process that started it.
+// part runs a worker that ends with the process that started it, when standard input ends.
 func (c command) part(ctx context.Context, log *slog.Logger) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -105,7 +105,7 @@ func (c command) run(ctx context.Context, log *slog.Logger) error {
 		return outcome.At(outcome.Usage, "file", "name a file to select on")
 	}
 	if c.Save != "" {
-		if err := sealed.Replaceable(c.Save); err != nil { // before there is a model to lose
+		if err := sealed.Replaceable(c.Save); err != nil { // checked before the search, so that no model is lost
 			return &outcome.Error{Kind: outcome.IO, File: c.Save, Flag: "save", Message: "cannot save the model", Err: err}
 		}
 	}
@@ -193,13 +193,13 @@ func (c command) choose(ctx context.Context, nc *nats.Conn) error {
 	return program.ErrUntrusted
 }
 
-// watch says when there is nobody to wait for.
+// watch prints a message when there are no workers.
 func watch(ctx context.Context, run *distributed.Run) {
 	for alone := false; ; {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(4 * time.Second): // workers have said that they are there twice
+		case <-time.After(4 * time.Second): // enough for two presence messages of each worker
 		}
 		able, others := run.Workers()
 		if len(able) == 0 && !alone {
@@ -212,13 +212,13 @@ func watch(ctx context.Context, run *distributed.Run) {
 	}
 }
 
-// trusted reports a choice that has converged, as pare select does.
+// trusted reports whether the choice has converged and can be trusted, by the rule of pare select.
 func trusted(s *pare.Selection) bool {
 	at := slices.IndexFunc(s.Evaluations, func(e search.Evaluation) bool { return e.Value == s.Value })
 	return s.Status.OK() && s.Final != nil && s.Final.Status.OK() && at >= 0 && s.Evaluations[at].Trusted
 }
 
-// end has workers forget the job, unless it can be gone on with: it was interrupted, or a disk or a server failed.
+// end removes the job from the server, unless it can be continued because it was interrupted or a disk or a server failed.
 func (c command) end(ctx context.Context, run *distributed.Run, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause
@@ -243,7 +243,7 @@ func save(path string, s *pare.Selection, data *table.Data, prepared sparse.Prep
 	return p.Save(path)
 }
 
-// show prints the selection, and who has done what for it.
+// show prints the selection and the work of each worker.
 func (c command) show(s *pare.Selection, run *distributed.Run) error {
 	if c.JSON {
 		return json.NewEncoder(os.Stdout).Encode(s)

@@ -1,5 +1,5 @@
-// Command pare-worker solves inner problems for selections on a NATS server, until it is
-// interrupted: then it finishes what it has begun. See the README of the module.
+// Command pare-worker solves inner problems for selections on a NATS server. When it is
+// interrupted, it finishes the requests that it has begun. See the README of the module.
 package main
 
 import (

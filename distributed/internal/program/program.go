@@ -1,5 +1,5 @@
-// Package program is what the commands have in common: flags, signals and exit statuses, which are those
-// of pare.
+// Package program has the common parts of the commands: flags, signals, and exit statuses, which are the same
+// as those of pare.
 package program
 
 import (
@@ -16,18 +16,18 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// ErrUntrusted is the error of a result that is printed but not converged or not to be trusted.
+// ErrUntrusted is the error of a result that is printed but has not converged or cannot be trusted.
 var ErrUntrusted = errors.New("not to be trusted")
 
 // Exit statuses.
 const (
 	failed    = 1 // another try may help
 	usage     = 2 // a faulty command line
-	untrusted = 3 // there is a result, but ErrUntrusted
+	untrusted = 3 // there is a result, with ErrUntrusted
 )
 
-// Main parses flags, runs with a context that the first interrupt or SIGTERM ends, and returns the exit
-// status. The second one kills.
+// Main parses flags, calls run with a context that the first interrupt or SIGTERM ends, and returns the exit
+// status. A second signal kills the process.
 func Main(name, about string, flags any, args []string, stderr io.Writer, run func(context.Context) error) int {
 	parser, err := kong.New(flags, kong.Name(name), kong.Description(about))
 	if err == nil {
@@ -51,7 +51,7 @@ func Main(name, about string, flags any, args []string, stderr io.Writer, run fu
 	return status(err)
 }
 
-// status is the exit status of an error.
+// status returns the exit status for an error.
 func status(err error) int {
 	e, _ := errors.AsType[*outcome.Error](err)
 	switch {

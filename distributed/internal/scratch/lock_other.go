@@ -4,8 +4,8 @@ package scratch
 
 import "os"
 
-// lock has nothing to do: on Windows a file that is open cannot be removed.
+// lock does nothing: on Windows an open file cannot be removed.
 func lock(*os.File) error { return nil }
 
-// abandoned removes a lock file that nobody has open, and reports whether there was one.
+// abandoned removes a lock file that no process has open, and reports whether it did.
 func abandoned(name string) bool { return os.Remove(name) == nil }

@@ -10,7 +10,7 @@ import (
 // lock locks a file for as long as it is open.
 func lock(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }
 
-// abandoned reports that a lock file is there and locked by nobody.
+// abandoned reports whether a lock file exists and no process has locked it.
 func abandoned(name string) bool {
 	file, err := os.OpenFile(name, os.O_RDWR, 0)
 	if err != nil {

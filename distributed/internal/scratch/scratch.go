@@ -1,5 +1,5 @@
-// Package scratch makes temporary directories that do not outlive their process for long: what
-// a process has left behind that was killed, the next one removes. It also locks directories that stay.
+// Package scratch makes temporary directories that do not outlive their process for long: if a process is
+// killed, the next one removes its directories. It also locks directories that stay.
 package scratch
 
 import (
@@ -10,16 +10,17 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// lockName is a file in every directory that its process keeps locked. The system lets go of the
-// lock however the process ends, and unlike a process id it means the same in every container.
+// lockName is the name of a file in every directory that the process keeps locked. The system releases
+// the lock however the process ends, and unlike a process id the lock is valid across containers.
 const lockName = "lock"
 
-// attempts are made when others take a directory for one left behind before it is locked.
+// attempts is the number of tries to make a directory. A try fails if another process takes the new
+// directory for an abandoned one before it is locked.
 const attempts = 10
 
-// Directory makes a directory in another one, "" for the system's temporary one, whose name begins with a
-// prefix, and removes those of this prefix whose processes are gone. remove removes it, and has to be kept for
-// as long as it is in use. The error is of kind IO.
+// Directory makes a directory in in ("" means the system's temporary directory) whose name begins with
+// prefix, and removes directories with this prefix whose processes are gone. remove removes the directory; the
+// caller must keep it while the directory is in use, because it holds the lock. The error is of kind IO.
 func Directory(in, prefix string) (path string, remove func(), err error) {
 	in = cmp.Or(in, os.TempDir())
 	sweep(in, prefix)
@@ -30,7 +31,7 @@ func Directory(in, prefix string) (path string, remove func(), err error) {
 		var lock *os.File
 		if lock, err = claim(path); err == nil {
 			return path, func() {
-				_ = lock.Close() // some systems remove no file that is open
+				_ = lock.Close() // first, since some systems do not remove open files
 				_ = os.RemoveAll(path)
 			}, nil
 		}
@@ -39,8 +40,8 @@ func Directory(in, prefix string) (path string, remove func(), err error) {
 	return "", nil, &outcome.Error{Kind: outcome.IO, File: in, Message: "no directory can be made there", Err: err}
 }
 
-// Lock locks a directory that stays, and makes it where there is none. The error is of kind Usage where another
-// process has locked it.
+// Lock locks a directory that stays, and makes it if there is none. The error is of kind Usage if another process
+// has locked the directory, else of kind IO.
 func Lock(path string) (unlock func(), err error) {
 	amiss := &outcome.Error{Kind: outcome.IO, File: path, Message: "cannot be used"}
 	if amiss.Err = os.MkdirAll(path, 0o700); amiss.Err != nil {
@@ -65,7 +66,7 @@ func claim(path string) (*os.File, error) {
 		return nil, err
 	}
 	if err = lock(file); err == nil {
-		_, err = os.Stat(name) // nobody has removed it before it was locked
+		_, err = os.Stat(name) // fails if another process removed it before it was locked
 	}
 	if err != nil {
 		_ = file.Close()
@@ -74,10 +75,10 @@ func claim(path string) (*os.File, error) {
 	return file, nil
 }
 
-// sweep removes directories that nobody has locked. What cannot be removed stays: it may be
-// another user's.
+// sweep removes abandoned directories. Directories that cannot be removed stay, as they may belong to
+// another user.
 func sweep(in, prefix string) {
-	all, _ := filepath.Glob(filepath.Join(in, prefix+"*")) // a pattern that is faulty finds none
+	all, _ := filepath.Glob(filepath.Join(in, prefix+"*")) // a faulty pattern finds none
 	for _, path := range all {
 		if abandoned(filepath.Join(path, lockName)) {
 			_ = os.RemoveAll(path)

@@ -129,7 +129,8 @@ func remove(ctx context.Context, s *streams, id string) error {
 // jobName names the k-th job of a run.
 func jobName(id string, k int) string { return fmt.Sprintf("%s-%d", id, k) }
 
-// Lanes returns a runner that runs the lanes of a job in workers; see [pare.SelectOptions].Lanes.
+// Lanes returns a runner that runs the lanes of a job in workers; see [pare.SelectOptions].Lanes. A
+// selection has one job, or two; see [pare.Job].
 func (r *Run) Lanes(_ context.Context, j pare.Job) (bilevel.Runner, error) {
 	record, err := newRecord(j)
 	if err != nil {

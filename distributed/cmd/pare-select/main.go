@@ -218,7 +218,8 @@ func trusted(s *pare.Selection) bool {
 	return s.Status.OK() && s.Final != nil && s.Final.Status.OK() && at >= 0 && s.Evaluations[at].Trusted
 }
 
-// end removes the job from the server, unless it can be continued because it was interrupted or a disk or a server failed.
+// end removes the job from the server, unless it has an id of the user's and can be continued: it was interrupted, or a
+// disk or a server failed.
 func (c command) end(ctx context.Context, run *distributed.Run, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause

@@ -18,9 +18,10 @@ const lockName = "lock"
 // directory for an abandoned one before it is locked.
 const attempts = 10
 
-// Directory makes a directory in in ("" means the system's temporary directory) whose name begins with
-// prefix, and removes directories with this prefix whose processes are gone. remove removes the directory; the
-// caller must keep it while the directory is in use, because it holds the lock. The error is of kind IO.
+// Directory makes a directory whose name begins with prefix, in the directory given ("" means the system's
+// temporary directory). It also removes directories with this prefix whose processes are gone. remove removes
+// the directory; the caller must keep it while the directory is in use, because it holds the lock. The error
+// is of kind IO.
 func Directory(in, prefix string) (path string, remove func(), err error) {
 	in = cmp.Or(in, os.TempDir())
 	sweep(in, prefix)

@@ -12,7 +12,7 @@ import (
 // mostPoints is the largest size of a grid, whose points are all held in memory.
 const mostPoints = 1_000_000
 
-// grid returns the points of a grid search: for two λ's, the product of two
+// grid returns the points of a grid search: for two λ, the product of two
 // geometric grids, ⌊√Points⌋ a side.
 func (o Options) grid(top []float64) ([][]float64, error) {
 	if o.Points == 0 {

@@ -15,7 +15,7 @@ const (
 	foldsAbove = 0.5  // the least distance of ln αmax of the folds above that of all rows, as assumed for several λ
 	ridgeAbove = 3    // how far above its αmax the path of a ridge begins
 	ridgeStep  = 3    // its step
-	ridgeDepth = 24   // its depth: a billionth of αmax
+	ridgeDepth = 24   // its depth: down to a billionth of αmax
 	dualBefore = 7    // how far before the first C the path of an SVM begins
 	dualFloor  = 20   // depth of its floor
 	dualFree   = 32   // factor on the free work for C: the path is long, and points placed by doubt follow it

@@ -12,8 +12,8 @@ import (
 // 2022, algorithm 6), repaired. As there, λ ← λ − step·∇L with normalised steps,
 // step = 1/‖∇L‖, until the value first fails to fall. The repairs: a step that
 // fails is undone; from then on the step is that of Barzilai and Borwein, from the
-// gradients at both ends of the last step, where the paper keeps a tenth of its
-// step and becomes slow; iterates stay in the box; a vanishing gradient ends the
+// gradients at both ends of the last step, while the paper keeps a tenth of its
+// step, which is slow; iterates stay in the box; a vanishing gradient ends the
 // search instead of being divided by; and the search stops where the next step is
 // predicted to gain less than options.Stop.
 //

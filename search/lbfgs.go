@@ -13,8 +13,9 @@ type LBFGSOptions struct {
 	Options
 	// Memory is the number of steps remembered. 0 means 8.
 	Memory int
-	// Prox adds ½·Prox·‖λ − start‖² to the objective, which holds λ near the start
-	// where the data say little. [Result.Best] is then the evaluation of least sum.
+	// Prox adds ½·Prox·‖λ − start‖² to the objective, which keeps λ near the start
+	// where the data determine it poorly. [Result.Best] is then the evaluation of
+	// least sum.
 	Prox float64
 	// Judge, if set, is called with the start and every accepted iterate, and returns
 	// a value to judge it by, such as the loss on a third split. The search ends,

@@ -36,7 +36,7 @@ type Log struct {
 	took      time.Duration // how long that took
 }
 
-// rests is the pause between two saves as a multiple of the time that the first one took, so that
+// rests is the least pause after a save, as a multiple of the time that the save took, so that
 // saving takes at most a twentieth of the time of a search.
 const rests = 20
 
@@ -71,7 +71,7 @@ func NewLog(key string) *Log { return &Log{key: key} }
 
 // OpenLog returns the log in the file, or an empty one if there is no file. From then on
 // evaluations are saved to the file: each at once or, where that would take more than a twentieth
-// of the time, several together, and all of them when a search ends in any way. The file is
+// of the time, several together, and all of them when a search ends, however it ends. The file is
 // replaced as a whole, so that it always holds a complete state. An error of saving ends the
 // search.
 //

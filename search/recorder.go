@@ -15,7 +15,7 @@ type recorder struct {
 	objective Objective
 	options   Options
 	result    Result
-	// lean keeps no vectors in result.Evaluations.
+	// lean says that result.Evaluations have no vectors.
 	lean bool
 	// merit orders evaluations; nil means by value.
 	merit func(*Evaluation) float64
@@ -78,7 +78,7 @@ func (r *recorder) sharpen() { r.tightest = r.options.Tol }
 // left returns the number of evaluations left in the budget.
 func (r *recorder) left() int { return r.options.Evaluations - len(r.result.Evaluations) }
 
-// eval evaluates the objective at a copy of x, at the tolerance whose turn it is. If the
+// eval evaluates the objective at a copy of x, at the tolerance of [recorder.turn]. If the
 // result is not trusted, it evaluates x again at the final tolerance, which then holds for
 // all evaluations that follow.
 func (r *recorder) eval(ctx context.Context, x []float64, valueOnly bool) (*Evaluation, error) {
@@ -98,7 +98,7 @@ func (r *recorder) evalAt(ctx context.Context, x []float64, valueOnly bool, tol 
 		if err != nil || e.Trusted || e.Final {
 			return e, err
 		}
-		// A system that is singular at a loose tolerance mostly is so at the next one, too.
+		// A system that is singular at a loose tolerance is mostly singular at the next one, too.
 		tol = final
 		r.tightest = tol
 	}
@@ -230,7 +230,7 @@ func (r *recorder) begin(ctx context.Context, start []float64, box Box) (here, f
 		return nil, nil, "", err
 	}
 	if doubtful(here) {
-		r.sharpen() // a system that is singular here mostly is so close by, too
+		r.sharpen() // a system that is singular here is mostly singular close by, too
 	}
 	if here, flat, err = r.restart(ctx, here, start, box); err != nil {
 		return nil, nil, "", err
@@ -257,8 +257,8 @@ func (r *recorder) begin(ctx context.Context, start []float64, box Box) (here, f
 // doubtful reports whether an evaluation is not trusted, and not at the final tolerance.
 func doubtful(e *Evaluation) bool { return !e.Trusted && !e.Final }
 
-// restart moves from a start that cannot be searched from to the first point of [restarts] that can, if there is one.
-// It also returns the last flat evaluation on the way.
+// restart moves from an unusable start to the first usable point among [restarts], if there is one. It also returns
+// the last flat evaluation on the way.
 func (r *recorder) restart(ctx context.Context, here *Evaluation, start []float64, box Box) (_, flat *Evaluation, err error) {
 	for _, move := range restarts {
 		if here.usable() && !here.Flat && !doubtful(here) {

@@ -23,7 +23,7 @@ const (
 	nextToNothing = 0.1    // share of the free work up to which hardly any work is spent
 	waiting       = 0.3    // share of the free work up to which a path waits for columns of a small scale
 	telling       = 2.0    // standard errors above the best up to which points show how rough the criterion is
-	expected      = 2      // number of points that the expected roughness counts for
+	expected      = 2      // weight of the expected roughness, as a number of points
 	manyKnots     = 12     // columns entering between two points above which more add no roughness
 	leastKnots    = 0.3    // added to their number
 	blind         = 1.5    // factor on the length of an interval without a slope at one end
@@ -81,8 +81,8 @@ func (l *scan) spare() bool { return l.spent <= l.o.Free && !l.resumed }
 // dear reports whether points are expensive: the best one took more than the free work, as will those that follow.
 func (l *scan) dear() bool { return l.best.Work > l.o.Free }
 
-// asked returns the predicted gain from which on a point is worth an evaluation: a hundredth of the standard error,
-// or two where points are expensive, since their loose solutions move values by as much. If there is a standard
+// asked returns the predicted gain from which on a point is worth an evaluation: a hundredth of the standard error, or
+// two hundredths where points are expensive, since loose solutions move values by as much. If there is a standard
 // error, asked is at most a thousandth of the value, which is less where rows are few; or a seventh of that where
 // the loss is not quadratic and points are cheap, since the model predicts too little there. Criteria of support
 // vectors are too rough for the latter. After an earlier scan asked is more if another point would exceed the

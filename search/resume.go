@@ -118,9 +118,9 @@ func (l *scan) onwards(earlier []point, curvature *float64) (depth float64, done
 	return depth, done
 }
 
-// tail returns how much a criterion has left to fall that decays at a constant rate, and the rate. The excess over the
+// tail returns the remaining fall of a criterion that decays at a constant rate, and the rate. The excess over the
 // noise decays in this way where hardly anything else is left of the training loss. The rate is that of the slopes at
-// the best point and at the nearest steeper point before it; both are 0 if there is none.
+// the best point and at the nearest steeper point before it; both results are 0 if there is none.
 func (l *scan) tail() (rest, rate float64) {
 	slope, nearest := l.best.slope, math.Inf(1)
 	for _, p := range l.points {
@@ -179,8 +179,8 @@ func (l *scan) rivals(chosen float64) (depths []float64, least float64) {
 	return depths[:min(len(depths), rivals)], least
 }
 
-// allowance returns the work up to which points of little predicted gain are evaluated: half of
-// that of a scan without an earlier one, estimated from the work of the earlier scan.
+// allowance returns the work up to which points of little predicted gain are evaluated: half of the
+// work of a scan without an earlier one, estimated from that of the earlier scan.
 func (l *scan) allowance() (work float64) {
 	for i := range l.o.Earlier {
 		work += l.o.Earlier[i].Work

@@ -26,12 +26,12 @@ type ScanOptions struct {
 	// billionth of αmax.
 	First, Step float64
 	// Reach is the distance over which a slope predicts a gain; 0 means Step. It is larger than
-	// Step where the criterion jumps and steps are too short to predict a gain each.
+	// Step where the criterion jumps: steps are then so short that the gain over one says little.
 	Reach         float64
 	Floor, Bottom float64
 	// Sparse says that solutions become dense only along the path, which then ends where they fit
-	// the training rows whatever λ is. Solutions that are dense anyway have no support that is right
-	// long before they are, and their values may be off by as much as their gap; that gap is
+	// the training rows whatever λ is. A sparse solution has the right support long before its gap is
+	// small; the value of a solution that is dense anyway may be off by as much as its gap, which is
 	// therefore limited to the gain that is worth an evaluation.
 	Sparse bool
 	// Wide says that the scales of the columns differ so much that the last columns enter the
@@ -54,8 +54,8 @@ type ScanOptions struct {
 	// Climb lets the path go on where the criterion has risen clearly above its best, while
 	// solutions explain less than half of the training loss.
 	Climb bool
-	// Rough is the distance of the criterion from a smooth curve that is expected half way between
-	// two points at distance 1 between which many columns enter, in standard errors; the points seen
+	// Rough is the expected distance of the criterion from a smooth curve, in standard errors, half
+	// way between two points at distance 1 with many columns entering in between; the points seen
 	// correct it. 0 means a smooth criterion. While work is cheap, points are placed where such
 	// deviations may hide the best.
 	Rough float64
@@ -69,8 +69,8 @@ type ScanOptions struct {
 	// Relative makes tolerances relative to the training loss reached, not to that of
 	// the null model, since hardly any training loss is left on separable classes.
 	Relative bool
-	// Separable says that the loss is one of classification: on separable classes it falls for ever,
-	// and its standard error falls with it.
+	// Separable says that the loss is one of classification: on separable classes the criterion falls
+	// for ever, and its standard error with it.
 	Separable bool
 	// Free is the work, in the unit of [Evaluation].Work, that a path may spend without a predicted gain.
 	Free float64
@@ -127,7 +127,7 @@ func Scan(ctx context.Context, f Objective, o ScanOptions) (*Result, error) {
 	o.Reach = cmp.Or(o.Reach, o.Step)
 	o.Floor, o.Bottom = cmp.Or(o.Floor, floorDepth), cmp.Or(o.Bottom, bottomDepth)
 	options := o.Options
-	if o.Schedule != Exact { // what is loosest counts as final
+	if o.Schedule != Exact { // the loosest gap of the scan counts as final
 		options.Tol, options.Schedule = max(cmp.Or(o.Tol, defaultFinal), scanGap), Exact
 	}
 	r, err := newRecorder(f, options)
@@ -172,8 +172,8 @@ func (l *scan) know() {
 	}
 }
 
-// anew follows the path as if no points had been tried, so that these do not end it, and then adds
-// them to the model.
+// anew follows the path as if no points had been tried before, so that those do not end it, and then
+// adds them to the model.
 func (l *scan) anew(ctx context.Context) error {
 	tried := l.points
 	l.points, l.best, l.here, l.before = nil, nil, point{}, point{}
@@ -343,7 +343,7 @@ func (l *scan) floor() float64 {
 	return l.best.Value
 }
 
-// exhausted reports whether the criterion is not negative and the best value so close to 0 that no
+// exhausted reports whether the criterion is never negative and the best value so close to 0 that no
 // point can gain as much as is worth an evaluation.
 func (l *scan) exhausted() bool {
 	return l.o.NonNegative && l.best != nil && l.best.Value <= enough*l.unit(l.best.Evaluation)

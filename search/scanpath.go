@@ -12,8 +12,8 @@ const (
 	leastStep = 0.2 // least step where points are expensive
 
 	clearly     = 3.0  // standard errors above the best from which on a point counts as risen
-	nothing     = 1e-6 // standard errors: a slope that gains less over a step is only rounding error
-	slightly    = 0.1  // standard errors that a step must gain for a dense solution not to end the path
+	nothing     = 1e-6 // gain of a step, in standard errors, below which a slope is only rounding error
+	slightly    = 0.1  // gain of a step, in standard errors, below which a dense solution ends the path
 	hardly      = 0.05 // the same under a loss that is not quadratic while work is cheap; the largest change of a level path
 	crowded     = 0.8  // share of the largest possible support at which solutions are dense
 	fitted      = 0.01 // training loss below which solutions fit the training rows whatever λ is
@@ -23,7 +23,7 @@ const (
 	growthPower = 1.3  // power of the support with which the work grows
 	shallow     = 4.0  // depth up to which points are worth their work while the null model is still the best
 	dearest     = 1.4  // ln of the factor by which the work may grow in one step of a falling path
-	modest      = 0.4  // the same, up to which a step may go beyond the point where the slope seems to vanish
+	modest      = 0.4  // ln of that factor up to which a step may go beyond the point where the slope seems to vanish
 	halfway     = 0.5  // training loss below which a path may climb no longer, and ends once it has risen above its rival
 	few         = 32   // columns that cost about as much as none
 	barely      = 0.9  // training loss down to which hardly anything is explained
@@ -139,9 +139,9 @@ func (l *scan) waits() bool {
 }
 
 // unseen reports whether the criterion may fall again although it does not fall here, as where a column of a large
-// scale has entered long before the others: solutions leave half of the training loss and some columns outside the
-// support, and the criterion has not risen clearly above the best. While hardly any columns are in the support,
-// neither the training loss nor the rise counts.
+// scale has entered long before the others: half of the training loss is left, some columns are outside the support,
+// and the criterion has not risen clearly above the best. While hardly any columns are in the support, neither the
+// training loss nor the rise counts.
 func (l *scan) unseen(unit float64) bool {
 	here := l.here
 	many := !l.o.Sparse || here.Support > few

@@ -71,7 +71,7 @@ type Evaluation struct {
 	Memory   Memory `json:"-"` // for the [Log]; the search removes it
 }
 
-// MarshalJSON writes the fields by their names, but null for numbers that are not finite.
+// MarshalJSON writes the fields by their names, and null for numbers that are not finite.
 func (e Evaluation) MarshalJSON() ([]byte, error) { return plain.Marshal(e) }
 
 // UnmarshalJSON reads what MarshalJSON wrote. In the place of numbers that were not finite, it

@@ -148,7 +148,8 @@ func NewFitter(x sparse.Matrix, y []float64, c Config) (*Fitter, error) {
 	return &Fitter{engine: e}, nil
 }
 
-// Fit solves at one λ, see [Fit]. The result and its slices are overwritten by the next call.
+// Fit solves the inner problem at one λ; see the function [Fit]. The next call overwrites the
+// result and its slices.
 func (f *Fitter) Fit(ctx context.Context, logLambda []float64) (_ *Fitted, err error) {
 	defer outcome.Caught(&err)
 	e := f.engine

@@ -61,7 +61,7 @@ type Config struct {
 	Intercept   bool // gives an [SVM] an intercept; the other models have one already
 	// Weights has one weight per row, finite and ≥ 0, for the inner problem and the criterion;
 	// nil means 1 each. A row of weight k counts as k equal rows in the same fold, and a row of
-	// weight 0 as absent.
+	// weight 0 counts as absent.
 	Weights []float64
 	// ClassWeights has one positive number per class, in ascending order of the labels. It
 	// multiplies the weights of the rows of that class in the inner problem, not in the

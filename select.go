@@ -47,11 +47,11 @@ type SelectOptions struct {
 	Search     Search     // "" means Auto
 	// Precision continues the choice of one λ by Auto until the expected decrease of the criterion
 	// is less than a millionth of its value, or Config.Tol of it if that is less. Without Precision,
-	// Auto stops when the criterion is within a hundredth of its standard error, a fiftieth if
-	// evaluations take long, and a thousandth of its value of the minimum. The standard error is
-	// over the folds, or over the rows of a hold-out, [ALO] or [GCV]. For [SURE], [AIC] and [BIC] it
-	// is the standard error of their sum of squares under normal noise: σ²·√(2n), in units of σ² for
-	// AIC and BIC.
+	// Auto stops when the criterion is close to its minimum: within a hundredth of its standard
+	// error (a fiftieth if evaluations take long), and a thousandth of its value. The standard error
+	// is over the folds, or over the rows of a hold-out, [ALO] or [GCV]. For [SURE], [AIC] and [BIC]
+	// it is that of their sum of squares under normal noise: σ²·√(2n), in units of σ² for AIC and
+	// BIC.
 	Precision bool
 	// Start is the first α, as a share of αmax, for iterative searches; 0 means 0.01, or 0.1 for
 	// dense data with fewer rows than columns. For an [SVM] it is the first C; 0 means 1 or, if
@@ -63,7 +63,8 @@ type SelectOptions struct {
 	PerClass bool
 	// OneSE asks for [Selection].OneSE, the choice by the one-standard-error rule. It needs
 	// cross-validation and a model with one λ and an αmax, or [Multiclass], and costs one or two
-	// evaluations outside the budget. TakeOneSE also refits at that choice.
+	// evaluations outside the budget. TakeOneSE makes it the choice, so that the refit is there
+	// instead of at the minimum.
 	OneSE, TakeOneSE bool
 	// Relaxed asks for [Selection].Relaxed, see [Relax].
 	Relaxed bool

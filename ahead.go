@@ -26,8 +26,8 @@ type underWay struct {
 }
 
 // expect makes the refit begin while the search makes the evaluation that it expects to end with; ctx is the context of
-// the call. It does so, and returns an ahead, only if there is a thread that no lane will use, memory is not limited, and
-// the call is in no pool, where idle threads belong to other calls.
+// the call. It does so, and returns an ahead, only if there is a thread that no lane will use, if memory suffices for all
+// problems at once, and if the call is in no pool, where idle threads belong to other calls.
 func (t *task) expect(ctx context.Context, o SelectOptions, certify bool) *ahead {
 	e := t.engine
 	from, ok := t.problem.(common)

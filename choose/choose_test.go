@@ -11,7 +11,7 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// bowl is a criterion of two λ's that is least at a point.
+// bowl is a quadratic criterion of two λ's with a given minimum.
 type bowl struct{ least [2]float64 }
 
 func (b bowl) Eval(_ context.Context, r search.Request) (search.Evaluation, error) {
@@ -26,8 +26,8 @@ func (b bowl) Eval(_ context.Context, r search.Request) (search.Evaluation, erro
 
 func (b bowl) Null() search.Evaluation { return search.Evaluation{Value: 10} }
 
-// Where the best share of αmax for both strengths is as small as the bounds around αmax, or smaller,
-// each of the two is looked for below it, too.
+// TestTwoStrengthsAreLookedForBelowTheirBestShare checks that both strengths are also searched below their best
+// common share of αmax, if this share is as small as the bounds around αmax or smaller.
 func TestTwoStrengthsAreLookedForBelowTheirBestShare(t *testing.T) {
 	for _, least := range [][2]float64{{-4, -3}, {-9, -7}, {-16, -14}} {
 		p := choose.Problem{Objective: bowl{least}, Top: []float64{0, 0}, Ranges: []choose.Range{{Below: 9}, {Below: 9, Above: 4}}, Curved: true}
@@ -47,7 +47,8 @@ func TestTwoStrengthsAreLookedForBelowTheirBestShare(t *testing.T) {
 	}
 }
 
-// jagged is a bowl that jumps down ever again towards its least value and rises between, so that slopes say nothing.
+// jagged is a bowl whose value jumps down again and again on the way to its minimum and rises between the jumps,
+// so that its slopes are of no use.
 type jagged struct{ bowl }
 
 func (j jagged) Eval(ctx context.Context, r search.Request) (search.Evaluation, error) {
@@ -59,7 +60,7 @@ func (j jagged) Eval(ctx context.Context, r search.Request) (search.Evaluation, 
 	return e, err
 }
 
-// lone is finite where both strengths are the same share alone.
+// lone is finite only where both strengths are the same share.
 type lone struct{ jagged }
 
 func (l lone) Eval(ctx context.Context, r search.Request) (search.Evaluation, error) {
@@ -72,7 +73,8 @@ func (l lone) Eval(ctx context.Context, r search.Request) (search.Evaluation, er
 
 func (lone) Null() search.Evaluation { return search.Evaluation{Value: 100} }
 
-// The best common share is the choice, with the slopes of both strengths, where no value beside it is a number.
+// TestTwoStrengthsWithoutAnother checks that the best common share is chosen, with the slopes of both strengths,
+// if no other value is finite.
 func TestTwoStrengthsWithoutAnother(t *testing.T) {
 	p := choose.Problem{Objective: lone{jagged{bowl{[2]float64{-3, -7}}}}, Top: []float64{0, 0}, Ranges: []choose.Range{{Below: 9}, {Below: 9, Above: 4}}, Jumps: true}
 	result, common, err := choose.Minimise(t.Context(), p, choose.Options{})
@@ -81,7 +83,8 @@ func TestTwoStrengthsWithoutAnother(t *testing.T) {
 	}
 }
 
-// Two strengths of a criterion that jumps are looked for without slopes, which do not tell where it falls, and the choice has some.
+// TestTwoStrengthsOfACriterionThatJumps checks that two strengths of a criterion that jumps are searched without
+// slopes, which do not show where it decreases, and that the choice nevertheless has slopes.
 func TestTwoStrengthsOfACriterionThatJumps(t *testing.T) {
 	least := [2]float64{-3, -7}
 	p := choose.Problem{Objective: jagged{bowl{least}}, Top: []float64{0, 0}, Ranges: []choose.Range{{Below: 9}, {Below: 9, Above: 4}}, Jumps: true}
@@ -99,7 +102,7 @@ func TestTwoStrengthsOfACriterionThatJumps(t *testing.T) {
 	}
 }
 
-// counted counts the slopes that a criterion was asked for to step by, and in full.
+// counted counts the rough and the full slopes that a criterion is asked for.
 type counted struct {
 	choose.Objective
 	rough, full *int
@@ -116,8 +119,8 @@ func (c counted) Eval(ctx context.Context, r search.Request) (search.Evaluation,
 	return c.Objective.Eval(ctx, r)
 }
 
-// A choice to a share of the standard error steps by slopes of unknown error, on a line and in two λ's;
-// one to the last digits, and another method's, by slopes in full in the end.
+// TestSlopesToStepBy checks that a choice to a share of the standard error uses rough slopes only, for one λ and
+// for two; with Precision, and with other methods, full slopes are requested in the end.
 func TestSlopesToStepBy(t *testing.T) {
 	for name, c := range map[string]struct {
 		o    choose.Options
@@ -144,7 +147,8 @@ func TestSlopesToStepBy(t *testing.T) {
 	}
 }
 
-// What has been answered by a slope to step by is no answer where one in full is asked for; the other way about it is.
+// TestRoughAnswersAreRecalledForRoughQuestions checks that a rough slope is not returned where a full one is asked
+// for, but a full one is returned where a rough one is asked for.
 func TestRoughAnswersAreRecalledForRoughQuestions(t *testing.T) {
 	var rough, full int
 	f := choose.Recalling(counted{bowl{}, &rough, &full})
@@ -158,7 +162,7 @@ func TestRoughAnswersAreRecalledForRoughQuestions(t *testing.T) {
 	}
 }
 
-// wavy is a bowl with waves, which slopes follow, and with a standard error. It counts evaluations.
+// wavy is a bowl with waves, included in its slopes, and with a standard error. It counts evaluations.
 type wavy struct {
 	bowl
 	count *int
@@ -177,8 +181,8 @@ func (w wavy) Eval(ctx context.Context, r search.Request) (search.Evaluation, er
 	return e, err
 }
 
-// TestCAndEpsilonAreLookedForByTurns: where the least point is far from the line of units, and waves stop
-// what follows slopes, the choice is next to it. Where evaluations are dear there are fewer of them.
+// TestCAndEpsilonAreLookedForByTurns checks that C and ε are searched in turn and found even if the minimum is far
+// from the starting line and waves stop descents. If evaluations are expensive, fewer are made.
 func TestCAndEpsilonAreLookedForByTurns(t *testing.T) {
 	for _, least := range [][2]float64{{-2, -1}, {2, -2}, {-4, 1}} {
 		var counts [2]int
@@ -189,7 +193,8 @@ func TestCAndEpsilonAreLookedForByTurns(t *testing.T) {
 			if err != nil || common != nil || !result.Status.OK() {
 				t.Fatalf("%v, %v, %v", result, common, err)
 			}
-			// Waves of 2·0.002, and a fifth of a standard error, which is 0.05; two where waves stop a step.
+			// The depth of the waves, 2·0.002, and a fifth of the standard error of 0.05, or two fifths if work is expensive,
+			// where waves may stop a step.
 			if result.Best.Value > 1-2*0.002+0.2*0.05*float64(1+k) || len(result.Best.LogLambda) != 2 {
 				t.Errorf("least at %g, work %g: %g at %g after %d evaluations", least, work, result.Best.Value, result.Best.LogLambda, counts[k])
 			}
@@ -205,7 +210,8 @@ func TestCAndEpsilonAreLookedForByTurns(t *testing.T) {
 	}
 }
 
-// tubed is level but for what a step of ε does, which falls with ε below 1: waves, and a notch where C is large.
+// tubed is constant except for two effects of ε: waves that fade with ε below 1, and a notch that exists only for
+// large C.
 type tubed struct{ count *int }
 
 func (t tubed) Null() search.Evaluation { return search.Evaluation{Value: 10} }
@@ -220,7 +226,7 @@ func (t tubed) Eval(_ context.Context, r search.Request) (search.Evaluation, err
 	if y < 0 {
 		e.Gradient[1] += float64(0.1 * width * math.Sin(4*y))
 	}
-	up := 1 / (1 + math.Exp(-2*x)) // from small C to large
+	up := 1 / (1 + math.Exp(-2*x)) // increases from small C to large C
 	a := y / 0.3
 	v := 0.4 * up * math.Exp(-a*a/2)
 	e.Value -= v
@@ -229,8 +235,8 @@ func (t tubed) Eval(_ context.Context, r search.Request) (search.Evaluation, err
 	return e, nil
 }
 
-// TestANotchAtALargeCIsFound: a notch of ε that shows at a large C alone is found, and few points are spent on values of C between
-// which hardly anything happens.
+// TestANotchAtALargeCIsFound checks that a notch in ε that exists only for large C is found, and that few points
+// are spent on values of C between which the criterion hardly changes.
 func TestANotchAtALargeCIsFound(t *testing.T) {
 	var count int
 	p := choose.Problem{Objective: tubed{&count}, Top: []float64{-5, -2.3}, Ranges: []choose.Range{{Below: 16, Above: 12}, {Below: 12, Above: 3}}, Shape: choose.Dual, Curved: true, Start: math.Exp(-5)}
@@ -243,8 +249,8 @@ func TestANotchAtALargeCIsFound(t *testing.T) {
 	}
 }
 
-// dips is flat but for two dips, each along both coordinates, the second one deeper and off every line
-// through the first.
+// dips is constant except for two dips. The second one is deeper, and off every line through the first that is
+// parallel to a coordinate.
 type dips struct {
 	count *int
 	work  float64
@@ -266,8 +272,8 @@ func (d dips) Eval(_ context.Context, r search.Request) (search.Evaluation, erro
 	return e, nil
 }
 
-// TestOtherDipsAreFollowed: a line through the first dip passes the second one at its foot, and from there it is
-// found; where evaluations are dear the first one has to do.
+// TestOtherDipsAreFollowed checks that a line through the first dip that passes the edge of the second one leads
+// to its minimum. If evaluations are expensive the first dip is accepted.
 func TestOtherDipsAreFollowed(t *testing.T) {
 	for _, work := range []float64{1e3, 1e9} {
 		var count int
@@ -280,7 +286,7 @@ func TestOtherDipsAreFollowed(t *testing.T) {
 		if result.Best.Value > 1.41 && work < 1e6 || result.Best.Value > 1.51 {
 			t.Errorf("work %g: %g at %g after %d evaluations", work, result.Best.Value, result.Best.LogLambda, count)
 		}
-		for limit := count - 1; work < 1e6 && limit > count-20; limit-- { // what has converged stays so where evaluations run out
+		for limit := count - 1; work < 1e6 && limit > count-20; limit-- { // a search that has converged remains so if its budget ends shortly before the last evaluation
 			o := choose.Options{}
 			o.Evaluations = limit
 			if result, _, err := choose.Minimise(t.Context(), p, o); err != nil || !result.Status.OK() || result.Best.Value > 1.51 {
@@ -290,7 +296,8 @@ func TestOtherDipsAreFollowed(t *testing.T) {
 	}
 }
 
-// TestRivalsAreDipsOrTheNextBest: the least dip that no line has crossed, else the best point apart from the best.
+// TestRivalsAreDipsOrTheNextBest checks that the rival is the deepest dip that no line has crossed or, without
+// one, the best point apart from the best dip.
 func TestRivalsAreDipsOrTheNextBest(t *testing.T) {
 	at := func(x, y, value float64) search.Evaluation {
 		return search.Evaluation{LogLambda: []float64{x, y}, Value: value, StandardError: 1}
@@ -315,7 +322,7 @@ func TestRivalsAreDipsOrTheNextBest(t *testing.T) {
 	}
 }
 
-// apart is a criterion with a λ for each of two columns, whose values are above those of one λ for both.
+// apart is a criterion with one λ for each of two columns, whose values are above those of single.
 type apart struct{ bowl }
 
 func (a apart) Eval(ctx context.Context, r search.Request) (search.Evaluation, error) {
@@ -332,7 +339,8 @@ func (s single) Eval(_ context.Context, r search.Request) (search.Evaluation, er
 	return search.Evaluation{LogLambda: r.LogLambda, Value: 1 + 0.01*away*away, Gradient: []float64{0.02 * away}, Trusted: true, Tol: r.Tol}, nil
 }
 
-// One λ per column is not chosen where one λ for all was better.
+// TestColumnsAreNoWorseThanOneStrength checks that one λ per column is not chosen if one λ for all columns was
+// better.
 func TestColumnsAreNoWorseThanOneStrength(t *testing.T) {
 	for _, by := range append(choose.Searches(), "") {
 		if by.Points() {
@@ -355,7 +363,7 @@ func TestColumnsAreNoWorseThanOneStrength(t *testing.T) {
 	}
 }
 
-// TestNothingToChoose is an error of every search.
+// TestNothingToChoose checks that every search returns an error if there is no λ to choose.
 func TestNothingToChoose(t *testing.T) {
 	for _, m := range choose.Searches() {
 		for _, p := range []choose.Problem{{}, {Common: true}, {Pair: true}} {

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// valley has its least value 1 at λ = −3 and notes the tolerances asked for.
+// valley has its minimum 1 at λ = −3 and records the tolerances requested.
 type valley struct{ asked []float64 }
 
 func (v *valley) Eval(_ context.Context, r search.Request) (search.Evaluation, error) {
@@ -29,8 +29,8 @@ func valleyAt(l float64) search.Evaluation {
 	}
 }
 
-// Where the loss tends to 0 a gap relative to the null model's would leave solutions where they
-// begin, so the one-standard-error choice asks for one relative to the loss of the best.
+// TestOneStandardErrorWithinTheLoss checks that the gap requested is relative to the training loss of the best
+// point. Where the loss tends to 0, a gap relative to the null model's would leave solutions at their start.
 func TestOneStandardErrorWithinTheLoss(t *testing.T) {
 	f := &valley{}
 	e, err := choose.OneStandardError(t.Context(), choose.Problem{Objective: f, Top: []float64{0}}, valleyAt(-3), nil)
@@ -44,7 +44,8 @@ func TestOneStandardErrorWithinTheLoss(t *testing.T) {
 	}
 }
 
-// lazy stays where it began, at −3, until a gap of 1e-5 is asked for: the solution of one fold is within wider ones.
+// lazy returns one fold's solution at −3, its start, until a gap of at most 1e-5 is requested, as if that solution
+// met wider gaps.
 type lazy struct{ valley }
 
 func (f *lazy) Eval(ctx context.Context, r search.Request) (search.Evaluation, error) {
@@ -56,8 +57,8 @@ func (f *lazy) Eval(ctx context.Context, r search.Request) (search.Evaluation, e
 	return e, err
 }
 
-// TestOneStandardErrorOfSolutionsThatStay: they are asked for more tightly until they move, or the criterion would be that of
-// another λ.
+// TestOneStandardErrorOfSolutionsThatStay checks that solutions are requested at smaller gaps until they move from
+// their start; otherwise the criterion would be that of another λ.
 func TestOneStandardErrorOfSolutionsThatStay(t *testing.T) {
 	e, err := choose.OneStandardError(t.Context(), choose.Problem{Objective: &lazy{}, Top: []float64{0}}, valleyAt(-3), nil)
 	if want := valleyAt(e.LogLambda[0]).Value; err != nil || e.Value != want || math.Abs(want-1.5) > 0.25*0.5 {
@@ -65,7 +66,7 @@ func TestOneStandardErrorOfSolutionsThatStay(t *testing.T) {
 	}
 }
 
-// cliff is 1 up to λ = −0.3, above which it is 30: no smooth model through its points says so.
+// cliff is 1 up to λ = −0.3 and 30 above it, which no smooth model of its points predicts.
 type cliff struct{ valley }
 
 func (f *cliff) Eval(_ context.Context, r search.Request) (search.Evaluation, error) {
@@ -78,7 +79,8 @@ func (f *cliff) Eval(_ context.Context, r search.Request) (search.Evaluation, er
 	return e, nil
 }
 
-// TestOneStandardErrorAtACliff: the interval is halved where the model creeps, so that the choice is next to it.
+// TestOneStandardErrorAtACliff checks that the interval is halved where the model converges slowly, so that the
+// choice is close to the cliff.
 func TestOneStandardErrorAtACliff(t *testing.T) {
 	f := &cliff{}
 	e, err := choose.OneStandardError(t.Context(), choose.Problem{Objective: f, Top: []float64{0}}, valleyAt(-3), nil)
@@ -87,8 +89,8 @@ func TestOneStandardErrorAtACliff(t *testing.T) {
 	}
 }
 
-// A point up to 0.05 below the crossing is the choice, without another evaluation that would move it by less; one above
-// the limit is not.
+// TestOneStandardErrorIsNearEnough checks that a point that is at most 0.05 below the crossing is chosen without a
+// further evaluation, which would move it by less, and that a point above the limit is not chosen.
 func TestOneStandardErrorIsNearEnough(t *testing.T) {
 	for steepness, asks := range map[float64]int{1: 2, 30: 1} {
 		f := &steep{steepness: steepness}
@@ -104,7 +106,7 @@ func TestOneStandardErrorIsNearEnough(t *testing.T) {
 	}
 }
 
-// steep is a criterion that bends less the further it is from its minimum at 0.
+// steep is a criterion whose curvature decreases with the distance from its minimum at 0.
 type steep struct {
 	steepness float64
 	asked     int
@@ -127,8 +129,8 @@ func (s *steep) Eval(_ context.Context, r search.Request) (search.Evaluation, er
 
 func (s *steep) Null() search.Evaluation { return s.at(2.2 / math.Sqrt(s.steepness)) }
 
-// TestOneStandardErrorAmongManyPoints: the rule takes a moment, not minutes, after a grid of 100,000
-// points down from αmax, and names the point of one that goes up.
+// TestOneStandardErrorAmongManyPoints checks that the rule takes seconds, not minutes, after a grid of 100,000
+// points down from αmax, and chooses the same point after the reversed grid.
 func TestOneStandardErrorAmongManyPoints(t *testing.T) {
 	const many = 100_000
 	var down []search.Evaluation
@@ -149,7 +151,7 @@ func TestOneStandardErrorAmongManyPoints(t *testing.T) {
 	}
 }
 
-// slope rises from 1 at λ = −3 to the value of its null model at 0.
+// slope increases linearly from 1 at λ = −3 to the value of the null model at 0.
 type slope struct{ null float64 }
 
 func (s slope) Eval(_ context.Context, r search.Request) (search.Evaluation, error) {
@@ -163,7 +165,8 @@ func (s slope) at(l float64) search.Evaluation {
 
 func (s slope) Null() search.Evaluation { return search.Evaluation{Value: s.null} }
 
-// TestOneStandardErrorOfTheNullModel: where that is within the limit it is the choice, whatever the search has seen.
+// TestOneStandardErrorOfTheNullModel checks that the null model is chosen if its value is within the limit,
+// whatever the search has seen.
 func TestOneStandardErrorOfTheNullModel(t *testing.T) {
 	for null, want := range map[float64]float64{1.2: 0, 1.9: 0, 4: -2} {
 		f := slope{null}

@@ -9,16 +9,15 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// between is a criterion of two strengths with a Lasso that is least at λ₁ = −1, a ridge that is a
-// little worse, and a basin of mixtures between them, whose walls are as thick as the distance from
-// the Lasso to it.
+// between is a criterion of two strengths: a Lasso with its minimum at λ₁ = −1, a ridge that is a little worse,
+// and a basin of mixtures of both, whose walls are as thick as the distance from the Lasso to it.
 type between struct {
 	at, width [2]float64
-	flat      bool // the ridge is as good for decades below λ₂ = −1 as at its best, and nearly as good as the Lasso
+	flat      bool // the ridge is as good for decades below λ₂ = −1 as at its minimum, and nearly as good as the Lasso
 }
 
 func (v between) value(l []float64) float64 {
-	bowl := func(l float64) float64 { // of one strength alone
+	bowl := func(l float64) float64 { // for one strength alone
 		away := l + 1
 		return 1 - math.Exp(-away*away/8)
 	}
@@ -60,8 +59,9 @@ func (v between) Eval(_ context.Context, r search.Request) (search.Evaluation, e
 
 func (v between) Null() search.Evaluation { return search.Evaluation{Value: 3, StandardError: 0.5} }
 
-// A mixture of the Lasso and the ridge that is hardly worse than the better of them may lead into a
-// basin that is much better than either, by the next mixture or by its own slope.
+// TestMixturesHardlyWorseAreFollowed checks that a mixture of Lasso and ridge that is only slightly worse than the
+// better of the two is followed, by the next mixture or by its slope, into a basin that is much better than
+// either.
 func TestMixturesHardlyWorseAreFollowed(t *testing.T) {
 	for name, v := range map[string]between{
 		"by the next mixture": {at: [2]float64{-1.7, -1.7}, width: [2]float64{0.5, 0.8}},
@@ -84,7 +84,8 @@ func TestMixturesHardlyWorseAreFollowed(t *testing.T) {
 	}
 }
 
-// A ridge that is as good over decades is mixed at its strongest: where it is least it does nothing beside the Lasso.
+// TestMixturesTakeTheStrongestRidgeThatWillDo checks that a ridge that is equally good over decades is mixed at
+// its largest strength: at its formal minimum it has no effect beside the Lasso.
 func TestMixturesTakeTheStrongestRidgeThatWillDo(t *testing.T) {
 	v := between{at: [2]float64{-1.4, -3}, width: [2]float64{0.5, 1}, flat: true}
 	if weak, alone := v.value([]float64{-1 + math.Log(0.9), -9 + math.Log(0.1)}), v.value([]float64{-1, math.Inf(-1)}); math.Abs(weak-alone) > 0.05 {

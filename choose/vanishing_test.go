@@ -9,7 +9,7 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// shrunk is a criterion that falls with the first strength α as (α + α₂)² does.
+// shrunk is the criterion (α + α₂)², which decreases with the first strength α.
 type shrunk struct{}
 
 func (shrunk) Eval(_ context.Context, r search.Request) (search.Evaluation, error) {
@@ -21,15 +21,15 @@ func (shrunk) Eval(_ context.Context, r search.Request) (search.Evaluation, erro
 	}, nil
 }
 
-// Below the floor slopes and curvature are those in α itself, in units of the floor's;
-// above it those in λ; at it both. Lifted, an evaluation is that in λ.
+// TestVanishing checks that slopes and curvature are with respect to α in units of its floor below the floor, with
+// respect to λ above it, and that both agree at the floor. lift returns an evaluation with respect to λ.
 func TestVanishing(t *testing.T) {
 	const floor = -2
 	f, at, lift := choose.Vanishing(shrunk{}, floor)
 	for _, lambda := range []float64{-20, -5, -2.1, floor, -1} {
 		in := []float64{lambda, -1.5}
 		x := at(in)
-		unit := min(1, math.Exp(lambda-floor)) // dt/dλ
+		unit := min(1, math.Exp(lambda-floor)) // dt/dλ, t the first coordinate
 		if want := floor - 1 + math.Exp(lambda-floor); lambda < floor && math.Abs(x[0]-want) > 1e-15 || lambda >= floor && x[0] != lambda || x[1] != in[1] {
 			t.Errorf("λ = %g is at %g", lambda, x)
 		}
@@ -50,11 +50,11 @@ func TestVanishing(t *testing.T) {
 			t.Errorf("λ = %g: lifted %g with slopes %g, want %g", lambda, back.LogLambda, back.Gradient, plain.Gradient)
 		}
 	}
-	// A step of 1 from the floor is the last there is.
+	// A step of almost 1 down from the floor, where α is almost 0.
 	if e, _ := f.Eval(context.Background(), search.Request{LogLambda: []float64{floor - 0.999, -1.5}}); e.Gradient[0] < 0.5*math.Exp(-1.5-2) {
 		t.Errorf("slope %g where next to nothing of the strength is left", e.Gradient[0])
 	}
 }
 
-// near allows for a few roundings of α, which near 0 is a difference of numbers around 1.
+// near allows for the rounding of α, which near 0 is a difference of numbers close to 1.
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-7*math.Abs(b) }

@@ -8,8 +8,8 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 )
 
-// Counting pairs and rows one by one gives what the criteria give, with weights and with equal
-// predictions; a weight of k counts as k equal rows.
+// TestCountsOfRowsAndPairs checks misclassification and rank error against counts of rows and pairs one by one,
+// with ties among the predictions, and with weights, where a weight of k counts as k equal rows.
 func TestCountsOfRowsAndPairs(t *testing.T) {
 	for seed := range uint64(20) {
 		r := oracle.NewRandom(seed)

@@ -10,8 +10,8 @@ import (
 	"github.com/seed-45b9a24c/pare/loss"
 )
 
-// TestLossesAgainstDifferences: value, slope and curvature against plain sums
-// and differences, on the rows listed only.
+// TestLossesAgainstDifferences checks values, slopes and curvatures against plain sums and differences, and that
+// only the listed rows are written.
 func TestLossesAgainstDifferences(t *testing.T) {
 	for _, c := range []struct {
 		criterion.Criterion
@@ -71,8 +71,8 @@ func differences(t *testing.T, c criterion.Criterion, loss func(y, m float64) fl
 	}
 }
 
-// TestWeightedRows: a weight of k is a row listed k times, whose slope and curvature are
-// then the sum of k.
+// TestWeightedRows checks that a row of weight k counts as a row listed k times, whose slope and curvature are the
+// sums over the k copies.
 func TestWeightedRows(t *testing.T) {
 	y, m := []float64{1, -1, 1, -1}, []float64{0.3, 2, -1, 0.5}
 	weights := []float64{3, 0, 1, 2}
@@ -91,7 +91,8 @@ func TestWeightedRows(t *testing.T) {
 	}
 }
 
-// TestLogisticLossFarFromTheMargin: S6. Finite and right where e^m is not.
+// TestLogisticLossFarFromTheMargin checks that the loss is finite and accurate where e^m overflows or underflows
+// (S6).
 func TestLogisticLossFarFromTheMargin(t *testing.T) {
 	for _, c := range []struct{ margin, value, slope float64 }{
 		{0, math.Ln2, -0.5},
@@ -113,8 +114,8 @@ func TestLogisticLossFarFromTheMargin(t *testing.T) {
 	}
 }
 
-// TestCurvatureWithin of nothing is the curvature, with weights and without, and is known of losses
-// whose curvature jumps only.
+// TestCurvatureWithin checks that the curvature within a reach of 0 is the curvature itself, with and without
+// weights, and that only losses with jumps in their curvature report a curvature within a reach.
 func TestCurvatureWithin(t *testing.T) {
 	rows := []int32{0, 2, 3}
 	y, m, weights := []float64{1, -1, -1, 1}, []float64{0.3, 5, -2, -0.5}, []float64{2, 1, 3, 0.5}
@@ -136,7 +137,7 @@ func TestCurvatureWithin(t *testing.T) {
 	}
 }
 
-// TestEachRow: a criterion on each row alone, on more rows than losses take at a time.
+// TestEachRow checks the criterion of single rows, for more rows than a loss evaluates at a time.
 func TestEachRow(t *testing.T) {
 	r := oracle.NewRandom(7)
 	const n = 1500

@@ -7,10 +7,10 @@ import (
 	"github.com/seed-45b9a24c/pare/loss"
 )
 
-// ownLoss is a caller's, by way of one of ours.
+// ownLoss is a caller's loss that embeds one of this module.
 type ownLoss struct{ loss.Logistic }
 
-// What runs code of a caller's is found below weights and losses.
+// TestForeign checks that code of the caller is recognised inside weighted criteria and criteria made from losses.
 func TestForeign(t *testing.T) {
 	for _, l := range loss.All() {
 		y := []float64{1, 2}

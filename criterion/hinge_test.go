@@ -9,7 +9,8 @@ import (
 	"github.com/seed-45b9a24c/pare/loss"
 )
 
-// TestSmoothedHingeAgainstDifferences, on the rows listed only.
+// TestSmoothedHingeAgainstDifferences checks the smoothed hinge against its definition and differences, on the
+// listed rows only.
 func TestSmoothedHingeAgainstDifferences(t *testing.T) {
 	value := func(y, m float64) float64 {
 		switch s := y * m; {
@@ -24,8 +25,8 @@ func TestSmoothedHingeAgainstDifferences(t *testing.T) {
 	differences(t, criterion.Of(loss.SmoothedHinge{}), value)
 }
 
-// TestSmoothedHingeAtItsCorners: value, slope and curvature where the pieces
-// meet, on either side, and far away.
+// TestSmoothedHingeAtItsCorners checks value, slope and curvature where the pieces meet, on either side, and far
+// away.
 func TestSmoothedHingeAtItsCorners(t *testing.T) {
 	for _, c := range []struct{ y, m, value, slope, curvature float64 }{
 		{1, 0, 0.5, -1, 0},

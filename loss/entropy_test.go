@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// series returns Σ xᵏ/term(k) from k = 2 on, with 200 bits.
+// series returns Σ xᵏ/term(k) for k = 2, 3, …, computed with 200 bits.
 func series(x float64, term func(k int64) *big.Float) float64 {
 	float := func(v float64) *big.Float { return new(big.Float).SetPrec(200).SetFloat64(v) }
 	sum, power := float(0), float(x)
@@ -20,7 +20,8 @@ func series(x float64, term func(k int64) *big.Float) float64 {
 
 var nearZero = []float64{-0.25, -0.2, -0.1, -1e-3, 1e-9, 1e-3, 0.1, 0.2, 0.25}
 
-// TestEntropyToTheLastDigits: (1 + x)ln(1 + x) − x = Σ (−x)ᵏ/(k(k − 1)), wherever the series of the atanh stands for it.
+// TestEntropyToTheLastDigits checks (1 + x)ln(1 + x) − x = Σ (−x)ᵏ/(k(k − 1)) wherever the implementation uses the
+// series of atanh.
 func TestEntropyToTheLastDigits(t *testing.T) {
 	for _, x := range nearZero {
 		want := series(-x, func(k int64) *big.Float { return new(big.Float).SetInt64(k * (k - 1)) })
@@ -30,7 +31,7 @@ func TestEntropyToTheLastDigits(t *testing.T) {
 	}
 }
 
-// TestExcessToTheLastDigits: e^x − 1 − x = Σ xᵏ/k!.
+// TestExcessToTheLastDigits checks e^x − 1 − x = Σ xᵏ/k!.
 func TestExcessToTheLastDigits(t *testing.T) {
 	for _, x := range nearZero {
 		want := series(x, func(k int64) *big.Float { return new(big.Float).SetInt(new(big.Int).MulRange(1, k)) })

@@ -14,14 +14,14 @@ import (
 // rows is a problem whose only coefficient is the intercept.
 type rows struct {
 	y, weights, margin []float64
-	loss               loss.Loss // bound to them
+	loss               loss.Loss // bound to these targets and weights
 }
 
 func drawRows(t *testing.T, w fixture.Loss, r *oracle.Random, n int, spread float64) (p rows) {
 	t.Helper()
 	for i := range n {
 		y := w.Defined.Draw(r)
-		if w.Check(-1) == nil && i < 2 { // both classes
+		if w.Check(-1) == nil && i < 2 { // so that both classes occur
 			y = float64(2*i - 1)
 		}
 		p.y = append(p.y, y)
@@ -45,7 +45,7 @@ func (p rows) weight(i int) float64 {
 	return p.weights[i]
 }
 
-// residuals returns ρ, s⊙ρ, and the sum and the size of the latter, at an intercept.
+// residuals returns, for an intercept, ρ and s⊙ρ, and the sum and the absolute sum of s⊙ρ.
 func (p rows) residuals(b float64) (rho, weighted []float64, sum, size float64) {
 	m := make([]float64, len(p.y))
 	for i := range m {
@@ -61,8 +61,9 @@ func (p rows) residuals(b float64) (rho, weighted []float64, sum, size float64) 
 	return rho, weighted, sum, size
 }
 
-// TestStepsGoToTheBestIntercept: by their sign at once, all the way in one step where rows are
-// alike (and for the gamma loss anywhere), and to rounding in a few otherwise, from far away.
+// TestStepsGoToTheBestIntercept checks that steps towards the best intercept have the right sign, reach it in a
+// single step if all rows are alike (for the gamma loss always), and otherwise converge to rounding in a few
+// steps, also from far away.
 func TestStepsGoToTheBestIntercept(t *testing.T) {
 	steppers := 0
 	for _, w := range fixture.Losses() {
@@ -107,7 +108,8 @@ func TestStepsGoToTheBestIntercept(t *testing.T) {
 	}
 }
 
-// TestNullIsTheObjectiveOfTheBestIntercept, or of none: the mean of the losses there.
+// TestNullIsTheObjectiveOfTheBestIntercept checks that Null returns the mean loss at the best intercept, or at 0
+// without an intercept.
 func TestNullIsTheObjectiveOfTheBestIntercept(t *testing.T) {
 	k, anchored := kernels.Available()[0], 0
 	for _, w := range fixture.Losses() {
@@ -131,7 +133,7 @@ func TestNullIsTheObjectiveOfTheBestIntercept(t *testing.T) {
 				t.Errorf("%s without intercept: %g, want %g", w.Name(), got, want)
 			}
 			lo, hi := -9.0, 9.0
-			for range 200 { // by sections, of a convex function
+			for range 200 { // ternary search for the minimum of a convex function
 				if a, b := lo+(hi-lo)/3, hi-(hi-lo)/3; mean(a) < mean(b) {
 					hi = b
 				} else {
@@ -148,7 +150,7 @@ func TestNullIsTheObjectiveOfTheBestIntercept(t *testing.T) {
 	}
 }
 
-// TestTweedieHasADefaultPower: 1.5.
+// TestTweedieHasADefaultPower checks that the default power is 1.5.
 func TestTweedieHasADefaultPower(t *testing.T) {
 	k := kernels.Available()[0]
 	for _, m := range []float64{-1, 0.3, 2} {
@@ -161,13 +163,13 @@ func TestTweedieHasADefaultPower(t *testing.T) {
 	}
 }
 
-// TestMajorantsAreTight where the curvature is largest: a parabola twice as steep is above the loss,
-// too, and makes steps half as long.
+// TestMajorantsAreTight checks that the majorant's curvature equals the bound where the curvature of the loss is
+// largest. A parabola twice as steep would be a majorant as well, but would make steps half as long.
 func TestMajorantsAreTight(t *testing.T) {
 	k := kernels.Available()[0]
 	for _, l := range []loss.Majorised{loss.Logistic{}, loss.Huber{Delta: 1}} {
 		bound, _ := l.Smoothness()
-		for _, m := range []float64{1, 1 + 1e-9, 1 - 1e-4} { // of y = 1: Huber's residual is 0
+		for _, m := range []float64{1, 1 + 1e-9, 1 - 1e-4} { // for y = 1, where Huber's residual is 0
 			if _, logistic := l.(loss.Logistic); logistic {
 				m--
 			}
@@ -178,8 +180,8 @@ func TestMajorantsAreTight(t *testing.T) {
 	}
 }
 
-// TestConcordanceIsMet: a bound of |ℓ‴|/ℓ″ is its least, as a larger one would pass all that only
-// asks for a bound, and make steps too short.
+// TestConcordanceIsMet checks that the bound of |ℓ‴|/ℓ″ is attained. A larger number would pass all tests that ask
+// only for a bound, but would make steps too short.
 func TestConcordanceIsMet(t *testing.T) {
 	k := kernels.Available()[0]
 	for _, w := range fixture.Losses() {
@@ -200,7 +202,8 @@ func TestConcordanceIsMet(t *testing.T) {
 	}
 }
 
-// TestTargetsThatAreRefused say whether they are no numbers, or numbers of the wrong kind.
+// TestTargetsThatAreRefused checks that the error distinguishes targets that are not finite from numbers that the
+// loss does not allow.
 func TestTargetsThatAreRefused(t *testing.T) {
 	for _, w := range fixture.Losses() {
 		for _, y := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), 0.5, -2, 0, 1, 2, -1} {
@@ -215,7 +218,8 @@ func TestTargetsThatAreRefused(t *testing.T) {
 	}
 }
 
-// TestRowsWithoutABestIntercept are refused by what counts of them: rows of weight 0 do not.
+// TestRowsWithoutABestIntercept checks that problems without a best intercept are refused, and that rows of weight
+// 0 are ignored when this is decided.
 func TestRowsWithoutABestIntercept(t *testing.T) {
 	for _, test := range []struct {
 		loss       loss.Loss
@@ -245,8 +249,9 @@ func TestRowsWithoutABestIntercept(t *testing.T) {
 	}
 }
 
-// TestDivergenceAtTheEndsOfTheSegment: 0 at the residual itself, the loss at 0, whose conjugate
-// is −inf ℓ = 0; where predictions are far out, too, and dual points next to either end.
+// TestDivergenceAtTheEndsOfTheSegment checks the divergence at both ends of the segment of dual points: it is 0 at
+// the residual itself, and the loss at 0, whose conjugate is −inf ℓ = 0. Predictions may be extreme, and dual
+// points very close to either end.
 func TestDivergenceAtTheEndsOfTheSegment(t *testing.T) {
 	k, out := kernels.Available()[0], []float64{0}
 	for _, w := range fixture.Losses() {
@@ -261,7 +266,7 @@ func TestDivergenceAtTheEndsOfTheSegment(t *testing.T) {
 					t.Errorf("%s at (%g, %g), c %g: %g, want %g", w.Name(), y, m, c, out[0], want)
 				}
 			}
-			const rest = 0x1p-45 // next to the residual, by the series of what grows exponentially
+			const rest = 0x1p-45 // very close to the residual, where exponential losses use a series
 			bend := one(k, w.Curvature, y, m)
 			if bend < 1e-3 || w.Link() != loss.Log {
 				continue

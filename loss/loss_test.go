@@ -20,7 +20,7 @@ func one(k *kernels.Set, method func(*kernels.Set, []float64, []float64, []float
 	return out[0]
 }
 
-// TestEveryLossHasADefinition to be tested against.
+// TestEveryLossHasADefinition checks that every loss has an independent definition to be tested against.
 func TestEveryLossHasADefinition(t *testing.T) {
 	defined := map[string]bool{}
 	for _, w := range fixture.Losses() {
@@ -33,8 +33,8 @@ func TestEveryLossHasADefinition(t *testing.T) {
 	}
 }
 
-// TestLossesAgainstTheirDefinitions: values against the formula, slopes, curvatures and
-// third derivatives against central differences of the derivative before, away from kinks.
+// TestLossesAgainstTheirDefinitions checks values and slopes against formulas, and slopes, curvatures and third
+// derivatives against central differences of the next lower derivative, away from kinks.
 func TestLossesAgainstTheirDefinitions(t *testing.T) {
 	for _, w := range fixture.Losses() {
 		r := oracle.NewRandom(1)
@@ -68,7 +68,7 @@ func TestLossesAgainstTheirDefinitions(t *testing.T) {
 	}
 }
 
-// TestOneRowIsAsAll: what a loss says of a single row is what it says of many.
+// TestOneRowIsAsAll checks that the methods for a single row agree with those for many rows.
 func TestOneRowIsAsAll(t *testing.T) {
 	for _, w := range fixture.Losses() {
 		at := func(y, m float64) (slope, curvature float64) { return math.NaN(), math.NaN() }
@@ -89,7 +89,7 @@ func TestOneRowIsAsAll(t *testing.T) {
 		r := oracle.NewRandom(2)
 		for round := range 200 {
 			y, m := w.Defined.Draw(r), 4*r.Normal()
-			if w.Defined.Kinks != nil && round < 40 { // at the very kink, too
+			if w.Defined.Kinks != nil && round < 40 { // at the kink itself
 				m = r.Pick(w.Defined.Kinks(y)...)
 			}
 			slope, curvature := at(y, m)
@@ -116,9 +116,9 @@ func near(w fixture.Loss, y, m float64) bool {
 	return false
 }
 
-// TestDivergenceIsWhatFenchelsEqualityLacks: against ℓ + ℓ* + ρ̃m, for factors from 0 to 1
-// that differ by the sign of the residual; and near 1, where that sum cancels, it is
-// ℓ″⁻¹(1 − c)²ρ²/2 to first order.
+// TestDivergenceIsWhatFenchelsEqualityLacks checks the divergence against ℓ + ℓ* + ρ̃m, for factors from 0 to 1
+// that depend on the sign of the residual. For factors near 1, where this sum cancels, the divergence is (1 −
+// c)²ρ²/(2ℓ″) to first order.
 func TestDivergenceIsWhatFenchelsEqualityLacks(t *testing.T) {
 	k := kernels.Available()[0]
 	for _, w := range fixture.Losses() {
@@ -150,7 +150,8 @@ func TestDivergenceIsWhatFenchelsEqualityLacks(t *testing.T) {
 	}
 }
 
-// TestBoundsOfLosses: ℓ″ ≤ L, |ℓ‴| ≤ M·ℓ″ and the majorant lies above, where a loss says so.
+// TestBoundsOfLosses checks for losses that declare them that ℓ″ ≤ L and |ℓ‴| ≤ M·ℓ″, and that the majorant lies
+// above the loss.
 func TestBoundsOfLosses(t *testing.T) {
 	k := kernels.Available()[0]
 	for _, w := range fixture.Losses() {
@@ -179,8 +180,8 @@ func TestBoundsOfLosses(t *testing.T) {
 	}
 }
 
-// TestJumpsWithinReach: the largest curvature within reach is that of some prediction there, of
-// which these are a thousand.
+// TestJumpsWithinReach checks that CurvatureWithin returns the largest curvature over the predictions within a
+// reach, against a thousand of these.
 func TestJumpsWithinReach(t *testing.T) {
 	k, out, jumping := kernels.Available()[0], make([]float64, 1), 0
 	for _, w := range fixture.Losses() {
@@ -209,8 +210,8 @@ func TestJumpsWithinReach(t *testing.T) {
 	}
 }
 
-// TestBoundsOfCurvatureAreMet: a bound of ℓ″ is its least: twice as large, it would pass all
-// that only asks for a bound.
+// TestBoundsOfCurvatureAreMet checks that the bound of ℓ″ is attained: twice the bound would pass all tests that
+// ask only for a bound.
 func TestBoundsOfCurvatureAreMet(t *testing.T) {
 	k := kernels.Available()[0]
 	for _, w := range fixture.Losses() {
@@ -229,8 +230,8 @@ func TestBoundsOfCurvatureAreMet(t *testing.T) {
 	}
 }
 
-// TestPoissonNearItsMean: the value y(e^h − 1 − h), of h = m − ln y, keeps its digits where
-// it cancels, by its series in 60 digits.
+// TestPoissonNearItsMean checks that the value y(e^h − 1 − h) for h = m − ln y keeps its digits where it cancels,
+// against its series computed with 60 digits.
 func TestPoissonNearItsMean(t *testing.T) {
 	k := kernels.Available()[0]
 	for _, h := range []float64{1e-12, -1e-9, 1e-6, -1e-4, 1e-3, -0.01, 0.05, -0.3, 0.9, -1, 2} {
@@ -249,8 +250,8 @@ func TestPoissonNearItsMean(t *testing.T) {
 	}
 }
 
-// TestExtremePredictions: derivatives are finite and values neither NaN nor negative, far
-// beyond where an exponential overflows.
+// TestExtremePredictions checks that derivatives are finite and values neither NaN nor negative, even where
+// exponentials overflow.
 func TestExtremePredictions(t *testing.T) {
 	for _, k := range kernels.Available() {
 		for _, w := range fixture.Losses() {
@@ -273,7 +274,8 @@ func TestExtremePredictions(t *testing.T) {
 	}
 }
 
-// TestHuberTakesItsScaleFromTheTrainingRows: numpy's median, by weight.
+// TestHuberTakesItsScaleFromTheTrainingRows checks δ against the weighted median absolute deviation, where the
+// median is defined as in NumPy.
 func TestHuberTakesItsScaleFromTheTrainingRows(t *testing.T) {
 	y := []float64{1, 2, 4, 7, 100, -50}
 	for _, c := range []struct {
@@ -282,11 +284,11 @@ func TestHuberTakesItsScaleFromTheTrainingRows(t *testing.T) {
 		want    float64
 	}{
 		{loss.Huber{Delta: 3}, nil, 3},
-		{loss.Huber{Deviations: 1}, nil, 3},                             // median 3, of |y − 3| = 2 1 1 4 97 53
-		{loss.Huber{Deviations: 2}, []float64{1, 1, 1, 1, 1, 0}, 6},     // 4; 3 2 0 3 96
-		{loss.Huber{}, []float64{1, 1, 1, 1, 1, 0}, 3 * 1.345 * 1.4826}, // likewise
-		{loss.Huber{Deviations: 1}, []float64{2, 0, 2, 0, 0, 0}, 1.5},   // 1 1 4 4: 2.5
-		{loss.Huber{Deviations: 1}, []float64{1, 3, 0, 0, 1, 0}, 0},     // half of them are 2: refused
+		{loss.Huber{Deviations: 1}, nil, 3},                             // median 3, |y − 3| = 2, 1, 1, 4, 97, 53
+		{loss.Huber{Deviations: 2}, []float64{1, 1, 1, 1, 1, 0}, 6},     // median 4, |y − 4| = 3, 2, 0, 3, 96
+		{loss.Huber{}, []float64{1, 1, 1, 1, 1, 0}, 3 * 1.345 * 1.4826}, // the same median and deviations
+		{loss.Huber{Deviations: 1}, []float64{2, 0, 2, 0, 0, 0}, 1.5},   // y = 1, 1, 4, 4: median 2.5
+		{loss.Huber{Deviations: 1}, []float64{1, 3, 0, 0, 1, 0}, 0},     // at least half of the weight is on y = 2, so the deviation is 0: refused
 		{loss.Huber{Delta: -1}, nil, 0},
 		{loss.Huber{Deviations: -1}, nil, 0},
 		{loss.Huber{Delta: math.Inf(1)}, nil, 0},
@@ -309,7 +311,8 @@ func TestHuberTakesItsScaleFromTheTrainingRows(t *testing.T) {
 	}
 }
 
-// TestTargetsAreRefusedByTheRow: the first that a loss does not have is named, and others are not.
+// TestTargetsAreRefusedByTheRow checks that the error names the first row with a target that the loss does not
+// allow, and that allowed targets are accepted.
 func TestTargetsAreRefusedByTheRow(t *testing.T) {
 	if err := loss.CheckTarget(nil, loss.Poisson{}, []float64{0, 2, 1}); err != nil {
 		t.Error(err)
@@ -324,7 +327,7 @@ func TestTargetsAreRefusedByTheRow(t *testing.T) {
 	}
 }
 
-// TestTargetsThatALossHas are taken, and others refused.
+// TestTargetsThatALossHas checks which targets each loss accepts and refuses.
 func TestTargetsThatALossHas(t *testing.T) {
 	tweedie := loss.Tweedie{Power: 1.5}
 	for _, l := range []struct {
@@ -353,16 +356,16 @@ func TestTargetsThatALossHas(t *testing.T) {
 	}
 }
 
-// TestHubersDeltaIsAMultipleOfTheMedianDeviation: of targets of any size, weights counting as rows
-// repeated.
+// TestHubersDeltaIsAMultipleOfTheMedianDeviation checks this for targets of any size, with weights that count as
+// repeated rows.
 func TestHubersDeltaIsAMultipleOfTheMedianDeviation(t *testing.T) {
 	for _, scale := range []float64{1e-6, 1, 1e6} {
-		y := []float64{0, scale, 2 * scale, 4 * scale, 9 * scale} // off their median by 2, 1, 0, 2 and 7
+		y := []float64{0, scale, 2 * scale, 4 * scale, 9 * scale} // |y − median| = 2, 1, 0, 2 and 7
 		bound, err := loss.Huber{Deviations: 3}.Bind(nil, y, nil, true)
 		if h, ok := bound.(loss.Huber); err != nil || !ok || math.Abs(h.Delta-6*scale) > 1e-12*scale {
 			t.Errorf("at %g: %+v, %v", scale, bound, err)
 		}
-		bound, err = loss.Huber{Deviations: 3}.Bind(nil, y, []float64{1, 1, 4, 1, 4}, true) // 2, 1, 0 four times, 2, and 7 four times
+		bound, err = loss.Huber{Deviations: 3}.Bind(nil, y, []float64{1, 1, 4, 1, 4}, true) // |y − median| = 2, 1, 0 four times, 2, and 7 four times
 		if h, ok := bound.(loss.Huber); err != nil || !ok || math.Abs(h.Delta-6*scale) > 1e-12*scale {
 			t.Errorf("weighted, at %g: %+v, %v", scale, bound, err)
 		}

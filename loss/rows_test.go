@@ -10,8 +10,9 @@ import (
 	"github.com/seed-45b9a24c/pare/loss"
 )
 
-// TestManyRowsAreEachByItself: of every method, whatever out holds before, to the bit. Rows are met in
-// parts, which 2,500 of them fill; predictions are far out, near, or all as good as the targets.
+// TestManyRowsAreEachByItself checks for every method that the result for a row does not depend, to the bit, on
+// the other rows or on the previous contents of out. Rows are evaluated in blocks, of which 2,500 rows need
+// several; predictions are extreme, moderate, or close to the targets.
 func TestManyRowsAreEachByItself(t *testing.T) {
 	k := kernels.Available()[0]
 	for _, w := range fixture.Losses() {
@@ -62,8 +63,8 @@ func TestManyRowsAreEachByItself(t *testing.T) {
 	}
 }
 
-// TestDivergenceWhereMeansVanish: what Fenchel's equality lacks by the definitions where e^m is 0, or
-// e^−m is, as float64: there both sides of it are finite.
+// TestDivergenceWhereMeansVanish checks the divergence against Fenchel's equality where e^m or e^−m underflows to
+// 0 in a float64 and both sides of the equality are finite.
 func TestDivergenceWhereMeansVanish(t *testing.T) {
 	k, out, seen := kernels.Available()[0], []float64{0}, map[string]bool{}
 	for _, w := range fixture.Losses() {
@@ -91,8 +92,8 @@ func TestDivergenceWhereMeansVanish(t *testing.T) {
 	}
 }
 
-// TestTweedieFarOut: where ye^−qm is lost beside e^am, the dual point c(W − U) is that of cU alone, whose
-// divergence is U(c ln c + 1 − c)/a.
+// TestTweedieFarOut checks predictions for which ye^−qm is negligible beside e^am: the dual point c(W − U) is that
+// of cU alone, whose divergence is U(c ln c + 1 − c)/a.
 func TestTweedieFarOut(t *testing.T) {
 	k, out := kernels.Available()[0], []float64{0}
 	for _, power := range []float64{1.2, 1.5, 1.8} {
@@ -111,11 +112,11 @@ func TestTweedieFarOut(t *testing.T) {
 	}
 }
 
-// TestLinks: which there are, which have classes, and the means they give.
+// TestLinks checks which links are known, which have classes, and their means.
 func TestLinks(t *testing.T) {
 	for link, want := range map[loss.Link]struct {
 		classes bool
-		mean    float64 // at 1
+		mean    float64 // mean at the prediction 1
 	}{
 		loss.Identity: {false, 1},
 		loss.Log:      {false, math.E},
@@ -131,7 +132,8 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestLogisticCurvatureFarOut: σ(m)σ(−m) = e^−|m| to its last digits on either side, where 1 − σ has none left.
+// TestLogisticCurvatureFarOut checks that σ(m)σ(−m) = e^−|m| keeps its digits on either side, where 1 − σ has none
+// left.
 func TestLogisticCurvatureFarOut(t *testing.T) {
 	k := kernels.Available()[0]
 	for _, m := range []float64{40, -40, 300, -300, 700, -700} {

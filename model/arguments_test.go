@@ -12,7 +12,8 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// What a penalty or a datafit cannot be made of is refused, at the ends of what is allowed, too.
+// TestArgumentsThatCannotBe checks that invalid arguments of penalties and datafits are refused, up to the ends of
+// what is allowed.
 func TestArgumentsThatCannotBe(t *testing.T) {
 	part, err := model.NewPartition([]int{0, 0, 1})
 	if err != nil {
@@ -50,7 +51,7 @@ func TestArgumentsThatCannotBe(t *testing.T) {
 	}
 }
 
-// Offsets are finite, whatever their sign; the error says in which row one is not.
+// TestOffsetsAreFinite checks that offsets may have any sign but must be finite, and that the error names the row.
 func TestOffsetsAreFinite(t *testing.T) {
 	y := []float64{-1, 1, 1}
 	view := fixture.View(t, &oracle.Problem{X: [][]float64{{1}, {2}, {4}}, Y: y, Alpha: []float64{1}}, true)

@@ -9,8 +9,9 @@ import (
 	"github.com/seed-45b9a24c/pare/model"
 )
 
-// The slopes of a softmax sum to zero over the rows, class by class, but for rounding of
-// probabilities, however far out the scores are: their dual point is one of a model with intercepts.
+// TestSoftmaxSlopesBalance checks that the slopes of a softmax sum to zero over the rows for every class, up to
+// the rounding of probabilities, however extreme the scores are: only then is their dual point feasible for a
+// model with intercepts.
 func TestSoftmaxSlopesBalance(t *testing.T) {
 	q := &oracle.Problem{Alpha: []float64{0, 0}, Intercept: true}
 	var class []int32
@@ -44,8 +45,9 @@ func TestSoftmaxSlopesBalance(t *testing.T) {
 	}
 }
 
-// A dual point gives a class that is impossible in double precision a probability all the same, which rounding of the intercepts
-// leaves it: the divergence has the logarithm of what it is possible by.
+// TestDivergenceFromImpossibleClasses checks dual points that give a class some probability, by rounding of the
+// intercepts, although the scores make the class impossible in double precision. The divergence must use the
+// logarithm of the class's probability, which does not underflow.
 func TestDivergenceFromImpossibleClasses(t *testing.T) {
 	q := oracle.NewRandom(8).Problem(oracle.Shape{N: 30, P: 2, Density: 1})
 	q.Intercept = true
@@ -90,8 +92,8 @@ func TestDivergenceFromImpossibleClasses(t *testing.T) {
 	}
 }
 
-// The intercepts of a trial that went too far are forgotten where they lead nowhere: what a softmax fits
-// depends on the coefficients alone.
+// TestSoftmaxFitsFromAnywhere checks that the fit depends on the coefficients alone: starting intercepts from
+// which Newton steps diverge, as after too long a trial step, are discarded.
 func TestSoftmaxFitsFromAnywhere(t *testing.T) {
 	q := oracle.NewRandom(3).Problem(oracle.Shape{N: 12, P: 2, Density: 1})
 	q.Intercept = true
@@ -116,7 +118,8 @@ func TestSoftmaxFitsFromAnywhere(t *testing.T) {
 	}
 }
 
-// The correlations of the null model are XᵀU/N of its slopes, for each column and score.
+// TestNullScoresAreCorrelations checks that the correlations of the null model are XᵀU/N of its slopes U, for each
+// column and score.
 func TestNullScoresAreCorrelations(t *testing.T) {
 	q := oracle.NewRandom(2).Problem(oracle.Shape{N: 10, P: 4, Density: 1, Weights: true})
 	class := make([]int32, 10)
@@ -141,8 +144,8 @@ func TestNullScoresAreCorrelations(t *testing.T) {
 	}
 }
 
-// A direction along a face of the simplex keeps the sum, and is what is left of one after a
-// constant on the face is taken away.
+// TestDirectionsAlongAFaceKeepTheSum checks that AlongFace projects a direction onto a face of the simplex:
+// entries off the face become 0, and a constant is subtracted on the face so that the entries sum to 0.
 func TestDirectionsAlongAFaceKeepTheSum(t *testing.T) {
 	r := oracle.NewRandom(5)
 	for range 100 {
@@ -170,8 +173,8 @@ func TestDirectionsAlongAFaceKeepTheSum(t *testing.T) {
 	}
 }
 
-// What a point of the simplex lacks is what ½‖w‖² − v'w is there more than at v's projection, from its definition, also
-// where v is large.
+// TestSimplexLackIsAboveTheProjection checks that SimplexLack is the difference of ½‖w‖² − v'w between w and the
+// projection of v, by definition, also for large v.
 func TestSimplexLackIsAboveTheProjection(t *testing.T) {
 	r := oracle.NewRandom(6)
 	for range 200 {

@@ -13,7 +13,7 @@ import (
 // penaltyOf makes a penalty at λ.
 type penaltyOf func(l ...float64) (model.Blocks, error)
 
-// blockPenalties are all of them, on blocks of three.
+// blockPenalties returns all penalties on blocks, for blocks of three coefficients.
 func blockPenalties() map[string]penaltyOf {
 	w := []float64{1.3}
 	of := func(g model.Grouped, err error) (model.Blocks, error) { return g, err }
@@ -37,8 +37,8 @@ func blockPenalties() map[string]penaltyOf {
 	}
 }
 
-// TestBlockPenalties holds every penalty on blocks to its definition: the prox minimises, lacks
-// nothing and moves as its curvature says; the sensitivity is a derivative in λ.
+// TestBlockPenalties checks every penalty on blocks against its definition: the prox is a minimiser, satisfies the
+// optimality conditions and has the derivatives that Curvature states, and Sensitivity is a derivative in λ.
 func TestBlockPenalties(t *testing.T) {
 	const step, h = 0.7, 1e-6
 	for name, of := range blockPenalties() {
@@ -90,8 +90,8 @@ func TestBlockPenalties(t *testing.T) {
 	}
 }
 
-// checkDerivatives compares curvature and sensitivity with differences of −lack at z = 0, the
-// gradient of g, on entries that are not 0.
+// checkDerivatives compares Curvature and Sensitivity with differences of the gradient of g, which is −Lack at z =
+// 0, on entries that are not 0.
 func checkDerivatives(t *testing.T, name string, of penaltyOf, g model.Blocks, l, b []float64, h float64) {
 	t.Helper()
 	d := len(b)
@@ -107,7 +107,7 @@ func checkDerivatives(t *testing.T, name string, of penaltyOf, g model.Blocks, l
 	for i := range curve {
 		curve[i] = 0.25
 	}
-	g.Curvature(0, b, curve) // adds
+	g.Curvature(0, b, curve) // adds to curve
 	for i := range curve {
 		curve[i] -= 0.25
 	}
@@ -154,8 +154,8 @@ func checkDerivatives(t *testing.T, name string, of penaltyOf, g model.Blocks, l
 	}
 }
 
-// TestReach: at the reach, and not beyond, the conjugate is finite; αmax is where the null
-// model stops being the solution.
+// TestReach checks that the conjugate is finite up to the reach and not beyond it, and that αmax is where the null
+// model ceases to be the solution.
 func TestReach(t *testing.T) {
 	r := oracle.NewRandom(11)
 	for name, of := range blockPenalties() {
@@ -191,8 +191,9 @@ func TestReach(t *testing.T) {
 	}
 }
 
-// TestClearanceIsHowFarABlockIsFromLeavingZero: a block of zeros under a norm leaves at the scale at
-// which something is lacking, found by bisection; an entry held by an ℓ1 term alone at its threshold.
+// TestClearanceIsHowFarABlockIsFromLeavingZero checks the clearance of a block of zeros under a norm against the
+// scale of z at which zeros violate the optimality conditions, found by bisection, and that of an entry that an ℓ1
+// term alone holds at 0 against its threshold.
 func TestClearanceIsHowFarABlockIsFromLeavingZero(t *testing.T) {
 	r := oracle.NewRandom(12)
 	for name, of := range blockPenalties() {
@@ -207,7 +208,7 @@ func TestClearanceIsHowFarABlockIsFromLeavingZero(t *testing.T) {
 		if grouped.Concavity() != 0 {
 			t.Errorf("%s is convex, concavity %g", name, grouped.Concavity())
 		}
-		leaves := func(z []float64) float64 { // the scale of z at which zeros lack something
+		leaves := func(z []float64) float64 { // the scale of z at which zeros violate the optimality conditions
 			low, high := 0.0, 1e6
 			for range 200 {
 				scale, size := (low+high)/2, 0.0
@@ -234,7 +235,7 @@ func TestClearanceIsHowFarABlockIsFromLeavingZero(t *testing.T) {
 			}
 		}
 		if name == "sparse_group" || name == "pair" {
-			// Of a block that is not 0, the entries that are: 1 − |z|/α₁, the least.
+			// In a block that is not 0: the least 1 − |z|/α₁ over its zero entries.
 			alpha := math.Exp(0.1)
 			if name == "sparse_group" {
 				alpha *= 0.4
@@ -247,7 +248,7 @@ func TestClearanceIsHowFarABlockIsFromLeavingZero(t *testing.T) {
 	}
 }
 
-// TestReachOfZeroIsUnlimited, and that of a block of length 1 is not.
+// TestReachOfZeroIsUnlimited checks that the reach of a zero block is infinite, and that of a unit vector finite.
 func TestReachOfZeroIsUnlimited(t *testing.T) {
 	for name, of := range blockPenalties() {
 		g, err := of(0, 0, 0)
@@ -262,7 +263,7 @@ func TestReachOfZeroIsUnlimited(t *testing.T) {
 	}
 }
 
-// TestJudgeIsLackAndClearance of columns one by one.
+// TestJudgeIsLackAndClearance checks Judge against Lack and Clearance, column by column.
 func TestJudgeIsLackAndClearance(t *testing.T) {
 	r := oracle.NewRandom(14)
 	mcp, err := model.NewMCP(0, 1)
@@ -302,8 +303,9 @@ func TestJudgeIsLackAndClearance(t *testing.T) {
 	}
 }
 
-// TestEntriesThatAShiftLeavesAreNoKink: with an even number of classes an entry at its threshold is at the end
-// of a range; with an odd one it is about to leave 0.
+// TestEntriesThatAShiftLeavesAreNoKink checks scores that are determined up to a common shift: with an even number
+// of classes an entry at its threshold is merely at the end of a range of equivalent solutions; with an odd number
+// it is about to leave 0.
 func TestEntriesThatAShiftLeavesAreNoKink(t *testing.T) {
 	for scores, want := range map[int]float64{2: 0.5, 3: 1e-12, 4: 0.5} {
 		g, err := model.ScoresLasso(scores, []float64{0})
@@ -325,7 +327,8 @@ func TestEntriesThatAShiftLeavesAreNoKink(t *testing.T) {
 	}
 }
 
-// TestPartitionsAreByNumberInTheOrderOfColumns, whose entries are gathered column by column.
+// TestPartitionsAreByNumberInTheOrderOfColumns checks that groups are numbered in the order of their first
+// columns, and that the entries of a group are gathered column by column.
 func TestPartitionsAreByNumberInTheOrderOfColumns(t *testing.T) {
 	part, err := model.NewPartition([]int{7, 0, 7, 2, 0, 7})
 	if err != nil {
@@ -335,7 +338,7 @@ func TestPartitionsAreByNumberInTheOrderOfColumns(t *testing.T) {
 	if part.Count() != 3 || part.Largest() != 3 || !slices.Equal(part.All(), []int32{0, 2, 5, 1, 4, 3}) {
 		t.Errorf("%d blocks, the largest of %d, columns %v", part.Count(), part.Largest(), part.All())
 	}
-	values := make([]float64, 12) // of two scores
+	values := make([]float64, 12) // two scores per column
 	for i := range values {
 		values[i] = float64(i)
 	}
@@ -366,7 +369,7 @@ func TestPartitionsAreByNumberInTheOrderOfColumns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	z := []float64{3, 1, 0, 9, 2, -4} // of norms 5, √5 and 9
+	z := []float64{3, 1, 0, 9, 2, -4} // group norms 5, √5 and 9
 	if got := model.BlockMax(unit, part, 1, z); math.Abs(got-9) > 1e-14 {
 		t.Errorf("αmax %g, want 9", got)
 	}

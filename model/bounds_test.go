@@ -12,8 +12,8 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// Bounds are where they were put: what is clipped is the nearest point between them, a point is held
-// where it is on one of them, and a step as long as the distance to a bound ends there.
+// TestBoundsAreWhereTheyWerePut checks that clipping returns the nearest point within the bounds, that a
+// coefficient is held if it is at a bound other than 0, and that a step of DistanceToBound ends at the bound.
 func TestBoundsAreWhereTheyWerePut(t *testing.T) {
 	inf := math.Inf(1)
 	lower, upper := []float64{-1, 0, -inf, -2}, []float64{0.5, 3, 0, inf}
@@ -58,7 +58,8 @@ func TestBoundsAreWhereTheyWerePut(t *testing.T) {
 	}
 }
 
-// The null model sees within bounds the columns alone that can go where they are pulled.
+// TestNullModelWithinBounds checks that within bounds the null model considers only columns that can move in the
+// direction of their correlation.
 func TestNullModelWithinBounds(t *testing.T) {
 	for seed := range uint64(30) {
 		r := oracle.NewRandom(seed)
@@ -85,8 +86,8 @@ func TestNullModelWithinBounds(t *testing.T) {
 	}
 }
 
-// Columns without a strength are smooth, and no others; strengths that cannot be are refused, and
-// the error says which of several it was.
+// TestStrengthsOfColumns checks that exactly the columns without a strength are smooth, that invalid strengths are
+// refused, and that the error says which of several it was.
 func TestStrengthsOfColumns(t *testing.T) {
 	g, err := model.WeightedLasso([]float64{0, math.Inf(-1), -3, math.Inf(1)})
 	if err != nil {
@@ -124,8 +125,8 @@ func TestStrengthsOfColumns(t *testing.T) {
 	}
 }
 
-// The gap of a single unpenalised column is what its objective lacks, exactly: the loss is a
-// parabola in it.
+// TestGapOfAnUnpenalisedColumnIsExact checks that the gap of a single unpenalised column is its exact
+// suboptimality, because the loss is quadratic in its coefficient.
 func TestGapOfAnUnpenalisedColumnIsExact(t *testing.T) {
 	for seed := range uint64(30) {
 		r := oracle.NewRandom(seed)
@@ -150,7 +151,8 @@ func TestGapOfAnUnpenalisedColumnIsExact(t *testing.T) {
 	}
 }
 
-// TestBoxesOfOneSide: what is not given does not bind, and a column without entries has no residual.
+// TestBoxesOfOneSide checks that an omitted side does not bind, and that a column without entries has no KKT
+// residual.
 func TestBoxesOfOneSide(t *testing.T) {
 	inf := math.Inf(1)
 	lasso, err := model.Lasso(0)
@@ -190,8 +192,8 @@ func TestBoxesOfOneSide(t *testing.T) {
 	}
 }
 
-// TestBoxesInScaledColumns: a coefficient of a column divided by its scale has the bounds divided by that, and
-// columns of zeros have none.
+// TestBoxesInScaledColumns checks that bounds are divided by the scale of a column if the column is, and that
+// columns of zeros have no bounds.
 func TestBoxesInScaledColumns(t *testing.T) {
 	x, err := sparse.NewDense(4, 3, []float64{1, -1, 1, -1, 0, 0, 0, 0, 2, 2, -2, -2})
 	if err != nil {
@@ -232,7 +234,8 @@ func TestBoxesInScaledColumns(t *testing.T) {
 	}
 }
 
-// TestBoundsOfAColumnOfZeros leave it alone in a standardised view, where it has no scale.
+// TestBoundsOfAColumnOfZeros checks that bounds do not act on a column of zeros in a standardised view, where it
+// has no scale.
 func TestBoundsOfAColumnOfZeros(t *testing.T) {
 	q := &oracle.Problem{X: [][]float64{{1, 3}, {2, 3}, {4, 3}}, Y: []float64{1, 2, 3}, Alpha: make([]float64, 2), Intercept: true}
 	view := fixture.View(t, q, true).Standardised()

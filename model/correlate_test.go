@@ -9,8 +9,8 @@ import (
 	"github.com/seed-45b9a24c/pare/model"
 )
 
-// TestCorrelationsOfAnyNumberOfScores: as many scores as pass together and others, on sparse and
-// dense columns, all columns or some, against sums over the rows.
+// TestCorrelationsOfAnyNumberOfScores checks correlations against sums over the rows for sparse and dense columns,
+// all columns or some, and for numbers of scores that fill a pass or do not.
 func TestCorrelationsOfAnyNumberOfScores(t *testing.T) {
 	for _, scores := range []int{1, 2, 3, 4, 5, 8, 9, 11, 16, 17} {
 		for _, dense := range []bool{false, true} {
@@ -54,8 +54,8 @@ func TestCorrelationsOfAnyNumberOfScores(t *testing.T) {
 	}
 }
 
-// TestLargestStrengthUnderWeights: αmax of ℓ1 strengths w_jα is the largest |z_j|/w_j of the columns that
-// have a weight.
+// TestLargestStrengthUnderWeights checks that for ℓ1 strengths w_jα αmax is the largest |z_j|/w_j over the columns
+// with positive weight.
 func TestLargestStrengthUnderWeights(t *testing.T) {
 	q := oracle.NewRandom(5).Problem(oracle.Shape{N: 12, P: 4, Density: 1})
 	null := model.NewNull(fixture.Squared(t, q, true))
@@ -81,8 +81,8 @@ func TestLargestStrengthUnderWeights(t *testing.T) {
 	}
 }
 
-// TestWhichColumnsAPenaltyDoesNotTellApart: equal ones under one ℓ1 strength alone, opposite ones
-// unless β ≥ 0.
+// TestWhichColumnsAPenaltyDoesNotTellApart checks Indifferent: a penalty does not distinguish equal columns if it
+// is an ℓ1 term of a single strength without bounds, nor opposite columns unless it requires β ≥ 0.
 func TestWhichColumnsAPenaltyDoesNotTellApart(t *testing.T) {
 	lasso, err := model.Lasso(0)
 	if err != nil {
@@ -110,7 +110,8 @@ func TestWhichColumnsAPenaltyDoesNotTellApart(t *testing.T) {
 	}
 }
 
-// TestOneScoreIsItsDatafit: what scores ask of a loss, answered by that of a single one.
+// TestOneScoreIsItsDatafit checks that the interface for several scores gives the results of the datafit if there
+// is a single score.
 func TestOneScoreIsItsDatafit(t *testing.T) {
 	q := oracle.NewRandom(9).Problem(oracle.Shape{N: 10, P: 3, Density: 1, Weights: true})
 	squared := fixture.OneScore(t, fixture.Squared(t, q, true))
@@ -162,7 +163,7 @@ func TestOneScoreIsItsDatafit(t *testing.T) {
 	}
 	for i, w := range metric.Weight {
 		m := at.Prediction[i]
-		if want := q.Weight(i) * math.Tanh(m/2) / (2 * m); math.Abs(w-want) > 1e-14 { // that of the parabola that touches at m and −m
+		if want := q.Weight(i) * math.Tanh(m/2) / (2 * m); math.Abs(w-want) > 1e-14 { // the curvature of the parabola that touches the loss at m and −m
 			t.Errorf("logistic: row %d is majorised by %g at a point, want %g", i, w, want)
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/seed-45b9a24c/pare/model"
 )
 
-// TestCurvatureOfSaturatedRows: σσ̄ = e^{−|m|}/(1 + e^{−|m|})² to a few ulp for margins of
-// either sign, far beyond those where p(1 − p) cancels or a floor of 1e-12 would show.
+// TestCurvatureOfSaturatedRows checks σσ̄ = e^{−|m|}/(1 + e^{−|m|})² to a few ulp for margins of either sign, far
+// beyond those at which p(1 − p) cancels or a floor of 1e-12 would show.
 func TestCurvatureOfSaturatedRows(t *testing.T) {
 	margins := []float64{0, 0.5, -3, 24, -26, 28, 37, -40, 120, -300, 690, -705}
 	q := &oracle.Problem{Alpha: []float64{0}}
@@ -33,7 +33,7 @@ func TestCurvatureOfSaturatedRows(t *testing.T) {
 	}
 }
 
-// exponential returns e^x to 200 bits: the series of x/2¹², squared twelve times.
+// exponential returns e^x to 200 bits: the series at x/2¹², squared twelve times.
 func exponential(x float64) *big.Float {
 	number := func(v float64) *big.Float { return new(big.Float).SetPrec(260).SetFloat64(v) }
 	small, term, sum := number(math.Ldexp(x, -12)), number(1), number(1)

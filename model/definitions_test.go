@@ -13,13 +13,13 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// best returns the b within bounds at which zb − α|b| − α₂b²/2 is largest, α₂ > 0.
+// best returns the b within bounds that maximises zb − α|b| − α₂b²/2, for α₂ > 0.
 func best(z, alpha, ridge, lower, upper float64) float64 {
 	b := math.Copysign(math.Max(0, math.Abs(z)-alpha), z) / ridge
 	return math.Max(lower, math.Min(upper, b))
 }
 
-// conjugate returns the largest zb − α|b| − α₂b²/2 within bounds.
+// conjugate returns the maximum of zb − α|b| − α₂b²/2 within bounds.
 func conjugate(z, alpha, ridge, lower, upper float64) float64 {
 	if ridge > 0 {
 		b := best(z, alpha, ridge, lower, upper)
@@ -34,9 +34,9 @@ func conjugate(z, alpha, ridge, lower, upper float64) float64 {
 	return most
 }
 
-// TestBoundedGapIsTheDirectGap: the gap of a penalty in a box, a sum of terms that vanish each by
-// itself, against primal minus dual by the definition of conjugates within bounds, at its scale. It is no larger than at the one
-// that makes columns without a bound feasible. And the KKT residual against the prox.
+// TestBoundedGapIsTheDirectGap checks the gap of a penalty in a box, a sum of non-negative terms, against primal
+// minus dual with conjugates within bounds, at the scale that was chosen. This gap is at most the gap at the scale
+// that makes columns without a bound feasible. The KKT residual is checked against the prox.
 func TestBoundedGapIsTheDirectGap(t *testing.T) {
 	finite, closer := 0, 0
 	for seed := range oracle.Cases(200) {
@@ -65,7 +65,7 @@ func TestBoundedGapIsTheDirectGap(t *testing.T) {
 		d, s, intercept := dual(fit, g, beta)
 		z := q.Correlations(q.Residual(beta, intercept))
 		c, loss, kkt := 1.0, s.Loss, 0.0
-		for j := range z { // the scale
+		for j := range z { // the scale that makes columns without a bound feasible
 			a := z[j] - q.Ridge*beta[j]
 			if a > 0 && math.IsInf(upper[j], 1) || a < 0 && math.IsInf(lower[j], -1) {
 				c = math.Min(c, q.Alpha[j]/math.Abs(a))
@@ -123,8 +123,8 @@ func TestBoundedGapIsTheDirectGap(t *testing.T) {
 	}
 }
 
-// TestRowwiseGapIsTheDirectGap: for every loss, against ℓ + ℓ* + ρ̃m at the dual point that sums to
-// zero, and the objective of the null model against the definition.
+// TestRowwiseGapIsTheDirectGap checks for every loss the gap against ℓ + ℓ* + ρ̃m at the dual point that sums to
+// zero, and the objective of the null model against its definition.
 func TestRowwiseGapIsTheDirectGap(t *testing.T) {
 	for _, w := range fixture.Losses() {
 		if _, squared := w.Loss.(loss.Squared); squared {
@@ -197,7 +197,7 @@ func TestRowwiseGapIsTheDirectGap(t *testing.T) {
 	}
 }
 
-// checkCurvatures compares what a datafit says of its rows with the loss, times their weights.
+// checkCurvatures compares the curvatures of a datafit's rows with those of the loss, times the row weights.
 func checkCurvatures(t *testing.T, w fixture.Loss, fit *model.Rowwise, q *oracle.Problem, s *model.State) {
 	t.Helper()
 	k, n := fit.View().Kernels(), len(q.Y)
@@ -241,7 +241,8 @@ func checkCurvatures(t *testing.T, w fixture.Loss, fit *model.Rowwise, q *oracle
 	}
 }
 
-// TestDatafitsAreRefused: what a datafit cannot be made of is named, and no more than that.
+// TestDatafitsAreRefused checks that invalid data are refused with an error that names the fault, and valid data
+// accepted.
 func TestDatafitsAreRefused(t *testing.T) {
 	q := oracle.NewRandom(1).Problem(oracle.Shape{N: 4, P: 2, Density: 1})
 	view := fixture.View(t, q, true)
@@ -277,8 +278,8 @@ func TestDatafitsAreRefused(t *testing.T) {
 	}
 }
 
-// TestProxSlopes: the derivatives of both proxes that are not convex, in z and in the λ's, are
-// those of differences away from kinks, and in z 0 exactly where the coefficient stays at 0.
+// TestProxSlopes checks the derivatives of both non-convex proxes, in z and in the λ's, against differences away
+// from kinks, and that the derivative in z is exactly 0 where the coefficient stays at 0.
 func TestProxSlopes(t *testing.T) {
 	r := oracle.NewRandom(5)
 	const h = 1e-6
@@ -300,7 +301,7 @@ func TestProxSlopes(t *testing.T) {
 				t.Errorf("%s: prox(%g) = %g with slope %g", name, z, b, slope)
 			}
 			if above != below {
-				continue // a kink between them
+				continue // a kink lies between
 			}
 			if want := (up - down) / (2 * h); math.Abs(slope-want) > 1e-6*(1+want) {
 				t.Errorf("%s: ∂prox(%g)/∂z = %g, differences %g", name, z, slope, want)
@@ -325,7 +326,7 @@ func TestProxSlopes(t *testing.T) {
 				up, above := at(h)
 				down, below := at(-h)
 				if math.Abs(above-below) > 1e-3 {
-					continue // a kink between them
+					continue // a kink lies between
 				}
 				got := g.(interface {
 					Sensitivity(j, i int, z, step float64) float64
@@ -338,8 +339,8 @@ func TestProxSlopes(t *testing.T) {
 	}
 }
 
-// TestClearanceIsThatOfTheNearestKink: entries that are not 0 have none, nor have those without an
-// ℓ1 strength.
+// TestClearanceIsThatOfTheNearestKink checks that the clearance is the least over zero entries with an ℓ1
+// strength; other entries do not limit it.
 func TestClearanceIsThatOfTheNearestKink(t *testing.T) {
 	g, err := model.SparseGroup([]float64{1.3}, 0.4, 0)
 	if err != nil {
@@ -358,8 +359,8 @@ func TestClearanceIsThatOfTheNearestKink(t *testing.T) {
 	}
 }
 
-// TestSoftmaxIsItsDefinition: losses of rows, far out too; the null model with weights; and the
-// divergence as Σ KL(T‖P) of shares.
+// TestSoftmaxIsItsDefinition checks the losses of rows, also for extreme scores, the weighted null model, and the
+// divergence as Σ KL(T‖P) of probabilities.
 func TestSoftmaxIsItsDefinition(t *testing.T) {
 	r := oracle.NewRandom(3)
 	for range 300 {
@@ -415,7 +416,7 @@ func TestSoftmaxIsItsDefinition(t *testing.T) {
 		at, b := fit.NewPoint(), []float64{0.3, -0.1, 0.4, 1, 0.2, -0.8}
 		fit.Fit([]int32{0, 2}, b, at)
 		for i := range class {
-			for k := range 3 { // above the first row's, which leaves the intercept out
+			for k := range 3 { // scores relative to the first row's, which eliminates the intercept
 				want := (q.X[i][0]-q.X[0][0])*b[k] + (q.X[i][2]-q.X[0][2])*b[3+k]
 				if got := at.Prediction[3*i+k] - at.Prediction[k]; math.Abs(got-want) > 1e-13 {
 					t.Errorf("seed %d: score %d of row %d is %g above row 0's, want %g", seed, k, i, got, want)
@@ -472,13 +473,14 @@ func TestSoftmaxIsItsDefinition(t *testing.T) {
 	}
 }
 
-// TestShiftedSystemsAreSolved: A·x = b and Σx = 0, where A has the null vector of ones.
+// TestShiftedSystemsAreSolved checks that A·x = b is solved with Σx = 0 if A has the vector of ones in its null
+// space.
 func TestShiftedSystemsAreSolved(t *testing.T) {
 	r := oracle.NewRandom(4)
 	for range 100 {
 		q := 2 + r.Intn(5)
 		a, b := make([]float64, q*q), make([]float64, q)
-		for range 2 * q { // Laplacians of graphs
+		for range 2 * q { // A is the Laplacian of a random graph
 			i, k, w := r.Intn(q), r.Intn(q), r.Float64()+0.1
 			if i != k {
 				a[i*q+i] += w
@@ -498,7 +500,7 @@ func TestShiftedSystemsAreSolved(t *testing.T) {
 			for k := range q {
 				got += a[i*q+k] * x[k]
 			}
-			if math.Abs(got-b[i]) > 1e-6 { // graphs may be in parts, whose own null vectors rounding leaves
+			if math.Abs(got-b[i]) > 1e-6 { // the graph may be disconnected: its further null vectors are regularised by rounding only
 				t.Errorf("%v·%v has %g at %d, want %g", a, x, got, i, b[i])
 			}
 		}
@@ -508,7 +510,7 @@ func TestShiftedSystemsAreSolved(t *testing.T) {
 	}
 }
 
-// TestShiftedSystemOfNothingHasNoSolutionButZero: saturated probabilities leave no matrix.
+// TestShiftedSystemOfNothingHasNoSolutionButZero checks the zero matrix, which saturated probabilities produce.
 func TestShiftedSystemOfNothingHasNoSolutionButZero(t *testing.T) {
 	x := make([]float64, 3)
 	model.SolveShifted(make([]float64, 9), x)
@@ -517,8 +519,9 @@ func TestShiftedSystemOfNothingHasNoSolutionButZero(t *testing.T) {
 	}
 }
 
-// TestInterceptOfClassesIsTheBest: of an interval of best ones it is the middle, of which no row's other side, which
-// costs nothing, is an end.
+// TestInterceptOfClassesIsTheBest checks the intercept for classes. If the best intercepts form an interval, its
+// midpoint is returned; the end of a row's hinge on the side without loss does not count as an end of the
+// interval.
 func TestInterceptOfClassesIsTheBest(t *testing.T) {
 	r := oracle.NewRandom(16)
 	for range 300 {
@@ -558,8 +561,8 @@ func TestInterceptOfClassesIsTheBest(t *testing.T) {
 	}
 }
 
-// TestInterceptOfVectorsIsTheBest: no kink of the piecewise linear objective has a lower one, and
-// of an interval of best ones it is the middle.
+// TestInterceptOfVectorsIsTheBest checks that no kink of the piecewise linear objective has a lower value, and
+// that the midpoint is returned if the best intercepts form an interval.
 func TestInterceptOfVectorsIsTheBest(t *testing.T) {
 	r := oracle.NewRandom(6)
 	for range 200 {
@@ -608,7 +611,8 @@ func TestInterceptOfVectorsIsTheBest(t *testing.T) {
 	}
 }
 
-// TestNullModelUnderAnOffset is the least loss of offset and intercept, by golden section.
+// TestNullModelUnderAnOffset checks that the null model has the least loss of offset plus intercept, found by
+// golden-section search.
 func TestNullModelUnderAnOffset(t *testing.T) {
 	r := oracle.NewRandom(21)
 	q := r.Problem(oracle.Shape{N: 30, P: 2}).Classes(r)

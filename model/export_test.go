@@ -6,7 +6,7 @@ import (
 	"github.com/seed-45b9a24c/pare/kernels"
 )
 
-// RowLoss is the loss of a row of scores m and the class own.
+// RowLoss returns the loss of a row with scores m whose class is own.
 func RowLoss(m []float64, own int) float64 {
 	e, top := make([]float64, len(m)), slices.Max(m)
 	for k, v := range m {
@@ -15,5 +15,5 @@ func RowLoss(m []float64, own int) float64 {
 	return rowLoss(m, e, own)
 }
 
-// AlongFace is alongFace.
+// AlongFace exports alongFace.
 func AlongFace(at, w []float64) { alongFace(at, w) }

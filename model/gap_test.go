@@ -9,8 +9,7 @@ import (
 	"github.com/seed-45b9a24c/pare/model"
 )
 
-// dual runs every column through a [model.Dual] and returns it with the state and the
-// intercept.
+// dual passes every column through a [model.Dual] and returns it with the state and the intercept.
 func dual(fit *model.Squared, g model.Penalty, beta []float64) (d *model.Dual, s *model.State, intercept float64) {
 	view := fit.View()
 	var cols []int32
@@ -29,8 +28,8 @@ func dual(fit *model.Squared, g model.Penalty, beta []float64) (d *model.Dual, s
 	return d, s, s.UncentredIntercept(view, cols, coef)
 }
 
-// points returns where to test a gap: at 0, anywhere, near the optimum from
-// 1e-1 to 1e-12, and at it.
+// points returns points at which to test a gap: 0, random ones, points at distances of 1e-1 to 1e-12 from the
+// optimum, and the optimum.
 func points(r *oracle.Random, s *oracle.Solution) map[string][]float64 {
 	move := func(size float64, support bool) []float64 {
 		b := append([]float64(nil), s.Beta...)
@@ -47,9 +46,9 @@ func points(r *oracle.Random, s *oracle.Solution) map[string][]float64 {
 	}
 }
 
-// TestGapIsTheDirectGap compares the gap, a sum of terms that vanish each by
-// itself, with primal minus dual in its plain form, and with what a gap is for:
-// a bound of the true suboptimality. The KKT residual obeys ρ ≤ √(2L·gap).
+// TestGapIsTheDirectGap compares the gap, a sum of terms that vanish one by one at the optimum, with primal minus
+// dual in its plain form, and checks that it bounds the true suboptimality and that the KKT residual satisfies ρ ≤
+// √(2L·gap).
 func TestGapIsTheDirectGap(t *testing.T) {
 	for seed := range oracle.Cases(60) {
 		r := oracle.NewRandom(seed)
@@ -112,7 +111,7 @@ func TestGapIsTheDirectGap(t *testing.T) {
 	}
 }
 
-// TestARidgeAloneIsGatheredTheSame whether its columns are met by Add or by AddRidge.
+// TestARidgeAloneIsGatheredTheSame checks that Add and AddRidge give the same results for a ridge.
 func TestARidgeAloneIsGatheredTheSame(t *testing.T) {
 	for seed := range oracle.Cases(20) {
 		r := oracle.NewRandom(seed)
@@ -142,8 +141,8 @@ func TestARidgeAloneIsGatheredTheSame(t *testing.T) {
 	}
 }
 
-// TestGapNearTheOptimumKeepsItsDigits: a gap of a thousandth of rounding is
-// still of the right size, where primal minus dual is noise.
+// TestGapNearTheOptimumKeepsItsDigits checks that a gap of a thousandth of rounding still has the right size,
+// where primal minus dual is only noise.
 func TestGapNearTheOptimumKeepsItsDigits(t *testing.T) {
 	r := oracle.NewRandom(3)
 	q := r.Problem(oracle.Shape{N: 60, P: 20})
@@ -160,7 +159,7 @@ func TestGapNearTheOptimumKeepsItsDigits(t *testing.T) {
 		d, s, _ := dual(fit, g, beta)
 		return fit.Gap(d, s) / fit.Null()
 	}
-	// First order in the distance where the scaling binds: compare ratios only.
+	// The gap is of first order in the distance where the scaling binds, so only ratios are compared.
 	if a, b := gapAt(1e-6), gapAt(1e-9); !(b > 0 && b < a*2e-3) {
 		t.Errorf("gap %g at a distance of 1e-6, %g at 1e-9", a, b)
 	}
@@ -169,8 +168,8 @@ func TestGapNearTheOptimumKeepsItsDigits(t *testing.T) {
 	}
 }
 
-// TestSkippedColumnsChangeNothing: columns well inside the dual constraint with
-// a zero coefficient need not be added.
+// TestSkippedColumnsChangeNothing checks that columns with a zero coefficient well inside the dual constraint need
+// not be added.
 func TestSkippedColumnsChangeNothing(t *testing.T) {
 	r := oracle.NewRandom(11)
 	q := r.Problem(oracle.Shape{N: 30, P: 60})
@@ -198,8 +197,8 @@ func TestSkippedColumnsChangeNothing(t *testing.T) {
 	}
 }
 
-// TestColumnsInsideMayBeLeftOut: those at 0 with a correlation below the share that Inside returns
-// change neither gap, scale nor residual.
+// TestColumnsInsideMayBeLeftOut checks that columns with coefficient 0 and a correlation below the share that
+// Inside returns change neither gap, scale nor residual.
 func TestColumnsInsideMayBeLeftOut(t *testing.T) {
 	left := 0
 	for seed := range uint64(60) {

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-45b9a24c/pare/model"
 )
 
-// rare draws n rows of one column, every so many of class +1 and drawn from higher up.
+// rare returns n rows of one column, of which one in every rows is of class +1 and has a larger mean.
 func rare(n, every int) *oracle.Problem {
 	r := oracle.NewRandom(uint64(every))
 	q := r.Problem(oracle.Shape{N: n, P: 1, Density: 1})
@@ -28,8 +28,8 @@ func rare(n, every int) *oracle.Problem {
 	return q
 }
 
-// The intercept is the best one wherever it starts, for predictions of any size: alike,
-// nearly all saturated, or so far out that there is no curvature at all.
+// TestInterceptIsTheBest checks that the best intercept is found from any start, for predictions of any size: all
+// alike, nearly all saturated, or so extreme that there is no curvature at all.
 func TestInterceptIsTheBest(t *testing.T) {
 	for _, every := range []int{2, 10, 400} {
 		q := rare(2000, every)
@@ -49,7 +49,7 @@ func TestInterceptIsTheBest(t *testing.T) {
 	}
 }
 
-// counted counts how often its residuals are asked for.
+// counted is a loss that counts how often its slopes are computed.
 type counted struct {
 	loss.SquaredHinge
 	slopes *int
@@ -61,14 +61,14 @@ func (c counted) Slope(k *kernels.Set, y, m, out []float64) {
 	c.SquaredHinge.Slope(k, y, m, out)
 }
 
-// TestInterceptsAreFoundInFewSteps: the best one may lie between two neighbouring numbers, at neither of which the residuals
-// sum to zero, and then the search for it is over.
+// TestInterceptsAreFoundInFewSteps checks that the search for an intercept ends if the best one lies between two
+// adjacent floating-point numbers, at neither of which the residuals sum to zero.
 func TestInterceptsAreFoundInFewSteps(t *testing.T) {
 	most := 0
 	for seed := range uint64(40) {
 		r := oracle.NewRandom(seed)
 		q := &oracle.Problem{Alpha: []float64{0}, Intercept: true}
-		for range 200 { // rows just short of their margin: the sum moves by more than rounding from one number to the next
+		for range 200 { // rows just short of their margin: between adjacent floating-point intercepts the sum changes by more than rounding
 			y := -1.0
 			if r.Intn(3) == 0 {
 				y = 1
@@ -92,8 +92,8 @@ func TestInterceptsAreFoundInFewSteps(t *testing.T) {
 	}
 }
 
-// TestInterceptBalancesRowsFarOut: what is left of the sum of the residuals is rounding of
-// their own size, not of 1: gradients see the difference.
+// TestInterceptBalancesRowsFarOut checks that the residuals sum to zero up to rounding relative to their own size
+// rather than to 1, because gradients depend on the difference.
 func TestInterceptBalancesRowsFarOut(t *testing.T) {
 	q := &oracle.Problem{Alpha: []float64{0}, Intercept: true}
 	for i := range 21 {
@@ -115,8 +115,8 @@ func TestInterceptBalancesRowsFarOut(t *testing.T) {
 	}
 }
 
-// TestResidualsBalance: those that a state has sum to zero but for rounding, whichever class has
-// more rows.
+// TestResidualsBalance checks that the residuals of a state sum to zero up to rounding, whichever class has more
+// rows.
 func TestResidualsBalance(t *testing.T) {
 	for _, more := range []float64{-1, 1} {
 		q := &oracle.Problem{Alpha: []float64{0}, Intercept: true}
@@ -141,7 +141,8 @@ func TestResidualsBalance(t *testing.T) {
 	}
 }
 
-// The slope and curvature of a row by itself are those of the state, offset or not.
+// TestPointwiseIsTheStateOfARow checks that slope and curvature of a single row are those of the state, with and
+// without an offset.
 func TestPointwiseIsTheStateOfARow(t *testing.T) {
 	q := rare(40, 3)
 	offset := make([]float64, len(q.Y))
@@ -170,7 +171,7 @@ func TestPointwiseIsTheStateOfARow(t *testing.T) {
 	}
 }
 
-// The intercept that follows a change of β, 10 rows of 20,000 of one class.
+// BenchmarkIntercept measures finding the intercept after a change of β, with 10 of 20,000 rows in one class.
 func BenchmarkIntercept(b *testing.B) {
 	q := rare(20_000, 2000)
 	fit := fixture.Logistic(b, q, true)
@@ -185,8 +186,9 @@ func BenchmarkIntercept(b *testing.B) {
 	}
 }
 
-// TestTargetsThatTheNullModelFits: where it leaves nothing but rounding it has the objective and the residuals 0, held-out
-// rows apart, as for the squared loss; where targets differ by more it does not.
+// TestTargetsThatTheNullModelFits checks that objective and residuals are exactly 0 if the null model fits all
+// training rows up to rounding, as with the squared loss; held-out rows are exempt. They are positive if targets
+// differ by more.
 func TestTargetsThatTheNullModelFits(t *testing.T) {
 	r := oracle.NewRandom(5)
 	for _, l := range []loss.Loss{loss.Poisson{}, loss.Gamma{}, loss.Tweedie{}, loss.Tweedie{Power: 1.1}} {
@@ -241,8 +243,9 @@ func TestTargetsThatTheNullModelFits(t *testing.T) {
 	}
 }
 
-// TestACommonOffsetMovesTheInterceptAlone: an exponential is so steep on one side that a Newton step there is a constant,
-// of which a thousand would be needed.
+// TestACommonOffsetMovesTheInterceptAlone checks that a common offset changes nothing but the intercept. On the
+// steep side of an exponential a Newton step is bounded by a constant, so that plain Newton steps would number a
+// thousand.
 func TestACommonOffsetMovesTheInterceptAlone(t *testing.T) {
 	r := oracle.NewRandom(5)
 	q := r.Problem(oracle.Shape{N: 30, P: 2, Density: 1})

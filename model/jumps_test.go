@@ -10,8 +10,8 @@ import (
 	"github.com/seed-45b9a24c/pare/model"
 )
 
-// TestCurvatureRangeIsThatOfAllPredictionsWithinReach: beside the weighted curvatures at many predictions within reach, and a step
-// beyond. Losses whose curvature does not jump have none.
+// TestCurvatureRangeIsThatOfAllPredictionsWithinReach checks the range against the weighted curvatures at many
+// predictions within reach, and one step beyond. Losses whose curvature does not jump have no range.
 func TestCurvatureRangeIsThatOfAllPredictionsWithinReach(t *testing.T) {
 	const rows, steps, first = 60, 400, 3
 	r := oracle.NewRandom(1)

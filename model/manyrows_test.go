@@ -12,11 +12,12 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// TestCopiesOfRowsHaveTheirState: of so many copies of some rows that vectors are looked at in blocks, the intercept, the loss,
-// predictions and weighted residuals are those of the rows themselves, under every loss, with weights, rows that are held out,
-// and an intercept or none, from where it is and from far off.
+// TestCopiesOfRowsHaveTheirState checks that many copies of some rows, enough that vectors are processed in
+// blocks, have the intercept, loss, predictions and weighted residuals of the rows themselves. It covers every
+// loss, weights, held-out rows, problems with and without an intercept, and starts near the solution and far from
+// it.
 func TestCopiesOfRowsHaveTheirState(t *testing.T) {
-	const rows, copies = 1001, 66 // more than 2¹⁶ together
+	const rows, copies = 1001, 66 // more than 2¹⁶ in all
 	r := oracle.NewRandom(9)
 	for _, l := range loss.All() {
 		if l.Name() == "squared" {
@@ -66,14 +67,15 @@ func TestCopiesOfRowsHaveTheirState(t *testing.T) {
 	}
 }
 
-// TestManySaturatedRowsBalance: where no intercept makes weighted residuals sum to zero, as next to none has curvature, the sums of
-// either sign that the last look at the rows has left make them do.
+// TestManySaturatedRowsBalance checks rows with almost no curvature, for which no intercept makes the weighted
+// residuals sum to zero: they are balanced by rescaling with the sums of either sign from the last pass over the
+// rows.
 func TestManySaturatedRowsBalance(t *testing.T) {
 	const n = 70_000
 	r, k := oracle.NewRandom(4), kernels.Available()[0]
 	values, y, weights := make([]float64, n), make([]float64, n), make([]float64, n)
 	for i := range y {
-		values[i], y[i], weights[i] = r.Normal(), -1, math.Abs(r.Normal()) // which balance for no number of rows
+		values[i], y[i], weights[i] = r.Normal(), -1, math.Abs(r.Normal()) // weights that balance for no number of rows
 		if i%7 == 0 {
 			y[i] = 1
 		}
@@ -87,7 +89,7 @@ func TestManySaturatedRowsBalance(t *testing.T) {
 	}
 }
 
-// stateOf returns the datafit of one column, and a state.
+// stateOf returns the datafit of a single column, and a state.
 func stateOf(t *testing.T, values, y, weights []float64, centred bool, l loss.Loss) (*model.Rowwise, *model.State) {
 	t.Helper()
 	x, err := sparse.NewDense(len(y), 1, values)

@@ -8,8 +8,8 @@ import (
 	"github.com/seed-45b9a24c/pare/model"
 )
 
-// TestMCPProx: it minimises its problem in one variable, satisfies the optimality condition
-// there, and its derivatives are those of differences.
+// TestMCPProx checks that the prox minimises its problem in one variable, satisfies the optimality conditions
+// there, and has the derivatives that differences give.
 func TestMCPProx(t *testing.T) {
 	r := oracle.NewRandom(4)
 	for range 500 {
@@ -65,8 +65,9 @@ func TestMCPProx(t *testing.T) {
 	}
 }
 
-// Shift is minus what differences say of Slope in λ, Curvature what they say of it in β: in every
-// piece of both penalties, beyond the last, and 0 at 0, where the slope jumps.
+// TestShiftsAndCurvaturesAreDifferences checks that Shift is minus the derivative of Slope in λ, and Curvature its
+// derivative in β, by differences, in every piece of both penalties and beyond the last, and that both are 0 at 0,
+// where the slope jumps.
 func TestShiftsAndCurvaturesAreDifferences(t *testing.T) {
 	const h = 1e-6
 	for name, penalty := range map[string]func(a, b float64) (model.Separable, error){
@@ -85,7 +86,7 @@ func TestShiftsAndCurvaturesAreDifferences(t *testing.T) {
 		}
 		g := at(0, 0)
 		for k := range 60 {
-			b := 0.1 * float64(k-30) // from beyond −aα to beyond aα
+			b := 0.1 * float64(k-30) // from below −aα to above aα
 			var want [3]float64
 			if b != 0 {
 				want = [3]float64{

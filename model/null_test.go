@@ -9,7 +9,8 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// TestNullModelTakesOnePass: means, norms and correlations of a fold's columns come of one pass over X, whatever the loss.
+// TestNullModelTakesOnePass checks that the means, norms and correlations of a fold's columns are computed in one
+// pass over X, for every loss.
 func TestNullModelTakesOnePass(t *testing.T) {
 	k := *fixture.Kernels(t)
 	moments, products := 0, 0

@@ -7,8 +7,8 @@ import (
 	"github.com/seed-45b9a24c/pare/model"
 )
 
-// TestPairIsTheLeastPenaltyOfADifference: of all coefficients of two scores that differ by w, those of the share given
-// have the least penalty, which is that of w; a golden-section search finds no less.
+// TestPairIsTheLeastPenaltyOfADifference checks that, of all pairs of coefficients for two scores that differ by
+// w, those with the given share have the least penalty, which is that of w, against a golden-section search.
 func TestPairIsTheLeastPenaltyOfADifference(t *testing.T) {
 	must := func(g model.Grouped, err error) model.Grouped {
 		t.Helper()
@@ -47,7 +47,7 @@ func TestPairIsTheLeastPenaltyOfADifference(t *testing.T) {
 	}
 }
 
-// TestPairIsOfTwoScores: other penalties have none.
+// TestPairIsOfTwoScores checks that penalties for other numbers of scores have no pair.
 func TestPairIsOfTwoScores(t *testing.T) {
 	three, err := model.ScoresLasso(3, []float64{-1})
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// TestClearanceOfSingleCoefficients: 1 − |z|/α at 0, and 1 anywhere else.
+// TestClearanceOfSingleCoefficients checks that the clearance is 1 − |z|/α at 0, and 1 elsewhere.
 func TestClearanceOfSingleCoefficients(t *testing.T) {
 	mcp, err := model.NewMCP(math.Log(2), 1)
 	if err != nil {
@@ -26,7 +26,8 @@ func TestClearanceOfSingleCoefficients(t *testing.T) {
 	}
 }
 
-// TestKinksAreWhereThereIsAnL1Term: of either size, and nowhere without one.
+// TestKinksAreWhereThereIsAnL1Term checks that a penalty has a kink at 0 if it has an ℓ1 term of any size, and
+// nowhere otherwise.
 func TestKinksAreWhereThereIsAnL1Term(t *testing.T) {
 	whole, err := model.GroupLasso(nil, 0)
 	if err != nil {
@@ -45,7 +46,7 @@ func TestKinksAreWhereThereIsAnL1Term(t *testing.T) {
 	}
 }
 
-// TestRowsAreThoseListed: with their targets and offsets.
+// TestRowsAreThoseListed checks that the listed rows are selected, with their targets and offsets.
 func TestRowsAreThoseListed(t *testing.T) {
 	r := oracle.NewRandom(31)
 	q := r.Problem(oracle.Shape{N: 8, P: 2}).Classes(r)
@@ -77,7 +78,7 @@ func TestRowsAreThoseListed(t *testing.T) {
 	}
 }
 
-// TestCloneOfANullModel shares nothing and is the same.
+// TestCloneOfANullModel checks that a clone is equal and shares no memory.
 func TestCloneOfANullModel(t *testing.T) {
 	r := oracle.NewRandom(32)
 	q := r.Problem(oracle.Shape{N: 8, P: 3, Weights: true, Mean: 1})
@@ -98,7 +99,8 @@ func TestCloneOfANullModel(t *testing.T) {
 // foreign is a datafit of another package.
 type foreign struct{ model.Datafit }
 
-// TestDatafitsOfBlocks are those of the package: another does not know its divergence.
+// TestDatafitsOfBlocks checks that a datafit of another package is refused, because it does not provide the
+// divergence.
 func TestDatafitsOfBlocks(t *testing.T) {
 	fit := fixture.Squared(t, oracle.NewRandom(33).Problem(oracle.Shape{N: 5, P: 2}), true)
 	if _, err := model.OneScore(fit); err != nil {
@@ -109,8 +111,9 @@ func TestDatafitsOfBlocks(t *testing.T) {
 	}
 }
 
-// TestSoftmaxMetricIsItsCurvature: of each row w(diag p − ppᵀ), p by the scores; a third derivative is at most the range of
-// its direction times that.
+// TestSoftmaxMetricIsItsCurvature checks that the metric of a row is w(diag p − ppᵀ) with p the softmax of its
+// scores, and that the concordance is 1: a third derivative is at most the metric times the range of the
+// direction.
 func TestSoftmaxMetricIsItsCurvature(t *testing.T) {
 	q := oracle.NewRandom(34).Problem(oracle.Shape{N: 9, P: 2, Weights: true})
 	class := make([]int32, 9)
@@ -145,7 +148,8 @@ func TestSoftmaxMetricIsItsCurvature(t *testing.T) {
 	}
 }
 
-// TestGroupAtZeroLacksWhatPullsBeyondItsStrength: z(1 − w/‖z‖) where ‖z‖ > w, else nothing.
+// TestGroupAtZeroLacksWhatPullsBeyondItsStrength checks that the violation of a group at zero is z(1 − w/‖z‖) if
+// ‖z‖ > w, and 0 otherwise.
 func TestGroupAtZeroLacksWhatPullsBeyondItsStrength(t *testing.T) {
 	g, err := model.GroupLasso([]float64{2}, 0)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// TestWhatAPenaltySaysOfItself: how many λ's it has and whose they are, whether it is a ridge alone, and which
-// columns it leaves free.
+// TestWhatAPenaltySaysOfItself checks the number of λ's and of columns, whether λ's belong to columns, whether the
+// penalty is a ridge alone, and which columns it leaves unpenalised.
 func TestWhatAPenaltySaysOfItself(t *testing.T) {
 	must := func(g model.Penalty, err error) model.Penalty {
 		t.Helper()
@@ -27,7 +27,7 @@ func TestWhatAPenaltySaysOfItself(t *testing.T) {
 	for name, c := range map[string]struct {
 		of                                   model.Penalty
 		lambdas, columns                     int
-		quadratic, own, unpenalised, ofRidge bool // the last of the last λ
+		quadratic, own, unpenalised, ofRidge bool // ofRidge: whether the last λ is that of the ridge
 	}{
 		"lasso":          {must(model.Lasso(0)), 1, -1, false, false, false, false},
 		"ridge":          {must(model.Ridge(0)), 1, -1, true, false, false, true},
@@ -63,8 +63,9 @@ func TestWhatAPenaltySaysOfItself(t *testing.T) {
 	}
 }
 
-// TestRidgeGapIsPrimalLessDual at the residual itself, which a ridge makes feasible, Σ(z − α₂β)²/2α₂, or
-// at the dual point 0, where that is nearer.
+// TestRidgeGapIsPrimalLessDual checks that the gap under a ridge is Σ(z − α₂β)²/2α₂, primal minus dual at the
+// residual itself, which a ridge makes dual feasible, or the objective, the gap at the dual point 0, if that is
+// smaller.
 func TestRidgeGapIsPrimalLessDual(t *testing.T) {
 	for seed := range uint64(20) {
 		r := oracle.NewRandom(seed)
@@ -95,7 +96,7 @@ func TestRidgeGapIsPrimalLessDual(t *testing.T) {
 	}
 }
 
-// TestStatesAreAssignedWhole: a copy is the point, and shares nothing with it.
+// TestStatesAreAssignedWhole checks that an assigned state is equal and shares no memory.
 func TestStatesAreAssignedWhole(t *testing.T) {
 	for name, curved := range map[string]bool{"squared": false, "logistic": true} {
 		q := oracle.NewRandom(8).Problem(oracle.Shape{N: 10, P: 3, Density: 1, Weights: true})
@@ -133,7 +134,8 @@ func TestStatesAreAssignedWhole(t *testing.T) {
 	}
 }
 
-// TestSharesOfTheSparseGroupAreFromNoneToAll: 0 and 1 are shares, and nothing beyond them is.
+// TestSharesOfTheSparseGroupAreFromNoneToAll checks that shares from 0 to 1, ends included, are accepted and no
+// others.
 func TestSharesOfTheSparseGroupAreFromNoneToAll(t *testing.T) {
 	for tau, ok := range map[float64]bool{0: true, 1: true, 0.5: true, -1e-9: false, 1 + 1e-9: false, math.NaN(): false} {
 		g, err := model.SparseGroup(nil, tau, 0)
@@ -146,7 +148,7 @@ func TestSharesOfTheSparseGroupAreFromNoneToAll(t *testing.T) {
 	}
 }
 
-// TestExcessIsTheConjugate: by Young's equality at any b and a slope s in ∂g(b): g*(s) = s·b − g(b).
+// TestExcessIsTheConjugate checks the conjugate by Young's equality g*(s) = s·b − g(b) for a slope s in ∂g(b).
 func TestExcessIsTheConjugate(t *testing.T) {
 	const step = 0.7
 	r := oracle.NewRandom(13)
@@ -174,7 +176,7 @@ func TestExcessIsTheConjugate(t *testing.T) {
 			if convex.Ridge() != math.Exp(l[1]) && math.Abs(convex.Ridge()/math.Exp(l[1])-1) > 1e-14 {
 				t.Errorf("%s: ridge %g", name, convex.Ridge())
 			}
-			// Stronger leaves the ridge alone.
+			// Stronger does not change the ridge.
 			half := convex.Stronger(0.5)
 			var ridge float64
 			for _, v := range z {
@@ -187,7 +189,7 @@ func TestExcessIsTheConjugate(t *testing.T) {
 	}
 }
 
-// TestOffsetsAreSubtracted: predictions are Xβ + o and residuals y − Xβ − o.
+// TestOffsetsAreSubtracted checks that predictions are Xβ + o and residuals y − Xβ − o.
 func TestOffsetsAreSubtracted(t *testing.T) {
 	q := oracle.NewRandom(2).Problem(oracle.Shape{N: 6, P: 2, Density: 1})
 	offset := []float64{1, -2, 0, 3, 0.5, 8}
@@ -221,7 +223,8 @@ func TestOffsetsAreSubtracted(t *testing.T) {
 	}
 }
 
-// TestStrengthsOfBlocksAreRefusedWithoutAColumn: their λ's belong to none.
+// TestStrengthsOfBlocksAreRefusedWithoutAColumn checks that the error for an invalid λ of blocks names no column,
+// because these λ's belong to none.
 func TestStrengthsOfBlocksAreRefusedWithoutAColumn(t *testing.T) {
 	for name, of := range blockPenalties() {
 		if name == "mcp" || name == "scad" {
@@ -242,13 +245,13 @@ func TestStrengthsOfBlocksAreRefusedWithoutAColumn(t *testing.T) {
 	}
 }
 
-// TestWeightsOfAtMostOne: the mean is that of the weighted rows, none of which weighs more than 1.
+// TestWeightsOfAtMostOne checks that means are weighted if no weight exceeds 1.
 func TestWeightsOfAtMostOne(t *testing.T) {
 	q := &oracle.Problem{X: [][]float64{{1}, {1}, {1}}, Y: []float64{9, 2, 5}, Weights: []float64{0, 1, 0.5}, Alpha: []float64{1}, Intercept: true}
 	fit := fixture.Squared(t, q, true)
 	s := model.NewState(fit)
 	fit.Fit(nil, nil, s)
-	if math.Abs(s.Intercept-3) > 1e-15 || math.Abs(fit.Null()-1) > 1e-15 { // (2 + 2.5)/1.5; (1 + 0.5·4)/2·1.5
+	if math.Abs(s.Intercept-3) > 1e-15 || math.Abs(fit.Null()-1) > 1e-15 { // (2 + 2.5)/1.5 and (1 + 0.5·4)/2·1.5
 		t.Errorf("intercept %g, null model %g", s.Intercept, fit.Null())
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// TestProxMinimises: prox(z) minimises ½(x − z)² + γ·g(x), which is convex, so
-// it is enough that no neighbour is lower; and it is nonexpansive and odd.
+// TestProxMinimises checks that prox(z) minimises ½(x − z)² + γ·g(x), which is convex, so that it suffices that no
+// neighbour is lower, and that the prox is non-expansive and odd.
 func TestProxMinimises(t *testing.T) {
 	r := oracle.NewRandom(1)
 	for range 2000 {
@@ -67,7 +67,7 @@ func TestPenaltyRefusesWhatIsNoStrength(t *testing.T) {
 		if _, err := model.Lasso(lambda); outcome.KindOf(err) != bad.Kind {
 			t.Errorf("Lasso(%g): %v", lambda, err)
 		}
-		none := math.IsInf(lambda, -1) // a strength of an elastic net that is 0
+		none := math.IsInf(lambda, -1) // an elastic net with one strength 0
 		if _, err := model.ElasticNet(0, lambda); (err == nil) != none || !none && outcome.KindOf(err) != bad.Kind {
 			t.Errorf("ElasticNet(0, %g): %v", lambda, err)
 		}
@@ -88,7 +88,8 @@ func TestPenaltyRefusesWhatIsNoStrength(t *testing.T) {
 	}
 }
 
-// TestStrengthsOfEveryKernelSet: each is e^λ to the bit, and what is no strength is refused wherever it is.
+// TestStrengthsOfEveryKernelSet checks that each strength is e^λ to the bit with every kernel set, and that an
+// invalid λ is refused at any place.
 func TestStrengthsOfEveryKernelSet(t *testing.T) {
 	l := make([]float64, 300)
 	for j := range l {
@@ -123,7 +124,7 @@ func TestStrengthsOfEveryKernelSet(t *testing.T) {
 	}
 }
 
-// TestSensitivityIsTheDerivativeOfThePenalty: B = −∂(∇g)/∂λ on the support.
+// TestSensitivityIsTheDerivativeOfThePenalty checks B = −∂(∇g)/∂λ on the support.
 func TestSensitivityIsTheDerivativeOfThePenalty(t *testing.T) {
 	cols, b := []int32{0, 3, 4}, []float64{1.5, -0.25, 2}
 	l1, l2 := -1.3, 0.4
@@ -152,7 +153,8 @@ func TestSensitivityIsTheDerivativeOfThePenalty(t *testing.T) {
 	}
 }
 
-// TestStrengthsAreRefusedByTheirNumber: the first λ has none, the second one is named.
+// TestStrengthsAreRefusedByTheirNumber checks that the error names the second λ by its number, and the first
+// without one.
 func TestStrengthsAreRefusedByTheirNumber(t *testing.T) {
 	for column, lambda := range [][2]float64{{math.NaN(), 0}, {0, math.NaN()}} {
 		_, err := model.ElasticNet(lambda[0], lambda[1])
@@ -162,7 +164,8 @@ func TestStrengthsAreRefusedByTheirNumber(t *testing.T) {
 	}
 }
 
-// TestProxUnderAConstraintOfSignIsTheNearestPoint: of β ≥ 0 that is the positive part, at any size.
+// TestProxUnderAConstraintOfSignIsTheNearestPoint checks that under β ≥ 0 the prox of a positive z is unchanged,
+// that of a negative z is 0, and clipping takes the positive part, for z of any size.
 func TestProxUnderAConstraintOfSignIsTheNearestPoint(t *testing.T) {
 	free, err := model.ElasticNet(math.Log(0.25), math.Log(2))
 	if err != nil {

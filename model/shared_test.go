@@ -13,12 +13,12 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// Rows that a team divides have the bits of one thread: states, curvatures and gaps, with and
-// without weights and an intercept.
+// TestRowsByATeam checks that rows that a team of threads divides have the bits of a single thread: states,
+// curvatures and gaps, with and without weights and an intercept.
 func TestRowsByATeam(t *testing.T) {
 	before := runtime.GOMAXPROCS(4)
 	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
-	for _, n := range []int{30_001, 70_001} { // and more than 2¹⁶ of them
+	for _, n := range []int{30_001, 70_001} { // the second is more than 2¹⁶
 		rowsByATeam(t, n)
 	}
 }
@@ -56,7 +56,7 @@ func rowsByATeam(t *testing.T, n int) {
 	}
 }
 
-// rowsOf returns what is computed row by row of a point and of a dual point.
+// rowsOf returns what is computed row by row for a point and for a dual point.
 func rowsOf(t *testing.T, view *sparse.View, y []float64, l loss.Loss) [][]float64 {
 	f, err := model.NewRowwise(view, y, l)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/seed-45b9a24c/pare/model"
 )
 
-// TestCurvatureOfScoresIsSummedOverRows: Σ wᵢ(diag pᵢ − pᵢpᵢᵀ) of tiles of scores and of rows is that of a loop over
-// them, rows of weight 0 included.
+// TestCurvatureOfScoresIsSummedOverRows checks Σ wᵢ(diag pᵢ − pᵢpᵢᵀ), computed by tiles of scores and of rows,
+// against a plain loop, including rows of weight 0.
 func TestCurvatureOfScoresIsSummedOverRows(t *testing.T) {
 	r := oracle.NewRandom(61)
 	for _, q := range []int{2, 3, 8, 10, 17} {

@@ -11,8 +11,7 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// TestAlphaMaxSeparatesZeroFromNotZero: at αmax the solution is 0, just below
-// it is not.
+// TestAlphaMaxSeparatesZeroFromNotZero checks that the solution is 0 at αmax, and not 0 just below it.
 func TestAlphaMaxSeparatesZeroFromNotZero(t *testing.T) {
 	for seed := range oracle.Cases(40) {
 		r := oracle.NewRandom(seed)
@@ -32,8 +31,8 @@ func TestAlphaMaxSeparatesZeroFromNotZero(t *testing.T) {
 	}
 }
 
-// TestResidualEliminatesTheIntercept: the intercept returned is the best one,
-// and the residual, on held-out rows too, is y − Xβ − b.
+// TestResidualEliminatesTheIntercept checks that the best intercept is returned, and that the residual is y − Xβ −
+// b, on held-out rows too.
 func TestResidualEliminatesTheIntercept(t *testing.T) {
 	for seed := range oracle.Cases(40) {
 		r := oracle.NewRandom(seed)
@@ -73,8 +72,8 @@ func TestResidualEliminatesTheIntercept(t *testing.T) {
 	}
 }
 
-// TestWeightIsRepetition: a row of weight k is that row k times, in P₀, αmax,
-// gap and KKT residual; a row of weight 0 is absent.
+// TestWeightIsRepetition checks that a row of weight k counts as k copies of the row in P₀, αmax, gap and KKT
+// residual, and a row of weight 0 as no row.
 func TestWeightIsRepetition(t *testing.T) {
 	for seed := range oracle.Cases(20) {
 		r := oracle.NewRandom(seed)
@@ -109,8 +108,8 @@ func TestWeightIsRepetition(t *testing.T) {
 	}
 }
 
-// TestNothingToExplain: for y = 0, or a constant y with an intercept, P₀, the
-// gap and αmax are 0, not noise.
+// TestNothingToExplain checks that P₀, the gap and αmax are 0 rather than noise for y = 0, and for a constant y
+// with an intercept.
 func TestNothingToExplain(t *testing.T) {
 	for _, constant := range []float64{0, 3, 0.1} {
 		r := oracle.NewRandom(5)
@@ -122,7 +121,7 @@ func TestNothingToExplain(t *testing.T) {
 		fit := fixture.Squared(t, q, true)
 		g := fixture.Penalty(t, q.Uniform(1))
 		d, s, b := dual(fit, g, make([]float64, 6))
-		// The mean of 32 equal numbers may round, but no more than that.
+		// The mean of 32 equal numbers may be rounded, but by no more than this.
 		if noise := 1e-30; fit.Null() > noise || fit.Gap(d, s) > noise || math.Abs(b-constant) > 1e-16 {
 			t.Errorf("y = %g: P₀ %g, gap %g, intercept %g", constant, fit.Null(), fit.Gap(d, s), b)
 		}

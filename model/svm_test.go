@@ -12,7 +12,7 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// svmOf draws an SVM: rows of X, labels and weights.
+// svmOf returns a random SVM and its problem: rows of X, labels and weights.
 func svmOf(t *testing.T, r *oracle.Random, n, p int, density float64, weighted, dense bool) (*model.SVM, *oracle.Problem) {
 	t.Helper()
 	q := r.Problem(oracle.Shape{N: n, P: p, Density: density, Weights: weighted})
@@ -26,8 +26,8 @@ func svmOf(t *testing.T, r *oracle.Random, n, p int, density float64, weighted, 
 	return fixture.SVM(t, nil, q, dense), q
 }
 
-// TestBoxGapIsTheDirectGap: at any β in the box the termwise gap is primal plus
-// dual, both are those of the formulas, and ρᵢ ≤ √(2Lᵢ·gap).
+// TestBoxGapIsTheDirectGap checks for any β in the box that the termwise gap is primal plus dual, that both agree
+// with their formulas, and that ρᵢ ≤ √(2Lᵢ·gap).
 func TestBoxGapIsTheDirectGap(t *testing.T) {
 	for seed := range uint64(200) {
 		r := oracle.NewRandom(seed)
@@ -103,7 +103,7 @@ func TestBoxGapIsTheDirectGap(t *testing.T) {
 	}
 }
 
-// TestClipIsTheProxOfTheBox, and where its derivatives are.
+// TestClipIsTheProxOfTheBox checks Clip at, inside and outside the ends of the box.
 func TestClipIsTheProxOfTheBox(t *testing.T) {
 	for _, c := range []struct{ z, bound, want float64 }{
 		{-1, 2, 0},
@@ -121,7 +121,8 @@ func TestClipIsTheProxOfTheBox(t *testing.T) {
 	}
 }
 
-// TestSVMIsStraightUpToWhereTheFirstMarginIsOne: with every row at its bound, of weight 0 none, at w = CΣsᵢyᵢxᵢ.
+// TestSVMIsStraightUpToWhereTheFirstMarginIsOne checks the largest C up to which every row is at its bound, so
+// that w = CΣsᵢyᵢxᵢ is linear in C: there the first margin reaches 1. Rows of weight 0 do not count.
 func TestSVMIsStraightUpToWhereTheFirstMarginIsOne(t *testing.T) {
 	for seed := range uint64(50) {
 		r := oracle.NewRandom(seed)

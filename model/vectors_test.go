@@ -12,8 +12,8 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// TestVectorsAreWhatTheirFormulasSay: products, squares, rows, losses, gaps, the best intercept and
-// the null model of support vector machines, from their definitions on dense rows.
+// TestVectorsAreWhatTheirFormulasSay checks products, squares, rows, losses, gaps, the best intercept and the null
+// model of support vector machines against their definitions on dense rows.
 func TestVectorsAreWhatTheirFormulasSay(t *testing.T) {
 	for seed := range oracle.Cases(80) {
 		r := oracle.NewRandom(seed)
@@ -96,7 +96,7 @@ func TestVectorsAreWhatTheirFormulasSay(t *testing.T) {
 	}
 }
 
-// A machine has the scaled rows.
+// machine gives access to the scaled rows of a problem.
 type machine struct {
 	q     *oracle.Problem
 	scale []float64
@@ -104,8 +104,8 @@ type machine struct {
 
 func (m *machine) at(i, j int) float64 { return m.scale[j] * m.q.X[i][j] }
 
-// scales divides columns by their standard deviation over the weighted rows, or their root mean
-// square, where that is asked for; columns without any stay.
+// scales returns, if standardisation is asked for, one over the standard deviation of each column over the
+// weighted rows, or over its root mean square without an intercept. Columns of zeros are not scaled.
 func scales(q *oracle.Problem, o model.VectorsOptions) []float64 {
 	_, p := q.Dims()
 	out := make([]float64, p)
@@ -118,7 +118,7 @@ func scales(q *oracle.Problem, o model.VectorsOptions) []float64 {
 	return out
 }
 
-// intercept looks for a better one than that which f calls the best, at every kink and between.
+// intercept checks that no kink of the objective has a lower value than the intercept that f returns.
 func (m *machine) intercept(f *model.Vectors, predictions []float64, c, epsilon float64, near func(string, float64, float64)) {
 	value := func(b float64) (sum float64) {
 		for i, at := range predictions {
@@ -144,7 +144,7 @@ func (m *machine) intercept(f *model.Vectors, predictions []float64, c, epsilon 
 	near("P₀", f.Null(c, epsilon), null)
 }
 
-// refuses looks at strengths of the wrong number, and at what is taken.
+// refuses checks which numbers of strengths f accepts, and its properties.
 func (m *machine) refuses(t *testing.T, f *model.Vectors, o model.VectorsOptions) {
 	t.Helper()
 	own := 2
@@ -169,8 +169,8 @@ func (m *machine) refuses(t *testing.T, f *model.Vectors, o model.VectorsOptions
 	}
 }
 
-// TestSimplexThresholdIsThatOfTheProjection: what exceeds it sums to 1, whatever the sizes; and
-// differences of the projection are its motion along the face.
+// TestSimplexThresholdIsThatOfTheProjection checks that the parts of the entries above the threshold sum to 1, for
+// entries of any size, and that SetMotion gives the derivative of the projection along the face.
 func TestSimplexThresholdIsThatOfTheProjection(t *testing.T) {
 	for seed := range oracle.Cases(80) {
 		r := oracle.NewRandom(seed)
@@ -200,7 +200,7 @@ func TestSimplexThresholdIsThatOfTheProjection(t *testing.T) {
 				}
 			}
 		}
-		edge := false // an entry so near the threshold that the step may carry it over
+		edge := false // whether an entry is so close to the threshold that the step may carry it across
 		for j := range v {
 			if want := math.Max(0, v[j]-tau); math.Abs(w[j]-want) > 1e-14*(1+math.Abs(v[j])) {
 				t.Errorf("seed %d: w[%d] = %g, want %g", seed, j, w[j], want)
@@ -231,7 +231,7 @@ func TestSimplexThresholdIsThatOfTheProjection(t *testing.T) {
 	}
 }
 
-// TestNullModelOnTheSimplexIsItsMiddle: the objective at w = 1/p, by definition.
+// TestNullModelOnTheSimplexIsItsMiddle checks the objective at w = 1/p against its definition.
 func TestNullModelOnTheSimplexIsItsMiddle(t *testing.T) {
 	q := oracle.NewRandom(3).Problem(oracle.Shape{N: 7, P: 4, Density: 1})
 	f, err := model.NewVectors(kernels.Available()[0], fixture.Matrix(t, q, true), q.Y, model.VectorsOptions{Simplex: true})
@@ -253,7 +253,8 @@ func TestNullModelOnTheSimplexIsItsMiddle(t *testing.T) {
 	}
 }
 
-// TestMachinesOfOneClassAreRefused, also where rows of the other have no weight.
+// TestMachinesOfOneClassAreRefused checks that a single class is refused, also if the rows of the other class have
+// no weight.
 func TestMachinesOfOneClassAreRefused(t *testing.T) {
 	q := &oracle.Problem{X: [][]float64{{1}, {2}, {3}}, Y: make([]float64, 3), Alpha: []float64{1}}
 	x := fixture.Matrix(t, q, true)
@@ -271,7 +272,8 @@ func TestMachinesOfOneClassAreRefused(t *testing.T) {
 	}
 }
 
-// TestSpreadsAreAboutTheMeansOfRows, entries that a sparse matrix leaves out among them: by hand, of columns that are not scaled.
+// TestSpreadsAreAboutTheMeansOfRows checks against a computation by hand, with unscaled columns, that spreads are
+// about the mean of a row, including the entries that a sparse matrix omits.
 func TestSpreadsAreAboutTheMeansOfRows(t *testing.T) {
 	q := &oracle.Problem{Alpha: make([]float64, 3), X: [][]float64{{1e6 + 1, 1e6, 1e6 - 1}, {3, 0, 0}, {0, 0, 0}}, Y: []float64{1, 2, 3}}
 	for _, dense := range []bool{true, false} {

@@ -13,8 +13,8 @@ import (
 	"github.com/seed-45b9a24c/pare/model"
 )
 
-// TestRowsOfNoWeightAreAbsent: gradients, their bounds and margins, and certificates beside a solution are those without the rows
-// that have the weight 0.
+// TestRowsOfNoWeightAreAbsent checks that rows of weight 0 change neither gradients, their bounds and margins, nor
+// certificates, at points beside the solution.
 func TestRowsOfNoWeightAreAbsent(t *testing.T) {
 	losses := map[string]loss.Loss{"squared": loss.Squared{}, "logistic": loss.Logistic{}, "Poisson": loss.Poisson{}}
 	for _, of := range []string{"squared", "logistic", "Poisson"} {

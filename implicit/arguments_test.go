@@ -71,7 +71,7 @@ func TestGenericArgumentsAreChecked(t *testing.T) {
 	}
 }
 
-// TestEveryLengthIsChecked: of all vectors that a call takes, each alone may be too short.
+// TestEveryLengthIsChecked checks that a call refuses each of its vectors if that vector alone is too short.
 func TestEveryLengthIsChecked(t *testing.T) {
 	full := func(n int) []float64 { return make([]float64, n) }
 	refused := func(name string, err error) {
@@ -131,7 +131,8 @@ func TestEveryLengthIsChecked(t *testing.T) {
 	}
 }
 
-// TestGenericOfOneIteration is a step of preconditioned conjugate gradients: its gradient, what it leaves and the bound are written out.
+// TestGenericOfOneIteration checks a single step of preconditioned conjugate gradients: its gradient, its residual
+// and its bound are written out.
 func TestGenericOfOneIteration(t *testing.T) {
 	f := quadratic{q: [][]float64{{2, 0.5, 0.1}, {0.5, 1, -0.2}, {0.1, -0.2, 3}}, c: []float64{3, 4, -5}}
 	beta, outer := []float64{1, 2, -1}, []float64{0.3, -0.7, 1.1}
@@ -175,7 +176,7 @@ func TestGenericOfOneIteration(t *testing.T) {
 	if err != nil || h.Status != outcome.LinearSystemStalled || h.Iterations != 1 || math.Abs(h.KKT-kkt) > 1e-12*kkt || math.Abs(h.Gradient[0]-gradient) > 1e-12*math.Abs(gradient) {
 		t.Errorf("%v: %+v, want a gradient of %g and a residual of %g", err, h, gradient, kkt)
 	}
-	// The Ritz value of one step is that of its direction.
+	// The Ritz value after one step is that of its direction.
 	if want := math.Sqrt(size*left) / (bottom / top); math.Abs(h.ErrorBound-want) > 1e-9*want || h.InjectivityMargin != 1 {
 		t.Errorf("bound %g, want %g; margin %g", h.ErrorBound, want, h.InjectivityMargin)
 	}

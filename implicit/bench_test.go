@@ -11,10 +11,9 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/fixture"
 )
 
-// BenchmarkSolve is the hypergradient of the loss on every fifth row, held out, at a solution with
-// a relative gap of 1e-6, whose solver has packed the columns; of the squared loss their Gram
-// matrix is made once, before the first. nnz/s are entries of the columns of the support, each
-// counted once.
+// BenchmarkSolve measures the hypergradient of the loss on every fifth row, which is held out, at a solution with
+// a relative gap of 1e-6 whose solver has packed the columns; for the squared loss their Gram matrix is computed
+// once, before the first call. nnz/s counts each entry of the columns of the support once.
 func BenchmarkSolve(b *testing.B) {
 	fixture.EachTask(b, func(b *testing.B, t fixture.Task) {
 		b.Helper()

@@ -14,8 +14,9 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// TestBlockBoundIsTheSumOfItsTerms: under penalties on groups, with an ℓ1 term and with a ridge, gradients beside a solution, their bounds, margins and
-// statuses are what blocks.go says, written out on dense matrices.
+// TestBlockBoundIsTheSumOfItsTerms checks penalties on groups, with an ℓ1 term and with a ridge: at points beside
+// a solution, gradients, bounds, margins and statuses are as described in blocks.go, written out on dense
+// matrices.
 func TestBlockBoundIsTheSumOfItsTerms(t *testing.T) {
 	const p = 9
 	groups := []int{0, 0, 0, 1, 2, 1, 2, 3, 4}
@@ -52,7 +53,7 @@ func TestBlockBoundIsTheSumOfItsTerms(t *testing.T) {
 		for _, off := range []float64{1e-6, 1e-4, 1e-2, 0.1} {
 			beta := slices.Clone(best.Beta)
 			at := implicit.BlockPoint{Support: slices.Clone(best.Support), Beta: beta, Point: scores.NewPoint(), KKT: math.Exp(3 * r.Normal()), Margin: r.Pick(0, 0.1, 1)}
-			var point implicit.Point // on the coefficients that are not 0
+			var point implicit.Point // restricted to the coefficients that are not 0
 			var live []float64
 			for _, j := range at.Support {
 				beta[j] *= 1 + off*r.Normal()
@@ -82,7 +83,7 @@ func TestBlockBoundIsTheSumOfItsTerms(t *testing.T) {
 			}
 			size := len(point.Support)
 			lack := make([]float64, size)
-			rights := func(coef []float64) (right [2][]float64) { // −∂(penalty's slope)/∂λ at coefficients of the same support
+			rights := func(coef []float64) (right [2][]float64) { // −∂(penalty's slope)/∂λ at coefficients with the same support
 				for k, j := range point.Support {
 					norm := 0.0
 					for l, other := range point.Support {

@@ -14,17 +14,17 @@ import (
 	"github.com/seed-45b9a24c/pare/model"
 )
 
-// writtenOut is all that a bound is made of at a point, on dense matrices.
+// writtenOut holds, as dense matrices, everything that enters a bound at a point.
 type writtenOut struct {
 	a         [][]float64 // A on the support
 	x         [][]float64 // the columns of the support, centred, on all rows
-	h, rho, b []float64   // ∇C_S, what the conditions lack, and the coefficients
+	h, rho, b []float64   // ∇C_S, the violation of the optimality conditions, and the coefficients
 	shift     float64     // |Σ slope|·√(N/Σd)
 	curvature []float64
-	jacobi    bool // norms by the diagonal of A
+	jacobi    bool // whether norms use the diagonal of A only
 }
 
-// writeOut writes a point out. Rows have the weights d in A.
+// writeOut computes a writtenOut at a point; d are the weights of the rows in A.
 func writeOut(q *oracle.Problem, at implicit.Point, weighted, d []float64, outer implicit.Outer) *writtenOut {
 	w, n, total, all := &writtenOut{b: at.Coef, curvature: outer.Curvature}, len(q.Y), q.Total(), 0.0
 	for _, v := range d {
@@ -75,7 +75,7 @@ func (w *writtenOut) solve(t *testing.T, b []float64) []float64 {
 	return x
 }
 
-// norm is ‖v‖, √(vᵀA⁻¹v) or by the diagonal.
+// norm returns √(vᵀA⁻¹v), with the diagonal of A in place of A if jacobi.
 func (w *writtenOut) norm(t *testing.T, v []float64) float64 {
 	t.Helper()
 	sum, x := 0.0, v
@@ -92,7 +92,7 @@ func (w *writtenOut) norm(t *testing.T, v []float64) float64 {
 	return math.Sqrt(sum)
 }
 
-// bend returns K·v, K the second derivatives of the criterion, vᵀK·v, and the largest movement of a prediction.
+// bend returns K·v with K the second derivatives of the criterion, vᵀK·v, and the largest change of a prediction.
 func (w *writtenOut) bend(v []float64) (kv []float64, energy, largest float64) {
 	kv = make([]float64, len(v))
 	for i, row := range w.x {
@@ -109,14 +109,14 @@ func (w *writtenOut) bend(v []float64) (kv []float64, energy, largest float64) {
 	return kv, energy, largest
 }
 
-// curvatures are the second derivatives of losses, by the prediction; that of the squared one is 1.
+// curvatures maps losses to their second derivatives as functions of the prediction.
 var curvatures = map[string]func(m float64) float64{
 	"squared":  func(float64) float64 { return 1 },
 	"logistic": func(m float64) float64 { p := 1 / (1 + math.Exp(m)); return p * (1 - p) },
 	"Poisson":  math.Exp,
 }
 
-// drawn makes the target of a problem one for a loss, and returns the fit and its αmax.
+// drawn draws targets that suit a loss, and returns the fit and its αmax.
 func drawn(t *testing.T, r *oracle.Random, q *oracle.Problem, of string) (fit model.Datafit, top float64) {
 	t.Helper()
 	var l loss.Loss = loss.Squared{}
@@ -135,7 +135,8 @@ func drawn(t *testing.T, r *oracle.Random, q *oracle.Problem, of string) (fit mo
 	return fit, model.AlphaMax(fit)
 }
 
-// beside returns a point as far from the solution as off says, with s⊙r, and d, the weights of rows in A.
+// beside returns a point at a relative distance off from the solution, s⊙r there, and d, the weights of the rows
+// in A.
 func beside(t *testing.T, r *oracle.Random, q *oracle.Problem, fit model.Datafit, of string, best *cd.Solution, off float64) (at implicit.Point, weighted, d []float64) {
 	t.Helper()
 	at = implicit.Point{Support: best.Support, Coef: slices.Clone(best.Coef), KKT: -1, Clearance: math.Inf(1)}
@@ -159,9 +160,9 @@ func solved(t *testing.T, fit model.Datafit, g model.Penalty) *cd.Solution {
 	return best
 }
 
-// TestBoundIsTheSumOfItsTerms: where a point is off by much more than rounding and a system is solved to the end, a bound is what
-// bound.go says, and no more: each of its terms is written out on dense matrices. Of a criterion that is linear, of one that is curved and of one
-// that is hardly anything but curved, another term is the largest each time.
+// TestBoundIsTheSumOfItsTerms checks that, at points whose distance from the solution is well above rounding and
+// for systems solved to convergence, a bound equals the formula in bound.go, whose terms are written out on dense
+// matrices. Linear, curved and almost purely curved criteria make different terms dominate.
 func TestBoundIsTheSumOfItsTerms(t *testing.T) {
 	tried := 0
 	for seed := range uint64(36) {
@@ -193,7 +194,7 @@ func TestBoundIsTheSumOfItsTerms(t *testing.T) {
 			}
 			w := writeOut(q, at, weights, d, outer)
 			h, rho := w.norm(t, w.h), w.norm(t, w.rho)
-			right := [][]float64{make([]float64, len(w.b)), make([]float64, len(w.b))} // for either strength
+			right := [][]float64{make([]float64, len(w.b)), make([]float64, len(w.b))} // one right-hand side for each strength
 			for k, b := range w.b {
 				right[0][k], right[1][k] = math.Copysign(q.Alpha[0], b), q.Ridge*b
 			}
@@ -204,7 +205,7 @@ func TestBoundIsTheSumOfItsTerms(t *testing.T) {
 				if curved {
 					term += largest * math.Hypot(h, w.shift) * rho
 				}
-				if i == 1 { // the ridge's right-hand side is off, too
+				if i == 1 { // the ridge's right-hand side is inexact as well
 					trace, least := 0.0, math.Inf(1)
 					for k := range w.b {
 						unit := make([]float64, len(w.b))
@@ -231,7 +232,7 @@ func TestBoundIsTheSumOfItsTerms(t *testing.T) {
 			if net {
 				continue
 			}
-			// One λ per column: by v = A⁻¹h, and the column that its own condition says most of.
+			// One λ per column: computed from v = A⁻¹h, with the column of the largest norm.
 			v, drift := w.solve(t, w.h), w.solve(t, w.rho)
 			kv, _, _ := w.bend(drift)
 			off := w.norm(t, kv)
@@ -263,8 +264,8 @@ func TestBoundIsTheSumOfItsTerms(t *testing.T) {
 	}
 }
 
-// TestBoundByARidgeIsTheSumOfItsTerms: without a factor, and in few iterations, the ridge alone says how near a system is to a
-// singular one.
+// TestBoundByARidgeIsTheSumOfItsTerms checks that without a factor, and if conjugate gradients take few
+// iterations, only the ridge bounds how close a system is to a singular one.
 func TestBoundByARidgeIsTheSumOfItsTerms(t *testing.T) {
 	for seed := range uint64(6) {
 		r := oracle.NewRandom(5200 + seed)

@@ -13,8 +13,7 @@ import (
 	"github.com/seed-45b9a24c/pare/model"
 )
 
-// boxCase is an SVM with held-out rows, for an oracle that shares nothing with
-// the code under test.
+// boxCase is an SVM with held-out rows, for an oracle that shares no code with the package under test.
 type boxCase struct {
 	x    [][]float64
 	y, s []float64
@@ -52,8 +51,8 @@ func (b *boxCase) product(i, k int) float64 {
 	return s.Value()
 }
 
-// solve finds β̂ for a C: coordinate descent to find the sets, then elimination
-// on the free samples, checked against the optimality conditions.
+// solve finds β̂ for a C: coordinate descent determines the sets, elimination solves for the free samples, and the
+// result is checked against the optimality conditions.
 func (b *boxCase) solve(t *testing.T, c float64) (beta []float64, free, bound []int32) {
 	t.Helper()
 	n := len(b.y)
@@ -108,7 +107,7 @@ func (b *boxCase) solve(t *testing.T, c float64) (beta []float64, free, bound []
 	}
 	x, ok := oracle.SolveDense(a, rhs)
 	if !ok {
-		return beta, free, bound // dependent: the sweeps must do
+		return beta, free, bound // the free samples are dependent: return the result of the sweeps
 	}
 	for k, i := range free {
 		if x[k] <= 0 || x[k] >= c*b.s[i] {
@@ -133,7 +132,7 @@ func (b *boxCase) predict(beta []float64) []float64 {
 	return out
 }
 
-// value is the smoothed hinge of β on the held-out rows.
+// value returns the smoothed hinge of β on the held-out rows.
 func (b *boxCase) value(beta []float64) float64 {
 	return criterion.Of(loss.SmoothedHinge{}).Eval(b.held, b.y, b.predict(beta), nil, nil)
 }

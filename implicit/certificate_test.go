@@ -12,8 +12,9 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// TestCertificateByItsDefinition: what [implicit.Solver.Certify] proves and leaves open is what its description says, written out on dense
-// matrices, from points next to the solution and far from it, of supports that fill the rows, too.
+// TestCertificateByItsDefinition checks what [implicit.Solver.Certify] proves and leaves undecided against its
+// description, written out on dense matrices, from points close to the solution and far from it, also for supports
+// as large as the number of rows.
 func TestCertificateByItsDefinition(t *testing.T) {
 	seen := map[string]int{}
 	for seed := range uint64(45) {
@@ -29,7 +30,7 @@ func TestCertificateByItsDefinition(t *testing.T) {
 		case seed%5 == 0:
 			q.Ridge = math.Exp(math.Log(0.1 * q.Norm2(0) / q.Total()))
 			g = scalar(t, q)
-		case seed%5 < 3 && !curved: // unpenalised columns, and excluded ones
+		case seed%5 < 3 && !curved: // unpenalised columns and excluded ones
 			for j := range q.Alpha {
 				q.Alpha[j] = math.Exp(math.Log(q.Alpha[j] * (0.5 + r.Float64())))
 				if turn := r.Intn(8); turn == 0 {
@@ -54,7 +55,7 @@ func TestCertificateByItsDefinition(t *testing.T) {
 			for k, j := range at.Support {
 				beta[j] = at.Coef[k]
 			}
-			if slices.Contains(q.Alpha, 0) { // unpenalised coefficients become the best for the others'
+			if slices.Contains(q.Alpha, 0) { // unpenalised coefficients are optimised with the other coefficients fixed
 				rest := q.Clone()
 				rest.Y = q.Residual(beta, 0)
 				for j, alpha := range q.Alpha {
@@ -90,7 +91,7 @@ func TestCertificateByItsDefinition(t *testing.T) {
 			for _, v := range d {
 				all += v
 			}
-			// reach is how far a correlation may be off, by a bound of the curvature or by self-concordance.
+			// reach returns how far a correlation may be off, by a bound of the curvature or by self-concordance.
 			reach := func(j int) float64 {
 				switch of {
 				case "squared":
@@ -187,8 +188,9 @@ func TestCertificateByItsDefinition(t *testing.T) {
 	}
 }
 
-// TestConfirmedByItsOwnClearance: the support of a point beside the solution is confirmed where the residual moves by less than any column off it, or
-// at a bound of its own, leaves room for, and no coefficient meets 0 or its bound on the way: by lengths on dense columns.
+// TestConfirmedByItsOwnClearance checks when the support of a point beside the solution is confirmed: the residual
+// moves by less than the clearance of every column outside the support or at a bound, and no coefficient reaches 0
+// or its bound on the way. Distances are computed on dense columns.
 func TestConfirmedByItsOwnClearance(t *testing.T) {
 	confirmed, refused, held := 0, 0, 0
 	for seed := range uint64(30) {
@@ -199,7 +201,7 @@ func TestConfirmedByItsOwnClearance(t *testing.T) {
 		best := q.Solve()
 		bound, column := math.Inf(1), -1
 		rest := q.Clone()
-		if seed%2 == 0 { // the largest coefficient held at less
+		if seed%2 == 0 { // the largest coefficient is held at a smaller bound
 			for j, b := range best.Beta {
 				if column < 0 || math.Abs(b) > math.Abs(best.Beta[column]) {
 					column = j

@@ -17,7 +17,7 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// smallFit draws a correlated problem, with a repeated column where twins is set.
+// smallFit returns a random correlated problem, with a repeated column if twins is set.
 func smallFit(t *testing.T, rng *rand.Rand, l loss.Loss, centre, twins bool) model.Datafit {
 	t.Helper()
 	n, p := 40, 25
@@ -57,9 +57,9 @@ func smallFit(t *testing.T, rng *rand.Rand, l loss.Loss, centre, twins bool) mod
 	return fit
 }
 
-// A certified support is the support of the exact solution, always, whatever the loss; and
-// close to the solution it is certified, unless the curvature of the loss jumps: nothing is
-// then known of the curvature at the solution.
+// TestCertifiedSupportsAreRight checks for every loss that a certified support is always the support of the exact
+// solution, and that it is certified close to the solution unless the curvature of the loss jumps, since the
+// curvature at the solution is then unknown.
 func TestCertifiedSupportsAreRight(t *testing.T) {
 	certified := 0
 	for seed := range uint64(80) {
@@ -116,7 +116,7 @@ func TestCertifiedSupportsAreRight(t *testing.T) {
 	}
 }
 
-// dualMargin is min(1 − |zⱼ|/αⱼ) over the columns that have no coefficient.
+// dualMargin returns min(1 − |zⱼ|/αⱼ) over the columns with coefficient 0.
 func dualMargin(fit model.Datafit, g model.Penalty, at *cd.Solution) float64 {
 	s, view, least := model.NewState(fit), fit.View(), 1.0
 	fit.Fit(at.Support, at.Coef, s)

@@ -14,9 +14,10 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// TestSupportIsConfirmedAsFarAsTheResidualMoves: from a point that is off by δ on the support the residual moves by
-// ‖X̃δ‖ₛ, under the squared loss without a ridge by no more nor less; so that is the clearance from which on columns off the
-// support are known to stay there. Of the logistic loss it is no less, and no more than the root of its curvature's bound over its least.
+// TestSupportIsConfirmedAsFarAsTheResidualMoves checks the clearance from which on columns outside the support are
+// known to stay there. From a point that is off by δ on the support the residual moves by ‖X̃δ‖ₛ; under the
+// squared loss without a ridge the required clearance is exactly this. Under the logistic loss it is at least
+// that, and at most that times the root of the bound of its curvature over the least curvature.
 func TestSupportIsConfirmedAsFarAsTheResidualMoves(t *testing.T) {
 	for seed := range uint64(12) {
 		r := oracle.NewRandom(4200 + seed)
@@ -86,8 +87,8 @@ func TestSupportIsConfirmedAsFarAsTheResidualMoves(t *testing.T) {
 	}
 }
 
-// TestOtherSignsAreNotConfirmed: at a point where one coefficient has the sign that the solution's has not, and which is as near
-// as that allows, whatever room other columns have.
+// TestOtherSignsAreNotConfirmed checks that a point at which one coefficient has the wrong sign is not confirmed,
+// however close the point is and however large the clearance of other columns.
 func TestOtherSignsAreNotConfirmed(t *testing.T) {
 	for seed := range uint64(10) {
 		q, best, rows := smooth(oracle.NewRandom(4300 + seed))
@@ -116,13 +117,14 @@ func TestOtherSignsAreNotConfirmed(t *testing.T) {
 	}
 }
 
-// TestColumnsOnTheEdgeAreNotConfirmed: at a point that is off by more than rounding, where a column off the support has reached its
-// strength. On the way to the solution of this support it exceeds it.
+// TestColumnsOnTheEdgeAreNotConfirmed checks a point that is off by more than rounding, at which the correlation
+// of a column outside the support has reached its strength: it exceeds the strength on the way to the solution on
+// this support.
 func TestColumnsOnTheEdgeAreNotConfirmed(t *testing.T) {
 	const off = 1e-6
 	q := &oracle.Problem{X: [][]float64{{1, 1.5}, {1, 0.5}}, Y: []float64{1.5 + off, 1.5 - 3*off}, Alpha: []float64{0.5, 0.5}}
 	outer := implicit.Outer{Slope: []float64{1, -2}, Curvature: []float64{1, 1}}
-	for _, beta := range []float64{1, 1 - off} { // on the edge; beyond it
+	for _, beta := range []float64{1, 1 - off} { // on the edge, and beyond it
 		at := implicit.Point{Support: []int32{0}, Coef: []float64{beta}, KKT: -1}
 		h, err := implicit.New(fixture.Squared(t, q, true)).Solve(t.Context(), scalar(t, q), at, outer, implicit.Options{Tol: 1e-12, Prove: true})
 		if err != nil {
@@ -134,7 +136,8 @@ func TestColumnsOnTheEdgeAreNotConfirmed(t *testing.T) {
 	}
 }
 
-// TestNothingIsConfirmedBesideAnEdge: β = 0, one column on the edge of entering, another beyond it.
+// TestNothingIsConfirmedBesideAnEdge checks β = 0 with one column on the edge of entering, and another column that
+// is inside, on the edge or beyond it.
 func TestNothingIsConfirmedBesideAnEdge(t *testing.T) {
 	q := &oracle.Problem{X: [][]float64{{1, 0}, {0, 1}}, Y: []float64{1, 0}, Alpha: []float64{0.5, 0.5}}
 	outer := implicit.Outer{Slope: []float64{1, -2}, Curvature: []float64{1, 1}}
@@ -150,7 +153,7 @@ func TestNothingIsConfirmedBesideAnEdge(t *testing.T) {
 	}
 }
 
-// TestNothingIsCertified: above αmax the solution is 0, which is unique and needs no column.
+// TestNothingIsCertified checks that above αmax the solution 0 is certified as unique.
 func TestNothingIsCertified(t *testing.T) {
 	q, _, _ := smooth(oracle.NewRandom(5))
 	q.Ridge = 0
@@ -165,7 +168,7 @@ func TestNothingIsCertified(t *testing.T) {
 	}
 }
 
-// TestLeveragesAreLimited by the columns of the support, too.
+// TestLeveragesAreLimited checks that the number of columns of the support is also limited.
 func TestLeveragesAreLimited(t *testing.T) {
 	q := &oracle.Problem{X: [][]float64{make([]float64, 1001), make([]float64, 1001)}, Y: []float64{1, 2}, Alpha: make([]float64, 1001)}
 	at := implicit.Point{}
@@ -182,8 +185,8 @@ func TestLeveragesAreLimited(t *testing.T) {
 	}
 }
 
-// TestHeldColumnsHaveZeros: of two columns of which one is at its bound, the gradient and the Jacobian have an entry of 0
-// for that one, and those of a problem without it for the other.
+// TestHeldColumnsHaveZeros checks two columns of which one is at its bound: gradient and Jacobian are 0 for this
+// column, and for the other column equal to those of a problem without the first.
 func TestHeldColumnsHaveZeros(t *testing.T) {
 	q := &oracle.Problem{X: [][]float64{{1, 0.2}, {-1, 1}, {0.5, -1}, {2, 1}}, Y: []float64{3, 1, -2, 9}, Weights: []float64{1, 1, 1, 0}, Alpha: make([]float64, 2)}
 	for held := range 2 {
@@ -210,7 +213,7 @@ func TestHeldColumnsHaveZeros(t *testing.T) {
 		if err != nil || len(h.Gradient) != 2 || h.Gradient[held] != 0 {
 			t.Fatalf("gradient %v, %v", h.Gradient, err)
 		}
-		// β of the other is (z − α)/‖x‖²: −α/‖x‖² per λ, times the slope of the error.
+		// The other β is (z − α)/‖x‖², so ∂β/∂λ = −α/‖x‖², times the slope of the error.
 		other := 1 - held
 		var square float64
 		for i := range 3 {
@@ -227,8 +230,8 @@ func TestHeldColumnsHaveZeros(t *testing.T) {
 	}
 }
 
-// TestOtherSetsAreNotConfirmed: at points whose free samples, or those at their bounds, are not the solution's, an SVM's
-// gradient is never called converged.
+// TestOtherSetsAreNotConfirmed checks that an SVM's gradient is never reported as converged at a point whose free
+// samples, or samples at their bounds, differ from those of the solution.
 func TestOtherSetsAreNotConfirmed(t *testing.T) {
 	others := 0
 	for seed := range uint64(20) {
@@ -267,7 +270,8 @@ func TestOtherSetsAreNotConfirmed(t *testing.T) {
 	}
 }
 
-// TestSVMOnAKinkOfASampleAtZero: it is on the margin, which moves, so that to one side of λ it is free.
+// TestSVMOnAKinkOfASampleAtZero checks a sample with dual variable 0 on the margin: the margin moves, so the
+// sample is free on one side of λ.
 func TestSVMOnAKinkOfASampleAtZero(t *testing.T) {
 	b := &boxCase{x: [][]float64{{1}, {-2}, {-0.1}, {1}}, y: []float64{1, -1, -1, 1}, s: []float64{1, 1, 0, 0}, held: []int32{2, 3}}
 	fit := b.fit(t, nil, true)

@@ -14,11 +14,11 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// TestBoundsCountThatTheSystemBends: a criterion that is linear in the predictions, and a
-// system that is solved to the end, leave one error at coefficients that are off: that of the
-// curvature there. The bound counts it, by either direction, with the factor and without. With it, the
-// bound is of some use beside the error; without, norms under D instead of A and the safety of Ritz values make it no more
-// than 10/margin times as wide, where the point is near enough to be confirmed.
+// TestBoundsCountThatTheSystemBends checks a criterion that is linear in the predictions and a system solved to
+// convergence, so that at inexact coefficients the only error is that of the curvature. The bound must include
+// this error, for the forward and the adjoint system, with and without a factor. With a factor it must not be far
+// above the error. Without one, norms under D instead of A and the safety factor of Ritz values may make it wider
+// by 10/margin, if the point is close enough to be confirmed.
 func TestBoundsCountThatTheSystemBends(t *testing.T) {
 	confirmed, open := 0, 0
 	for _, seed := range oracle.Seeds(24, 34, 79, 116, 203) {
@@ -85,14 +85,14 @@ func TestBoundsCountThatTheSystemBends(t *testing.T) {
 			}
 		}
 	}
-	if oracle.Cases(24) >= 24 && open > confirmed/12+1 { // a share, of as many cases as make one
+	if oracle.Cases(24) >= 24 && open > confirmed/12+1 { // the allowed share, if there are enough cases for one
 		t.Errorf("%d confirmed without the factor, %d not", confirmed, open)
 	}
 }
 
-// TestPointsTooFarForABoundHaveASlope: where the curvature of the criterion within what a loose
-// point is off by has no bound to speak of, the system is solved all the same: the status says that
-// nothing is certified, as a search steps by, and not that the system stalled.
+// TestPointsTooFarForABoundHaveASlope checks a loose point whose distance to the solution is so large that the
+// curvature of the criterion has no useful bound. The system is solved nevertheless, and the status says that
+// nothing is certified, so that a search can use the slope for a step, and not that the system stalled.
 func TestPointsTooFarForABoundHaveASlope(t *testing.T) {
 	r := oracle.NewRandom(3)
 	q := r.Problem(oracle.Shape{N: 24, P: 2, Density: 1})
@@ -114,8 +114,8 @@ func TestPointsTooFarForABoundHaveASlope(t *testing.T) {
 	}
 }
 
-// TestNearlySingularSystemsSaySo: two columns at an angle of 4.5e-7 leave a system whose
-// eigenvalues are 1 to 5e-14; conjugate gradients may solve it in a step, to no digits.
+// TestNearlySingularSystemsSaySo checks two columns at an angle of 4.5e-7, whose system has eigenvalues 1 and
+// 5e-14: conjugate gradients may converge in one step to a result without correct digits.
 func TestNearlySingularSystemsSaySo(t *testing.T) {
 	const angle = 4.5e-7
 	q := &oracle.Problem{

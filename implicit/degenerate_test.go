@@ -12,8 +12,8 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// TestKKTOfForeignCoefficients: β may come from any solver; its residual is
-// computed where the caller does not vouch for it, and taken where he does.
+// TestKKTOfForeignCoefficients checks coefficients from any solver: the KKT residual is computed, unless the
+// caller provides it.
 func TestKKTOfForeignCoefficients(t *testing.T) {
 	for seed := range oracle.Cases(20) {
 		r := oracle.NewRandom(4000 + seed)
@@ -46,7 +46,7 @@ func TestKKTOfForeignCoefficients(t *testing.T) {
 	}
 }
 
-// TestFlatOnAnEmptySupport: nothing moves with λ.
+// TestFlatOnAnEmptySupport checks that nothing depends on λ if the support is empty.
 func TestFlatOnAnEmptySupport(t *testing.T) {
 	r := oracle.NewRandom(1)
 	q := r.Problem(oracle.Shape{N: 20, P: 5})
@@ -70,10 +70,9 @@ func TestFlatOnAnEmptySupport(t *testing.T) {
 	}
 }
 
-// TestSingularSystemsAreNotDifferentiable: with a column twice in the support
-// and validation rows where the copies differ, the derivative with respect to
-// each one's λ does not exist; that must be said. Forward, the system is
-// consistent.
+// TestSingularSystemsAreNotDifferentiable checks a support that contains two copies of a column that differ on the
+// validation rows: the derivative with respect to the λ of each copy does not exist, and the status must say so.
+// With one λ the forward system is consistent.
 func TestSingularSystemsAreNotDifferentiable(t *testing.T) {
 	for seed := range oracle.Cases(20) {
 		r := oracle.NewRandom(5000 + seed)
@@ -103,8 +102,8 @@ func TestSingularSystemsAreNotDifferentiable(t *testing.T) {
 				t.Errorf("seed %d: gradient %v", seed, h.Gradient)
 			}
 		}
-		// From any start, the one just left included: the minimal solution of the
-		// consistent system is the limit of the elastic net as its ridge vanishes.
+		// From any start, including that of the previous call: the minimal solution of the consistent system is the limit
+		// of the elastic net as its ridge vanishes.
 		for name, s := range map[string]*implicit.Solver{"cold": implicit.New(fixture.Squared(t, q, true)), "warm": s} {
 			h = gradientAt(t, s, scalar(t, q), q, beta, rows, implicit.Options{Tol: 1e-10})
 			if h.Status != outcome.Converged {
@@ -120,7 +119,7 @@ func TestSingularSystemsAreNotDifferentiable(t *testing.T) {
 	}
 }
 
-// TestStalledSystemsSaySo: too few iterations for the tolerance.
+// TestStalledSystemsSaySo checks that too few iterations for the tolerance are reported.
 func TestStalledSystemsSaySo(t *testing.T) {
 	r := oracle.NewRandom(3)
 	q := r.Problem(oracle.Shape{N: 60, P: 30, Correlation: 0.9})
@@ -148,8 +147,8 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// TestWarmStartsChangeNothing: a solver that has been elsewhere, on another
-// support and another penalty, returns the same to its tolerance.
+// TestWarmStartsChangeNothing checks that a solver that was used before with another support and another penalty
+// returns the same result, up to its tolerance.
 func TestWarmStartsChangeNothing(t *testing.T) {
 	r := oracle.NewRandom(12)
 	q, _, rows := smooth(r)

@@ -10,8 +10,8 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// TestAgainstDifferences: G1. The implicit gradient is the limit of central
-// differences, which approach it with the square of their step.
+// TestAgainstDifferences checks that central differences converge to the implicit gradient with the square of
+// their step (G1).
 func TestAgainstDifferences(t *testing.T) {
 	for seed := range oracle.Cases(30) {
 		r := oracle.NewRandom(seed)
@@ -19,7 +19,7 @@ func TestAgainstDifferences(t *testing.T) {
 		_, p := q.Dims()
 		g := scalar(t, q)
 		h := gradientAt(t, implicit.New(fixture.Squared(t, q, seed%2 == 0)), g, q, best.Beta, rows, implicit.Options{Tol: 1e-14})
-		if h.Status != outcome.Converged && h.Status != outcome.LinearSystemStalled { // 1e-14 may be out of reach
+		if h.Status != outcome.Converged && h.Status != outcome.LinearSystemStalled { // 1e-14 may be unattainable
 			t.Errorf("seed %d: %s", seed, h.Status)
 		}
 		difference := func(i int, step float64) float64 {
@@ -34,7 +34,7 @@ func TestAgainstDifferences(t *testing.T) {
 		for i, got := range h.Gradient {
 			scale := math.Abs(difference(i, 1e-4))
 			if scale < 1e-3*valueAt(q, best.Beta, rows, constant(0, p), 0) {
-				continue // near a stationary point a relative error says little
+				continue // near a stationary point relative errors are meaningless
 			}
 			if e := math.Abs(got-difference(i, 1e-4)) / scale; e > 1e-6 {
 				t.Errorf("seed %d, λ%d: gradient %.12g, differences %.12g", seed, i+1, got, difference(i, 1e-4))
@@ -47,9 +47,8 @@ func TestAgainstDifferences(t *testing.T) {
 	}
 }
 
-// TestAgainstDenseSolves: the bordered system of the intercept, solved densely,
-// gives the same numbers, in the forward and in the adjoint form; and with
-// equal strengths the weighted gradient sums to the scalar one.
+// TestAgainstDenseSolves checks the forward and the adjoint form against dense solves of the bordered system of
+// the intercept, and that with equal strengths the entries of the weighted gradient sum to the scalar gradient.
 func TestAgainstDenseSolves(t *testing.T) {
 	for seed := range oracle.Cases(60) {
 		r := oracle.NewRandom(1000 + seed)
@@ -95,7 +94,7 @@ func TestAgainstDenseSolves(t *testing.T) {
 	}
 }
 
-// TestWeightedAgainstDifferences: one λ per column, on and off the support.
+// TestWeightedAgainstDifferences checks one λ per column, inside and outside the support.
 func TestWeightedAgainstDifferences(t *testing.T) {
 	for seed := range oracle.Cases(12) {
 		r := oracle.NewRandom(2000 + seed)

@@ -10,8 +10,8 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 )
 
-// printed evaluates a formula of the paper as printed and as corrected, on the
-// same problem, beside central differences.
+// printed evaluates a formula of the paper, as printed and as corrected, on the same problem, to be compared with
+// central differences.
 type printed struct {
 	q    *oracle.Problem
 	best *oracle.Solution
@@ -19,8 +19,8 @@ type printed struct {
 	rows []int
 }
 
-// draw makes a plain problem: no weights, no intercept, as in the paper. The
-// validation rows are a problem's own, so that nothing else is in the way.
+// drawPrinted returns a random problem without weights and intercept, as in the paper. Validation rows are drawn
+// as part of the problem.
 func drawPrinted(seed uint64, ridge float64) printed {
 	for {
 		r := oracle.NewRandom(seed)
@@ -70,9 +70,8 @@ func (d printed) difference(each, ridge float64) float64 {
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-6*math.Abs(b) }
 
-// TestErratumScaleOfTheLasso: appendix A writes the Lasso with (1/n)‖y − Xβ‖²,
-// but A = X_SᵀX_S/n and B = −e^λ sign β belong to 1/2n; for the objective as
-// printed A is twice that.
+// TestErratumScaleOfTheLasso: appendix A writes the Lasso with (1/n)‖y − Xβ‖², but A = X_SᵀX_S/n and B = −e^λ sign
+// β belong to 1/2n; for the objective as printed A is twice as large.
 func TestErratumScaleOfTheLasso(t *testing.T) {
 	d := drawPrinted(1, 0)
 	a, b := d.q.Gram(d.cols), make([]float64, len(d.cols))
@@ -83,7 +82,7 @@ func TestErratumScaleOfTheLasso(t *testing.T) {
 	if got := d.solved(t, a, b); !near(got, want) {
 		t.Errorf("with 1/2n: %.10g, differences %.10g", got, want)
 	}
-	// The problem as printed, (1/n)‖y − Xβ‖² + e^λ‖β‖₁, is ours at half the strength.
+	// The problem as printed, (1/n)‖y − Xβ‖² + e^λ‖β‖₁, is ours with half the strength.
 	half := d
 	half.q = d.q.Clone().Uniform(d.q.Alpha[0] / 2)
 	half.best = half.q.Solve()
@@ -106,7 +105,7 @@ func TestErratumScaleOfTheLasso(t *testing.T) {
 	}
 }
 
-// TestErratumElasticNetBox: A must contain the ridge, on its diagonal.
+// TestErratumElasticNetBox checks that A must contain the ridge on its diagonal.
 func TestErratumElasticNetBox(t *testing.T) {
 	d := drawPrinted(2, 0.5)
 	for i, each := range []float64{1, 0} {
@@ -131,8 +130,8 @@ func TestErratumElasticNetBox(t *testing.T) {
 	}
 }
 
-// TestErratumWeightedLassoScatters: vᵀB lives on the support; in R^p its k-th
-// entry belongs to the k-th column of the support, not to column k.
+// TestErratumWeightedLassoScatters checks that vᵀB is indexed by the support: its k-th entry belongs to the k-th
+// column of the support, not to column k.
 func TestErratumWeightedLassoScatters(t *testing.T) {
 	d := drawPrinted(3, 0)
 	if int(d.cols[len(d.cols)-1]) == len(d.cols)-1 {
@@ -162,8 +161,8 @@ func TestErratumWeightedLassoScatters(t *testing.T) {
 	}
 }
 
-// TestErratumDivideByValidationRows: the criterion divides by n_val, and n in
-// 1/2n is the fold's n_train. The text's sum is n_val times as much.
+// TestErratumDivideByValidationRows checks that the criterion divides by n_val, and that n in 1/2n is the fold's
+// n_train. The sum in the text is n_val times too large.
 func TestErratumDivideByValidationRows(t *testing.T) {
 	d := drawPrinted(4, 0)
 	h := gradientAt(t, implicit.New(fixture.Squared(t, d.q, true)), scalar(t, d.q), d.q, d.best.Beta, d.rows, implicit.Options{Tol: 1e-13})
@@ -174,7 +173,7 @@ func TestErratumDivideByValidationRows(t *testing.T) {
 	if near(float64(len(d.rows))*h.Gradient[0], want) {
 		t.Error("the sum agrees with the mean")
 	}
-	// n of all rows in place of n_train is another problem.
+	// With n the number of all rows instead of n_train this is another problem.
 	train := 0.0
 	for i := range d.q.Y {
 		train += d.q.Weight(i)

@@ -10,9 +10,9 @@ import (
 	"github.com/seed-45b9a24c/pare/model"
 )
 
-// TestErrorBoundHolds: G3. Over inner tolerances from 1e-2 to 1e-12, with the
-// right support, the estimate covers the true error in 99 of 100 cases, and
-// the error shrinks at least like the distance to the solution.
+// TestErrorBoundHolds checks that, for inner tolerances from 1e-2 to 1e-12 and the right support, the bound covers
+// the true error in 99 of 100 cases, and that the error shrinks at least in proportion to the distance from the
+// solution (G3).
 func TestErrorBoundHolds(t *testing.T) {
 	cases, missed, vague := 0, 0, 0
 	var slope oracle.Sum
@@ -45,9 +45,9 @@ func TestErrorBoundHolds(t *testing.T) {
 				}
 			}
 			if flipped {
-				continue // the support is not right
+				continue // the support is wrong
 			}
-			// The linear system as bilevel would solve it.
+			// The linear system is solved to the tolerance that bilevel would use.
 			h := gradientAt(t, s, g, q, beta, rows, implicit.Options{Tol: 0.01 * math.Sqrt(tol)})
 			miss := 0.0
 			for i, v := range h.Gradient {
@@ -77,14 +77,13 @@ func TestErrorBoundHolds(t *testing.T) {
 	if float64(vague) > 0.1*float64(cases) {
 		t.Errorf("the bound is 10,000 times the error or more in %d of %d cases", vague, cases)
 	}
-	// distance ~ √gap: a slope of 0.45 in √gap asked for, one in distance expected.
+	// The distance is proportional to √gap: an exponent of 0.45 in √gap is required, and 1 in the distance expected.
 	if mean := slope.Value() / float64(slopes); mean < 0.9 {
 		t.Errorf("the error shrinks with exponent %.2f of the distance", mean)
 	}
 }
 
-// TestErrorBoundOfWeightedGradients: the same for one λ per column, where the
-// largest entry counts.
+// TestErrorBoundOfWeightedGradients checks the same for one λ per column, with the error of the largest entry.
 func TestErrorBoundOfWeightedGradients(t *testing.T) {
 	cases, missed, vague := 0, 0, 0
 	for seed := range oracle.Cases(40) {
@@ -136,8 +135,8 @@ func TestErrorBoundOfWeightedGradients(t *testing.T) {
 	}
 }
 
-// TestOneSystemServesBothStrengths: the adjoint's gradient is that of a system for each
-// strength, to both bounds, and costs fewer iterations.
+// TestOneSystemServesBothStrengths checks that the adjoint gives the gradient that one system for each strength
+// gives, within both bounds, in fewer iterations.
 func TestOneSystemServesBothStrengths(t *testing.T) {
 	apart, together := 0, 0
 	for seed := range oracle.Cases(40) {
@@ -174,8 +173,9 @@ func TestOneSystemServesBothStrengths(t *testing.T) {
 	}
 }
 
-// TestBoundsCountWhatMovesTogether: at a point near 0 where the criterion is flat, a ridge's slope and its right-hand side are both next to
-// nothing; the gradient of the solution is the product of what both lack, with one hyperparameter and with two.
+// TestBoundsCountWhatMovesTogether checks a point near 0 at which the criterion is flat: slope and right-hand side
+// of a ridge are both almost 0, and the gradient at the solution is the product of their errors, with one
+// hyperparameter and with two.
 func TestBoundsCountWhatMovesTogether(t *testing.T) {
 	const beta = 1e-9
 	q := &oracle.Problem{X: [][]float64{{1}, {1}}, Y: []float64{3, 3}, Alpha: []float64{0}}
@@ -198,7 +198,7 @@ func TestBoundsCountWhatMovesTogether(t *testing.T) {
 				}
 				return h.Gradient[len(h.Gradient)-1], h.ErrorBound
 			}
-			best := (3 - g.Alpha(0)) / 2 // (1 + α₂)β = 3 − α
+			best := (3 - g.Alpha(0)) / 2 // from (1 + α₂)β = 3 − α
 			got, bound := solve(beta, 0)
 			want, _ := solve(best, best-beta)
 			if off := math.Abs(got - want); !(off <= bound) || !(off > 1) {

@@ -2,20 +2,20 @@ package implicit
 
 import "github.com/seed-45b9a24c/pare/model"
 
-// NewIterative is [New] for a solver that leaves small systems to conjugate gradients, too.
+// NewIterative is like [New], but its solver uses conjugate gradients for small systems, too.
 func NewIterative(fit model.Datafit) *Solver {
 	s := New(fit)
 	s.iterative = true
 	return s
 }
 
-// CurvatureAlong is [Solver.curvatureAlong] with given weights of rows.
+// CurvatureAlong calls [Solver.curvatureAlong] with the given row weights.
 func CurvatureAlong(s *Solver, d []float64, j int) (curvature, largest float64) {
 	s.d = d
 	return s.curvatureAlong(j)
 }
 
-// NewIterativeVectors is [NewVectors] for a solver that leaves systems of any size to conjugate gradients.
+// NewIterativeVectors is like [NewVectors], but its solver uses conjugate gradients for systems of any size.
 func NewIterativeVectors(fit *model.Vectors) *Vectors {
 	s := NewVectors(fit)
 	s.system.most = 0

@@ -15,11 +15,10 @@ import (
 	"github.com/seed-45b9a24c/pare/support"
 )
 
-// TestErrorBoundOfFactorisedSystems: on a support too sparse for its Gram matrix, whose
-// longest columns have been multiplied before, systems take fewer iterations, and the
-// error bound covers what a loose tolerance leaves. So it does where the motion of predictions
-// is asked for, whose systems are solved to half of the digits each: in fewer iterations
-// than two of all digits.
+// TestErrorBoundOfFactorisedSystems checks a support too sparse for a Gram matrix, for whose longest columns
+// products have been computed before: systems take fewer iterations, and the error bound covers the error left by
+// a loose tolerance. It does so, too, if the motion of predictions is requested: these two systems are solved to
+// half of the digits each, in fewer iterations than two systems solved to all digits.
 func TestErrorBoundOfFactorisedSystems(t *testing.T) {
 	const n, p = 1500, 1000
 	for seed := range uint64(2) {

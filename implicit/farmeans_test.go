@@ -13,8 +13,8 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// single is an elastic net of one column x that may move, beside one whose coefficient stays at a bound c. Rows of fold 0 judge
-// and the others train.
+// single is an elastic net with one column x whose coefficient varies, beside a column whose coefficient stays at
+// a bound c. The rows of fold 0 are held out, and the others train.
 type single struct {
 	x, beside, y []float64
 	folds        []int
@@ -22,8 +22,9 @@ type single struct {
 	logLambda    []float64
 }
 
-// gradient returns that of the mean squared error in ln α and ln α₂ by hand, to 300 bits: β = (|z| − α)/(v + α₂) with the sign
-// of z, z and v of centred columns, so that ∂β is −α/(v + α₂), with that sign, and −α₂β/(v + α₂).
+// gradient returns the gradient of the mean squared error in ln α and ln α₂ from its formula, computed with 300
+// bits: β = (|z| − α)/(v + α₂) with the sign of z, where z and v are of centred columns, so that ∂β is −α/(v +
+// α₂), with the same sign, and −α₂β/(v + α₂).
 func (q single) gradient() (g [2]float64) {
 	zero := func() *big.Float { return new(big.Float).SetPrec(300) }
 	num := func(v float64) *big.Float { return zero().SetFloat64(v) }
@@ -70,7 +71,7 @@ func (q single) gradient() (g [2]float64) {
 	return [2]float64{-g[0], -g[1]}
 }
 
-// drawSingle draws such a problem, of columns of these means.
+// drawSingle returns a random problem of this kind whose columns have the given means.
 func drawSingle(seed uint64, mean, beside, c float64) single {
 	r := oracle.NewRandom(seed)
 	n := 12 + r.Intn(20)
@@ -87,7 +88,7 @@ func drawSingle(seed uint64, mean, beside, c float64) single {
 	return q
 }
 
-// check compares the gradient of pare with the one by hand.
+// check compares the gradient of package pare with that of the formula.
 func (q single) check(t *testing.T, seed uint64, c pare.Config) (trusted bool) {
 	t.Helper()
 	n := len(q.y)
@@ -111,7 +112,7 @@ func (q single) check(t *testing.T, seed uint64, c pare.Config) (trusted bool) {
 	return true
 }
 
-// ascending returns the rows of two full columns.
+// ascending returns the row indices of two full columns.
 func ascending(n int) []int32 {
 	rows := make([]int32, 2*n)
 	for i := range rows {
@@ -120,8 +121,8 @@ func ascending(n int) []int32 {
 	return rows
 }
 
-// TestRoundingOfTheAdjointIsBounded: far from 0 columns lose digits as they are centred, and what the adjoint of two λ's leaves
-// is off by that.
+// TestRoundingOfTheAdjointIsBounded checks columns far from 0, which lose digits when they are centred: the bound
+// must include the resulting error in the residual of the adjoint system of two λ's.
 func TestRoundingOfTheAdjointIsBounded(t *testing.T) {
 	trusted := 0
 	for seed := range uint64(400) {
@@ -136,8 +137,8 @@ func TestRoundingOfTheAdjointIsBounded(t *testing.T) {
 	}
 }
 
-// TestRoundingOfCoefficientsAtBoundsIsBounded: they do not move with λ, but the rounding of what they add to predictions does
-// the gradient's.
+// TestRoundingOfCoefficientsAtBoundsIsBounded checks a coefficient at a bound: it does not vary with λ, but the
+// rounding of its contribution to the predictions affects the gradient.
 func TestRoundingOfCoefficientsAtBoundsIsBounded(t *testing.T) {
 	trusted := 0
 	for seed := range uint64(100) {
@@ -153,7 +154,7 @@ func TestRoundingOfCoefficientsAtBoundsIsBounded(t *testing.T) {
 	}
 }
 
-// TestRoundingUnderGroupsIsBounded: groups of one column are a Lasso, whose gradient is known by hand.
+// TestRoundingUnderGroupsIsBounded checks groups of one column, which are a Lasso, whose gradient has a formula.
 func TestRoundingUnderGroupsIsBounded(t *testing.T) {
 	trusted := 0
 	for seed := range uint64(100) {

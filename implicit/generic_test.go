@@ -13,7 +13,7 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// quadratic is f(β) = ½βᵀQβ − cᵀβ.
+// quadratic is the function f(β) = ½βᵀQβ − cᵀβ.
 type quadratic struct {
 	q [][]float64
 	c []float64
@@ -92,9 +92,9 @@ func (g huber) Sensitivity(_, _ int, z, step float64) float64 {
 	return -math.Copysign(t, z)
 }
 
-// The general algorithm agrees with central differences of the solution that
-// plain proximal gradient descent finds, for penalties with a support, with
-// bounds, and with a varying slope; and γ drops out.
+// TestGenericAgreesWithDifferences checks the general algorithm against central differences of the solution that
+// plain proximal gradient descent finds, for penalties with a support, with bounds, and with a varying slope, and
+// that the result does not depend on the step γ.
 func TestGenericAgreesWithDifferences(t *testing.T) {
 	k := fixture.Kernels(t)
 	const p = 12
@@ -128,7 +128,7 @@ func TestGenericAgreesWithDifferences(t *testing.T) {
 			beta, grad, before := make([]float64, p), make([]float64, p), make([]float64, p)
 			for n := range 30_000 {
 				if f.Gradient(beta, grad); n > 0 && slices.Equal(beta, before) {
-					break // and would be for ever
+					break // it would never end
 				}
 				copy(before, beta)
 				for j := range beta {
@@ -173,7 +173,8 @@ func TestGenericAgreesWithDifferences(t *testing.T) {
 	}
 }
 
-// TestGenericIsFlatWhereNothingMoves: above the strength that makes all coefficients 0 no derivative of the prox is left.
+// TestGenericIsFlatWhereNothingMoves checks that above the strength that makes all coefficients 0 all derivatives
+// of the prox are 0.
 func TestGenericIsFlatWhereNothingMoves(t *testing.T) {
 	f := quadratic{q: [][]float64{{1, 0.2}, {0.2, 1}}, c: []float64{0.3, -0.4}}
 	for lambda, want := range map[float64]outcome.Status{0: outcome.Flat, -3: outcome.Converged} {
@@ -191,10 +192,9 @@ func TestGenericIsFlatWhereNothingMoves(t *testing.T) {
 	}
 }
 
-// TestErratumGenericForm: erratum 13. Where ∂_z prox varies, A = I − diag(π)(I − γQ_SS)
-// is not symmetric: taken for symmetric, as conjugate gradients take it, the adjoint
-// is off; with its transpose, as with diag(1/π)A, it is right. Where π is 1, as in
-// table 3, both agree, and with the closed form of the Lasso.
+// TestErratumGenericForm demonstrates erratum 13. Where ∂_z prox varies, A = I − diag(π)(I − γQ_SS) is not
+// symmetric. Conjugate gradients, which assume symmetry, then give a wrong adjoint; the transpose of A and
+// diag(1/π)A give the right one. Where π is 1, as in table 3, both agree, also with the closed form of the Lasso.
 func TestErratumGenericForm(t *testing.T) {
 	k := fixture.Kernels(t)
 	d := drawPrinted(6, 0)

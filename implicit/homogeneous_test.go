@@ -9,7 +9,7 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 )
 
-// scaled is a criterion times a power of two.
+// scaled returns a criterion times a power of two.
 func scaled(o implicit.Outer, times float64) implicit.Outer {
 	out := implicit.Outer{Slope: make([]float64, len(o.Slope)), Curvature: make([]float64, len(o.Curvature))}
 	for i := range o.Slope {
@@ -18,8 +18,8 @@ func scaled(o implicit.Outer, times float64) implicit.Outer {
 	return out
 }
 
-// TestGradientAndBoundAreHomogeneousInTheCriterion: a criterion times a power of two has the gradient
-// and the bound times that, to the last bit, also where slopes and curvatures are 1 exactly.
+// TestGradientAndBoundAreHomogeneousInTheCriterion checks that multiplying the criterion by a power of two
+// multiplies gradient and bound by it, to the last bit, also where slopes and curvatures are exactly 1.
 func TestGradientAndBoundAreHomogeneousInTheCriterion(t *testing.T) {
 	compare := func(name string, solve func(implicit.Outer) *implicit.Hypergradient, o implicit.Outer) {
 		t.Helper()

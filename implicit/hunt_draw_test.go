@@ -10,9 +10,8 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// hard is a problem drawn to make a hypergradient wrong: columns that are nearly or
-// quite dependent, saturated labels, outliers, few rows, and strengths small enough to
-// feel them.
+// hard is a random problem drawn to provoke a wrong hypergradient: with dependent or nearly dependent columns,
+// saturated labels, outliers, few rows, and strengths small enough for these to matter.
 type hard struct {
 	model             pare.Model
 	q                 *oracle.Problem // X, y, the rows' weights and the intercept
@@ -20,21 +19,21 @@ type hard struct {
 	standardise       bool
 	logLambda         []float64
 	x                 sparse.Matrix
-	rho, outlier, low float64 // what was drawn, for the report
+	rho, outlier, low float64 // parameters of the draw, for the report
 }
 
-// huntedModels are those that package exact has.
+// huntedModels lists the models that package exact supports.
 var huntedModels = []pare.Model{pare.Lasso, pare.ElasticNet, pare.WeightedLasso, pare.Ridge, pare.Logistic, pare.Multiclass, pare.SVM}
 
-// pick returns one of a list.
+// pick returns a random element of a list.
 func pick[T any](r *oracle.Random, of ...T) T { return of[r.Intn(len(of))] }
 
-// decade returns 10^u, u uniform.
+// decade returns 10^u with u uniform between low and high.
 func decade(r *oracle.Random, low, high float64) float64 {
 	return math.Pow(10, low+(high-low)*r.Float64())
 }
 
-// drawHard draws a problem. It returns false where a fold would train on one class.
+// drawHard returns a random problem, or false if a fold would train on one class.
 func drawHard(seed uint64) (*hard, bool) {
 	r := oracle.NewRandom(seed)
 	d := &hard{model: pick(r, huntedModels...), rho: r.Pick(0, 0.9, 0.99, 0.999, 0.9999)}
@@ -62,8 +61,7 @@ func drawHard(seed uint64) (*hard, bool) {
 	return d, d.strengths(r)
 }
 
-// depend replaces up to two columns by combinations of others, and multiplies a row or
-// two.
+// depend replaces up to two columns by combinations of others, and scales one or two rows.
 func (d *hard) depend(r *oracle.Random) {
 	_, p := d.q.Dims()
 	for range r.Intn(3) {
@@ -95,7 +93,7 @@ func (d *hard) depend(r *oracle.Random) {
 	}
 }
 
-// target draws y from up to 12 coefficients, and labels from it by the logistic law.
+// target draws y from up to 12 coefficients, and labels from y by the logistic model.
 func (d *hard) target(r *oracle.Random) {
 	n, p := d.q.Dims()
 	signal := make([]float64, n)
@@ -134,7 +132,7 @@ func (d *hard) target(r *oracle.Random) {
 	}
 }
 
-// split deals the rows into 2 to 5 folds, or holds a share of them out.
+// split assigns the rows to 2 to 5 folds, or holds out a share of them.
 func (d *hard) split(r *oracle.Random) {
 	n := len(d.q.Y)
 	d.folds = make([]int, n)
@@ -169,7 +167,7 @@ func (d *hard) matrix(dense bool) sparse.Matrix {
 	return x
 }
 
-// strengths draws λ below its largest.
+// strengths draws λ below its largest value.
 func (d *hard) strengths(r *oracle.Random) bool {
 	top, err := pare.LogLambdaMax(d.x, d.q.Y, d.config())
 	if outcome.KindOf(err) == outcome.SingleClass {
@@ -180,7 +178,7 @@ func (d *hard) strengths(r *oracle.Random) bool {
 	}
 	d.low = -3.5
 	if d.model == pare.Logistic && r.Intn(8) == 0 {
-		d.low = -9 // saturated rows
+		d.low = -9 // so that rows are saturated
 	}
 	share := math.Ln10 * (d.low + (-0.3-d.low)*r.Float64())
 	for k, l := range top {
@@ -213,7 +211,7 @@ func (d *hard) strengths(r *oracle.Random) bool {
 	return true
 }
 
-// config is that of the problem on all rows.
+// config returns the configuration of the problem on all rows.
 func (d *hard) config() pare.Config {
 	return pare.Config{
 		Model: d.model, NoIntercept: !d.q.Intercept, Standardize: d.standardise, Weights: d.q.Weights, Threads: 1,

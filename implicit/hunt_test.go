@@ -20,7 +20,7 @@ var (
 	huntSize = flag.Int("hunt.problems", 2500, "problems of the hunt with -long, eight gradients each")
 )
 
-// find is a gradient of the hunt beside the truth.
+// find is a gradient of the hunt together with its error.
 type find struct {
 	seed       uint64
 	model      pare.Model
@@ -28,7 +28,7 @@ type find struct {
 	certify    bool
 	got        *pare.Hypergradient
 	off, knot  float64
-	misleading bool // a trusted gradient outside its bound
+	misleading bool // whether the gradient is trusted although it is outside its bound
 }
 
 func (f find) String() string {
@@ -36,8 +36,8 @@ func (f find) String() string {
 		f.seed, f.model, f.tol, f.certify, f.off, f.got.ErrorBound, f.got.Status, f.got.SupportCertified, f.got.Support, f.got.InjectivityMargin, f.knot, f.got.RelativeGap, f.got.KKT)
 }
 
-// hunt returns the gradients of one seed at all tolerances, with and without certificates;
-// nil where the draw is no problem, or its truth is on a knot or not unique.
+// hunt returns the gradients of one seed at all tolerances, with and without certificates. It returns nil if the
+// draw is not a valid problem, or if its exact solution is on a knot or not unique.
 func hunt(tb testing.TB, seed uint64) (finds []find) {
 	tb.Helper()
 	d, ok := drawHard(seed)
@@ -51,7 +51,7 @@ func hunt(tb testing.TB, seed uint64) (finds []find) {
 			c.Tol, c.Certify = tol, certify
 			got, err := pare.Gradient(context.Background(), d.x, d.q.Y, d.logLambda, pare.Validation{FoldIDs: d.folds}, c)
 			switch kind := outcome.KindOf(err); {
-			case kind == outcome.SingleClass, kind == outcome.BadParameter: // a fold of one class, or without rows
+			case kind == outcome.SingleClass, kind == outcome.BadParameter: // a fold with one class, or without rows
 				return nil
 			case err != nil:
 				tb.Fatalf("seed %d: %v", seed, err)
@@ -77,7 +77,7 @@ func hunt(tb testing.TB, seed uint64) (finds []find) {
 	return finds
 }
 
-// tally counts the gradients of a tolerance.
+// tally counts the gradients at one tolerance.
 type tally struct {
 	all, trusted, outside, certified, broken int
 	ratios                                   []float64 // bound over error of trusted gradients
@@ -137,8 +137,8 @@ func (b tallies) String() string {
 	return out.String()
 }
 
-// accept checks the gradients of a tolerance: what is certified is never outside its bound,
-// what is trusted hardly ever; bounds are of use, and refusals rare.
+// accept checks the gradients at one tolerance: certified gradients are never outside their bound, trusted ones
+// hardly ever, bounds are not far above the error, and few gradients are refused.
 func (at *tally) accept(t *testing.T, tol float64) {
 	t.Helper()
 	if at.broken > 0 {
@@ -155,7 +155,7 @@ func (at *tally) accept(t *testing.T, tol float64) {
 	}
 }
 
-// share is the share of trusted gradients that may be outside their bound.
+// share returns the share of trusted gradients that may be outside their bound.
 func share(tol float64) float64 {
 	switch {
 	case tol <= 1e-6:
@@ -206,8 +206,8 @@ func TestHunt(t *testing.T) {
 	}
 }
 
-// TestLooseRidgesAreWithinTheirBounds: far from the solution terms of second order are most of what a gradient lacks, without a
-// factor as with one.
+// TestLooseRidgesAreWithinTheirBounds checks points far from the solution, where terms of second order dominate
+// the error of a gradient, with and without a factor.
 func TestLooseRidgesAreWithinTheirBounds(t *testing.T) {
 	for _, seed := range []uint64{1795692463840149170, 1795692463840154895} { // left at 0; nearly so
 		for _, found := range hunt(t, seed) {
@@ -218,17 +218,17 @@ func TestLooseRidgesAreWithinTheirBounds(t *testing.T) {
 	}
 }
 
-// FuzzHunt is the same for seeds that a fuzzer comes upon.
+// FuzzHunt makes the same comparison for the seeds of a fuzzer.
 func FuzzHunt(f *testing.F) {
 	f.Add(uint64(1))
 	f.Add(uint64(146))                 // a ridge at a loose tolerance: terms of second order
-	f.Add(uint64(1795374059979071511)) // two classes, a held-out row far out: rounding of predictions moves the curvature
+	f.Add(uint64(1795374059979071511)) // two classes, an extreme held-out row: rounding of predictions changes the curvature
 	f.Add(uint64(1795375379982218387)) // rows so far out that the intercept had been left at a millionth of them
-	f.Add(uint64(1795683000000000297)) // a point whose predictions had been followed: rounding of its correlations
+	f.Add(uint64(1795683000000000297)) // a point whose predictions were updated along the way: rounding of its correlations
 	f.Add(uint64(1795683000000000307))
-	f.Add(uint64(1795691156874546081)) // a step undone and taken again, whose predictions were those before it
+	f.Add(uint64(1795691156874546081)) // a step undone and repeated, with the predictions from before the step
 	f.Add(uint64(1795691156874546347))
-	f.Add(uint64(1795682052797173687)) // a column on the edge, and a point too far from the solution to tell
+	f.Add(uint64(1795682052797173687)) // a column on the edge, and a point too far from the solution to decide
 	f.Fuzz(func(t *testing.T, seed uint64) {
 		for _, found := range hunt(t, seed) {
 			if found.misleading && (found.got.SupportCertified || found.tol <= 1e-6) {

@@ -10,13 +10,13 @@ import (
 	"github.com/seed-45b9a24c/pare/kernels"
 )
 
-// truth is the gradient in exact arithmetic, and how far its solutions are from a knot.
+// truth is the gradient in exact arithmetic, with the distance of its solutions from a knot.
 type truth struct {
 	gradient []float64
 	margin   float64
 }
 
-// truth returns the mean of the folds' gradients.
+// truth returns the mean over the folds of the exact gradients.
 func (d *hard) truth() (truth, error) {
 	out := truth{gradient: make([]float64, len(d.logLambda)), margin: 1}
 	folds := 0
@@ -36,7 +36,7 @@ func (d *hard) truth() (truth, error) {
 	return out, nil
 }
 
-// fold returns the gradient of a fold's criterion.
+// fold returns the gradient of the criterion of one fold.
 func (d *hard) fold(fold int) (g []float64, margin float64, err error) {
 	train, held := *d.q, []int(nil)
 	train.Weights = make([]float64, len(d.folds))
@@ -87,7 +87,7 @@ func (d *hard) fold(fold int) (g []float64, margin float64, err error) {
 	}
 }
 
-// classes returns the gradient of one against the rest.
+// classes returns the gradient for one-versus-rest classification.
 func (d *hard) classes(held []int, solve func(y []float64, k int) (*exact.Solution, error)) (g []float64, margin float64, err error) {
 	margin = 1
 	solutions := make([]*exact.Solution, len(d.logLambda))
@@ -110,7 +110,7 @@ func (d *hard) classes(held []int, solve func(y []float64, k int) (*exact.Soluti
 	return g, margin, nil
 }
 
-// penalise sets the strengths of a problem, that of class k.
+// penalise sets the strengths of a problem, for several classes those of class k.
 func (d *hard) penalise(q *oracle.Problem, k int) {
 	q.Ridge = 0
 	switch d.model {
@@ -128,7 +128,7 @@ func (d *hard) penalise(q *oracle.Problem, k int) {
 	}
 }
 
-// guess returns where the exact method may begin: near its end, it takes fewer steps.
+// guess returns a start for the exact method, which takes fewer steps if it starts near the solution.
 func (d *hard) guess(q *oracle.Problem, k int) (beta []float64, intercept float64) {
 	c, lambda := d.config(), d.logLambda
 	c.Weights, c.Tol = q.Weights, 1e-12

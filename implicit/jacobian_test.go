@@ -16,7 +16,7 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// Products with the Jacobian and with the second derivative agree with central
+// TestJacobianAndHessianProducts checks products with the Jacobian and with the second derivative against central
 // differences of the solution and of the gradient, for every penalty and loss.
 func TestJacobianAndHessianProducts(t *testing.T) {
 	ctx := context.Background()
@@ -85,7 +85,7 @@ func TestJacobianAndHessianProducts(t *testing.T) {
 		up, down := shifted(h), shifted(-h)
 		above, below := solve(up), solve(down)
 		if len(above.Support) != len(at.Support) || len(below.Support) != len(at.Support) || !slices.Equal(bent(fit, above), bent(fit, below)) {
-			continue // a knot is near: differences mean nothing
+			continue // a knot is close: differences are meaningless
 		}
 		tested[l.Name()]++
 		solver := implicit.New(fit)
@@ -127,7 +127,7 @@ func TestJacobianAndHessianProducts(t *testing.T) {
 	}
 }
 
-// bent lists the rows where the loss has curvature.
+// bent lists the rows at which the loss has curvature.
 func bent(fit model.Datafit, s *cd.Solution) (rows []int) {
 	curved, ok := fit.(model.Curved)
 	if !ok {
@@ -143,8 +143,7 @@ func bent(fit model.Datafit, s *cd.Solution) (rows []int) {
 	return rows
 }
 
-// penaltyOf gives each problem a penalty in turn, of every kind that its loss has, and
-// somewhere to be.
+// penaltyOf returns a penalty and a λ; the seed selects one of the kinds that suit the loss.
 func penaltyOf(rng *rand.Rand, fit model.Datafit, seed uint64) (lambda []float64, penalty func([]float64) (model.Penalty, error)) {
 	top := kernels.Log(model.AlphaMax(fit))
 	_, p := fit.View().Dims()

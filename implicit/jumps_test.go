@@ -13,15 +13,17 @@ import (
 	"github.com/seed-45b9a24c/pare/support"
 )
 
-// onColumn returns a problem of a column of ones without an intercept: the targets 0.5, 0.8 and 1.1, one of 1.5 with a weight of
-// its own, and a held-out row, on whose prediction a criterion depends.
+// onColumn returns a problem with a column of ones and no intercept: three rows with the targets 0.5, 0.8 and 1.1,
+// one with target 1.5 and a given weight w, and a held-out row whose prediction the criterion uses.
 func onColumn(weight float64) *oracle.Problem {
 	return &oracle.Problem{Alpha: []float64{1}, X: [][]float64{{1}, {1}, {1}, {1}, {1}}, Y: []float64{0.5, 0.8, 1.1, 1.5, 0}, Weights: []float64{1, 1, 1, weight, 0}}
 }
 
-// TestRowsWithinReachOfAJumpCount: by hand, under the Huber loss with δ = 1 and Nα = 1.05 + w the coefficient is 0.45, where the row
-// of weight w is 1.05 away and without curvature: ∂β/∂λ = −Nα/3. A gradient at 0.52, where it has one, is another's, and one at
-// 0.48 does not know. They are right to their bounds or not trusted; where the row is light or the point is near, they are trusted.
+// TestRowsWithinReachOfAJumpCount checks the Huber loss with δ = 1 by hand. With Nα = 1.05 + w the coefficient is
+// 0.45, where the row of weight w has the residual 1.05 and hence no curvature, so ∂β/∂λ = −Nα/3. At 0.52 this row
+// has curvature, which gives a different gradient; at 0.48 the solution may lie on either side of the jump.
+// Gradients must be within their bounds or not trusted; they are trusted where the row is light or the point
+// close.
 func TestRowsWithinReachOfAJumpCount(t *testing.T) {
 	part, err := model.NewPartition([]int{0})
 	if err != nil {
@@ -69,8 +71,9 @@ func TestRowsWithinReachOfAJumpCount(t *testing.T) {
 	}
 }
 
-// TestBlockBoundsKnowWhereTheCriterionBends: by hand, with α = 0.35 and the squared loss the coefficient is 0.45, and where the
-// criterion is ½(m − 0.44)₊², its derivative −0.01·0.35. At 0.43 it is 0, off by no more than the bound says.
+// TestBlockBoundsKnowWhereTheCriterionBends checks the bound by hand: with α = 0.35 and the squared loss the
+// coefficient is 0.45, and the derivative of the criterion ½(m − 0.44)₊² is −0.01·0.35. At 0.43 the computed
+// derivative is 0, and its error is within the bound.
 func TestBlockBoundsKnowWhereTheCriterionBends(t *testing.T) {
 	part, err := model.NewPartition([]int{0})
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/seed-45b9a24c/pare/support"
 )
 
-// TestLeverageIsTheLargestOfTheRows, by its definition: max x̃ᵢᵀA⁻¹x̃ᵢ over the rows of positive
-// weight, with that of the intercept.
+// TestLeverageIsTheLargestOfTheRows checks the leverage against its definition, max x̃ᵢᵀA⁻¹x̃ᵢ over the rows of
+// positive weight plus the leverage of the intercept.
 func TestLeverageIsTheLargestOfTheRows(t *testing.T) {
 	for seed := range oracle.Cases(40) {
 		r := oracle.NewRandom(seed)
@@ -24,7 +24,7 @@ func TestLeverageIsTheLargestOfTheRows(t *testing.T) {
 		for i := range curvature.Weights {
 			curvature.Weights[i] = q.Weight(i) * (0.01 + r.Float64())
 		}
-		share := curvature.Total() / q.Total() // the system is over N, not over the sum of the curvature
+		share := curvature.Total() / q.Total() // the system divides by N, not by the sum of the curvature
 		curvature.Ridge = q.Ridge / share
 		system := curvature.System(e)
 		want := 0.0

@@ -12,8 +12,8 @@ import (
 	"github.com/seed-45b9a24c/pare/model"
 )
 
-// Σᵢ hᵢℓ″ᵢ is the trace of A⁻¹A: the number of columns of the support, and one for the intercept.
-// The curvature of a logistic loss is p(1 − p).
+// TestLeveragesAddUpToTheSupport checks that Σᵢ hᵢℓ″ᵢ is the trace of A⁻¹A: the number of columns of the support,
+// plus one for the intercept. The curvature of the logistic loss is p(1 − p).
 func TestLeveragesAddUpToTheSupport(t *testing.T) {
 	for seed := range oracle.Cases(40) {
 		r := oracle.NewRandom(200 + seed)
@@ -56,7 +56,8 @@ func TestLeveragesAddUpToTheSupport(t *testing.T) {
 	}
 }
 
-// The slack of a coefficient at its bound is the slope of the objective against the bound.
+// TestSlackIsTheSlopeAtTheBound checks that the slack of a coefficient at its bound is the slope of the objective
+// towards the bound.
 func TestSlackIsTheSlopeAtTheBound(t *testing.T) {
 	const h = 1e-5
 	for seed := range uint64(50) {

@@ -11,8 +11,8 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// TestMarginsBoundTheSmallestEigenvalue of a system with a diagonal of ones: a margin is not above it, and not below what the trace of the
-// inverse says, which of s columns is 1/s of it.
+// TestMarginsBoundTheSmallestEigenvalue checks margins of systems scaled to a unit diagonal: a margin is at most
+// the smallest eigenvalue, and at least 1/s of it for s columns, as the trace of the inverse implies.
 func TestMarginsBoundTheSmallestEigenvalue(t *testing.T) {
 	tried := map[string]int{}
 	check := func(name string, a [][]float64, got float64) {
@@ -82,8 +82,9 @@ func TestMarginsBoundTheSmallestEigenvalue(t *testing.T) {
 	}
 }
 
-// TestDependenceDoesNotDependOnUnits: two columns and their sum, which costs as much as both, are known to depend on one another at the solution. Away
-// from it, where nothing is proved anyhow, that is not looked for.
+// TestDependenceDoesNotDependOnUnits checks two columns and their sum, whose strength is the sum of theirs: at the
+// solution the columns are found to be dependent, in any units. Away from it nothing can be proved, and dependence
+// is not examined.
 func TestDependenceDoesNotDependOnUnits(t *testing.T) {
 	q := oracle.NewRandom(5700).Problem(oracle.Shape{N: 12, P: 3})
 	for i, row := range q.X {
@@ -98,7 +99,7 @@ func TestDependenceDoesNotDependOnUnits(t *testing.T) {
 	for _, y := range []float64{1, 0x1p20, 0x1p-20} {
 		for _, off := range []float64{0, 1e-5} {
 			c := inUnits(q, 1, y)
-			share := 0.3 * math.Min(beta[0], beta[1]) // of the sum
+			share := 0.3 * math.Min(beta[0], beta[1]) // the coefficient of the sum
 			coef := []float64{y * (beta[0] - share) * (1 + off), y * (beta[1] - share) * (1 + off), y * share}
 			got, err := implicit.New(fixture.Squared(t, c, true)).Certify(t.Context(), weighted(t, c), implicit.Point{Support: []int32{0, 1, 2}, Coef: coef})
 			if err != nil || got.Dependent != (off == 0) || got.Unique {
@@ -108,7 +109,8 @@ func TestDependenceDoesNotDependOnUnits(t *testing.T) {
 	}
 }
 
-// TestIterationsAreThoseOfAllSystems: a system of one column takes one, and of two strengths whose motion is asked for there are three.
+// TestIterationsAreThoseOfAllSystems checks that Iterations counts all systems: a system with one column takes one
+// iteration, and with two strengths whose motion is requested there are three systems.
 func TestIterationsAreThoseOfAllSystems(t *testing.T) {
 	q := oracle.NewRandom(5800).Problem(oracle.Shape{N: 20, P: 1})
 	q.Uniform(math.Exp(math.Log(0.1 * q.AlphaMax())))
@@ -123,7 +125,8 @@ func TestIterationsAreThoseOfAllSystems(t *testing.T) {
 	}
 }
 
-// TestIterationsCountTheCheckOfTheRank, which systems without a factor and without a ridge have.
+// TestIterationsCountTheCheckOfTheRank checks that Iterations includes the check of the rank, which is made for
+// systems with neither a factor nor a ridge.
 func TestIterationsCountTheCheckOfTheRank(t *testing.T) {
 	q, best, rows := smooth(oracle.NewRandom(5900))
 	q.Ridge = 0
@@ -142,7 +145,8 @@ func TestIterationsCountTheCheckOfTheRank(t *testing.T) {
 	}
 }
 
-// TestNothingIsFlatBelowTheLargestStrength: where all coefficients are 0 the criterion is flat, unless a column is to come in.
+// TestNothingIsFlatBelowTheLargestStrength checks that the criterion is flat if all coefficients are 0, unless a
+// column is about to enter.
 func TestNothingIsFlatBelowTheLargestStrength(t *testing.T) {
 	q := oracle.NewRandom(5950).Problem(oracle.Shape{N: 20, P: 3})
 	top := q.AlphaMax()
@@ -155,11 +159,11 @@ func TestNothingIsFlatBelowTheLargestStrength(t *testing.T) {
 	}
 }
 
-// TestVectorsOfOneRowAtItsBound move with ln C as any others do.
+// TestVectorsOfOneRowAtItsBound checks that solutions with a single row at its bound depend on ln C as others do.
 func TestVectorsOfOneRowAtItsBound(t *testing.T) {
 	const h = 1e-4
 	checked := 0
-	for seed := uint64(1); seed < 200; seed += 4 { // two classes: one λ
+	for seed := uint64(1); seed < 200; seed += 4 { // classification: one λ
 		v := drawVectors(t, seed)
 		for _, logC := range []float64{-2, -1, 0, 1} {
 			v.at[0] = logC

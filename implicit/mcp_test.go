@@ -17,7 +17,7 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// heldOut is the embedded data with every third row held out, standardised on the others.
+// heldOut returns the embedded data with every third row held out, standardised on the other rows.
 func heldOut(t *testing.T, l loss.Loss) (fit model.Datafit, y []float64, rows []int32) {
 	t.Helper()
 	x, y, err := embedded.Diabetes(t.Context(), sparse.ReadOptions{})
@@ -47,7 +47,7 @@ func heldOut(t *testing.T, l loss.Loss) (fit model.Datafit, y []float64, rows []
 	return fit, y, rows
 }
 
-// solveMCP solves from β = 0, or from the point given.
+// solveMCP solves from β = 0, or from a given point.
 func solveMCP(t *testing.T, fit model.Datafit, from *cd.BlockSolution, logAlpha, logGamma float64) (*cd.BlockSolution, model.MCP) {
 	t.Helper()
 	g, err := model.NewMCP(logAlpha, logGamma)
@@ -69,12 +69,11 @@ func solveMCP(t *testing.T, fit model.Datafit, from *cd.BlockSolution, logAlpha,
 	return s, g
 }
 
-// TestMCPAgainstAnIndependentComputation: solution, value and the derivatives in ln α and
-// ln γ on the embedded data are those of a row of golden values computed with numpy.
+// TestMCPAgainstAnIndependentComputation checks the solution, the value and the derivatives in ln α and ln γ on
+// the embedded data against reference values computed with NumPy.
 func TestMCPAgainstAnIndependentComputation(t *testing.T) {
 	fit, y, rows := heldOut(t, loss.Squared{})
-	// Which of several stationary points is meant is a matter of the way there: down from
-	// αmax, each from the last.
+	// Which of several stationary points is reached depends on the path: down from αmax, each from the last.
 	top := kernels.Log(1.2 * model.AlphaMax(fit))
 	var s *cd.BlockSolution
 	var g model.MCP
@@ -115,8 +114,8 @@ func gradientMCP(t *testing.T, fit model.Datafit, s *cd.BlockSolution, g model.M
 	return value, h
 }
 
-// TestMCPOfAClassifier: under the logistic loss derivatives agree with differences along the
-// branch of solutions.
+// TestMCPOfAClassifier checks that under the logistic loss derivatives agree with differences along the branch of
+// solutions.
 func TestMCPOfAClassifier(t *testing.T) {
 	fit, y, rows := heldOut(t, loss.Logistic{})
 	const h = 1e-4
@@ -139,9 +138,9 @@ func TestMCPOfAClassifier(t *testing.T) {
 	}
 }
 
-// TestMCPWhereItIsNoMinimum: at a stationary point whose reduced Hessian is not positive
-// definite there is no gradient, and the status says so. Two equal columns that share a
-// coefficient are one: moving it from one to the other lowers a concave penalty.
+// TestMCPWhereItIsNoMinimum checks that at a stationary point whose reduced Hessian is not positive definite there
+// is no gradient, and the status says so. An example is two equal columns that share a coefficient: moving it from
+// one to the other decreases a concave penalty.
 func TestMCPWhereItIsNoMinimum(t *testing.T) {
 	values := []float64{1, -1, 1, -1, 1, -1, 1, -1}
 	x, err := sparse.NewDense(4, 2, values)
@@ -160,7 +159,7 @@ func TestMCPWhereItIsNoMinimum(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// 1 − 2b = 0.5 − b/3 for both.
+	// 1 − 2b = 0.5 − b/3 for both columns.
 	b := 0.5 / (2 - 1./3)
 	state := model.NewState(fit)
 	fit.Fit([]int32{0, 1}, []float64{b, b}, state)

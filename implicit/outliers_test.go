@@ -9,10 +9,10 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 )
 
-// TestOutliersOfSaturatedProblems: a pair of rows far out, which every model classifies,
-// with a curvature of next to nothing that its size makes up for if it is off: a floor of
-// 1e-12 made gradients wrong by 5 % to fifty times. At any strength the gradient is right to
-// its bound, or not trusted; and where the pair is not all there is, it is trusted.
+// TestOutliersOfSaturatedProblems checks a pair of extreme rows that every model classifies correctly. Their
+// curvature is tiny, but multiplied by the squares of their entries it matters: a floor of 1e-12 on curvatures
+// made gradients wrong by 5 % up to fifty times. At any strength the gradient must be within its bound or not
+// trusted; it must be trusted unless the pair alone determines it.
 func TestOutliersOfSaturatedProblems(t *testing.T) {
 	r := oracle.NewRandom(7)
 	for _, far := range []float64{1e7, 1, 1e3, 3e5}[:oracle.Draws(4)] {

@@ -15,8 +15,8 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// TestOtherPenaltiesAgainstDifferences: β ≥ 0, a ridge alone and unpenalised columns,
-// at the coefficients of cd; and what is certified of their supports is right.
+// TestOtherPenaltiesAgainstDifferences checks β ≥ 0, a ridge alone and unpenalised columns at the coefficients of
+// package cd, and that certified supports are right.
 func TestOtherPenaltiesAgainstDifferences(t *testing.T) {
 	tested, certified := 0, 0
 	for seed := range oracle.Cases(80) {
@@ -121,8 +121,8 @@ func TestOtherPenaltiesAgainstDifferences(t *testing.T) {
 	}
 }
 
-// TestPointsOfConstraints: a negative coefficient is no point of β ≥ 0, and a zero
-// belongs to the support where the penalty is smooth there.
+// TestPointsOfConstraints checks that a negative coefficient violates β ≥ 0, and that a zero belongs to the
+// support if the penalty is smooth there.
 func TestPointsOfConstraints(t *testing.T) {
 	q := oracle.NewRandom(3).Problem(oracle.Shape{N: 10, P: 3})
 	s := implicit.New(fixture.Squared(t, q, true))

@@ -12,11 +12,10 @@ import (
 	"github.com/seed-45b9a24c/pare/model"
 )
 
-// oracle.Cases reads it.
+// oracle.Cases reads this flag.
 var _ = flag.Bool("long", false, "ten times as many random problems, and larger ones")
 
-// penalties of a problem's strengths: the Lasso or elastic net of its first
-// strength, and the weighted Lasso of all.
+// scalar returns the Lasso or elastic net with the first strength of a problem.
 func scalar(t *testing.T, q *oracle.Problem) model.Penalty {
 	t.Helper()
 	g, err := model.Lasso(math.Log(q.Alpha[0]))
@@ -42,7 +41,7 @@ func weighted(t *testing.T, q *oracle.Problem) model.Penalty {
 	return g
 }
 
-// holdOut draws validation rows and takes their weight away.
+// holdOut draws validation rows and sets their weights to 0.
 func holdOut(r *oracle.Random, q *oracle.Problem) (rows []int) {
 	weights := make([]float64, len(q.Y))
 	for i := range weights {
@@ -59,7 +58,7 @@ func holdOut(r *oracle.Random, q *oracle.Problem) (rows []int) {
 	return rows
 }
 
-// outerOf is the mean squared error's dependence on the predictions of β.
+// outerOf returns the derivatives of the mean squared error with respect to the predictions of β.
 func outerOf(q *oracle.Problem, beta []float64, rows []int) implicit.Outer {
 	s := &oracle.Solution{Beta: beta, Intercept: q.BestIntercept(beta)}
 	_, slope := q.MeanSquaredError(q.Predictions(s), rows)
@@ -83,8 +82,7 @@ func gradientAt(t *testing.T, s *implicit.Solver, g model.Penalty, q *oracle.Pro
 	return h
 }
 
-// valueAt is the hold-out error of the exact solution with all strengths and
-// the ridge shifted.
+// valueAt returns the hold-out error of the exact solution after shifting all strengths and the ridge.
 func valueAt(q *oracle.Problem, start []float64, rows []int, each []float64, ridge float64) float64 {
 	c := q.Clone()
 	c.Ridge *= math.Exp(ridge)
@@ -103,7 +101,7 @@ func constant(v float64, p int) []float64 {
 	return out
 }
 
-// smooth draws a problem whose support does not change within ±1e-2 in λ.
+// smooth returns a random problem whose support does not change within ±1e-2 in λ.
 func smooth(r *oracle.Random) (q *oracle.Problem, best *oracle.Solution, rows []int) {
 	for {
 		q = r.Problem(oracle.Shape{
@@ -116,7 +114,7 @@ func smooth(r *oracle.Random) (q *oracle.Problem, best *oracle.Solution, rows []
 		if r.Intn(2) == 0 {
 			q.Ridge = math.Exp(-3 * r.Float64())
 		}
-		// Strengths as the library's e^λ has them.
+		// Strengths rounded as e^λ is in the library.
 		for j := range q.Alpha {
 			q.Alpha[j] = kernels.Exp(math.Log(q.Alpha[j]))
 		}

@@ -15,9 +15,9 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// TestLargeSupportsOfDependentColumnsAreNotUnique: supports too large for a factorisation, a
-// column of which depends on others on the training rows alone, so that the criterion depends
-// on how they share. One ready to take part in the solution is what a solver may leave there.
+// TestLargeSupportsOfDependentColumnsAreNotUnique checks supports too large for a factorisation in which a column
+// depends on others on the training rows alone, so that the criterion depends on how they share the coefficients.
+// A solver may leave such a column in the support if its correlation has reached its strength.
 func TestLargeSupportsOfDependentColumnsAreNotUnique(t *testing.T) {
 	const train, all, p = 500, 600, 300
 	for seed := range oracle.Draws(6) {
@@ -35,7 +35,7 @@ func TestLargeSupportsOfDependentColumnsAreNotUnique(t *testing.T) {
 				weights[i] = 1
 			}
 		}
-		// The last column is the mean of some on the training rows, a copy of one, or neither.
+		// On the training rows the last column is the mean of several columns, a copy of one, or independent.
 		last := func(of int) outcome.Status {
 			for i := range all {
 				v := rng.NormFloat64()
@@ -64,8 +64,8 @@ func TestLargeSupportsOfDependentColumnsAreNotUnique(t *testing.T) {
 	}
 }
 
-// differentiateSharing solves without the last column, hands it part of the coefficients of
-// the first ones, whose mean it is, and differentiates there.
+// differentiateSharing solves without the last column, transfers to it part of the coefficients of the first
+// columns, whose mean it is, and differentiates there.
 func differentiateSharing(t *testing.T, n, p, of int, values, y, weights []float64) outcome.Status {
 	t.Helper()
 	ctx := context.Background()
@@ -141,7 +141,7 @@ func logs(of []float64) []float64 {
 	return out
 }
 
-// TestPairsThatDependAreNotUnique: two columns of which one is a multiple of the other, without a factor.
+// TestPairsThatDependAreNotUnique checks two columns of which one is a multiple of the other, without a factor.
 func TestPairsThatDependAreNotUnique(t *testing.T) {
 	for _, third := range []float64{0, 1} {
 		q := &oracle.Problem{
@@ -156,7 +156,7 @@ func TestPairsThatDependAreNotUnique(t *testing.T) {
 		for k, j := range sol.Support {
 			beta[j] = sol.Coef[k]
 		}
-		if third == 0 { // shared as either has it alone
+		if third == 0 { // the coefficient that either column would have alone is shared by both
 			all := beta[0] + 2*beta[1]
 			beta = []float64{0.4 * all, 0.3 * all}
 		}

@@ -10,8 +10,8 @@ import (
 	"github.com/seed-45b9a24c/pare/model"
 )
 
-// TestCurvatureAlongAColumn is Σdᵢ(xᵢ − x̄)²/N and its largest |xᵢ − x̄|, x̄ the mean by the curvature d where there
-// is an intercept, over the rows that have curvature.
+// TestCurvatureAlongAColumn checks Σdᵢ(xᵢ − x̄)²/N and the largest |xᵢ − x̄| over the rows with curvature, where
+// x̄ is the mean weighted by the curvature d with an intercept, and 0 without.
 func TestCurvatureAlongAColumn(t *testing.T) {
 	for seed := range uint64(40) {
 		r := oracle.NewRandom(seed)
@@ -51,7 +51,7 @@ func TestCurvatureAlongAColumn(t *testing.T) {
 			for i, v := range d {
 				off := times*q.X[i][j] - mean
 				curvature += v * off * off / 12
-				if v > 0 || !dense && q.X[i][j] == 0 { // rows without an entry are not looked at one by one
+				if v > 0 || !dense && q.X[i][j] == 0 { // rows without a stored entry are not examined one by one
 					largest = math.Max(largest, math.Abs(off))
 				}
 			}
@@ -63,8 +63,8 @@ func TestCurvatureAlongAColumn(t *testing.T) {
 	}
 }
 
-// TestCurvatureIsAskedForAsFarAsPredictionsMayMove: a criterion that bounds its curvature within a distance is
-// asked for one no less than the farthest that a prediction is off.
+// TestCurvatureIsAskedForAsFarAsPredictionsMayMove checks that a criterion is asked for a bound of its curvature
+// within a distance at least as large as the largest error of a prediction.
 func TestCurvatureIsAskedForAsFarAsPredictionsMayMove(t *testing.T) {
 	for seed := range uint64(10) {
 		r := oracle.NewRandom(850 + seed)

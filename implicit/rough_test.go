@@ -12,15 +12,15 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// TestRoughSlopesAreTheGradient: to the tolerance of their system, with a factor and without, of
-// one λ or two, for each of which there is a system or for both, or one for each column, with copies of columns; and
-// they claim nothing.
+// TestRoughSlopesAreTheGradient checks that rough slopes agree with the gradient to the tolerance of their system,
+// and certify nothing. It covers systems with and without a factor, one λ, two λ's with one system for both or one
+// for each, one λ per column, and copies of columns.
 func TestRoughSlopesAreTheGradient(t *testing.T) {
 	copies := 0
 	for seed := range oracle.Cases(60) {
 		r := oracle.NewRandom(18000 + seed)
 		q, best, rows := smooth(r)
-		if cols, _ := best.Support(); seed%3 == 0 && q.Ridge == 0 && len(cols) > 0 { // another column becomes a copy that shares
+		if cols, _ := best.Support(); seed%3 == 0 && q.Ridge == 0 && len(cols) > 0 { // another column becomes a copy that shares the coefficient
 			for j := range best.Beta {
 				if k := int(cols[0]); best.Beta[j] == 0 && j != k {
 					for i := range q.X {
@@ -74,8 +74,8 @@ func TestRoughSlopesAreTheGradient(t *testing.T) {
 	}
 }
 
-// TestRoughSlopesOfBlocks: as those of single coefficients, of groups and of a softmax with intercepts and
-// without, dense and sparse; a penalty that is not convex is factorised as for the gradient.
+// TestRoughSlopesOfBlocks checks the same for groups and for a softmax, with and without intercepts, dense and
+// sparse; the system of a penalty that is not convex is factorised as for the full gradient.
 func TestRoughSlopesOfBlocks(t *testing.T) {
 	const p, scores = 8, 3
 	pairs, err := model.NewPartition([]int{0, 0, 1, 1, 2, 2, 3, 3})
@@ -149,7 +149,7 @@ func TestRoughSlopesOfBlocks(t *testing.T) {
 	}
 }
 
-// blocksOf draws a penalty of so many scores.
+// blocksOf returns a random penalty for the given number of scores.
 func blocksOf(t *testing.T, scores, seed int, top float64) (g model.Blocks) {
 	var err error
 	switch {

@@ -14,8 +14,8 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// tiedNet is a user's own penalty, an elastic net with one λ: α(|b| + b²/2), α = e^λ. It does not
-// say how to find its duality gap.
+// tiedNet is a user's own penalty, an elastic net with one λ: α(|b| + b²/2), α = e^λ. It does not provide a
+// duality gap.
 type tiedNet float64
 
 func (g tiedNet) alpha() float64                 { return math.Exp(float64(g)) }
@@ -43,8 +43,8 @@ func (g tiedNet) Prox(_ int, z, step float64) (value, slope float64) {
 	return 0, 0
 }
 
-// TestSeparablePenaltyOfAUser: a penalty that the library does not know is solved and
-// differentiated like the elastic net that it is, as stationary, since no gap is known of it.
+// TestSeparablePenaltyOfAUser checks that a penalty unknown to the library is solved and differentiated like the
+// elastic net that it is, with the status Stationary, since it has no gap.
 func TestSeparablePenaltyOfAUser(t *testing.T) {
 	for _, l := range []loss.Loss{loss.Squared{}, loss.Logistic{}} {
 		fit, y, rows := heldOut(t, l)

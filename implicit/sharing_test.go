@@ -10,8 +10,8 @@ import (
 	"github.com/seed-45b9a24c/pare/support"
 )
 
-// TestSharedColumnsChangeNothingBeyondTheBound: whatever columns a cache holds, and
-// whatever of their Gram matrix, gradients stay within their bounds of one another.
+// TestSharedColumnsChangeNothingBeyondTheBound checks that gradients differ by no more than their bounds,
+// whichever columns, and whichever part of their Gram matrix, a cache holds.
 func TestSharedColumnsChangeNothingBeyondTheBound(t *testing.T) {
 	for seed := range oracle.Cases(40) {
 		r := oracle.NewRandom(8000 + seed)

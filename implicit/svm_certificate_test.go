@@ -8,8 +8,9 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 )
 
-// TestSVMCertificateByItsDefinition: what [implicit.SVM.Certify] proves and leaves open is what its description says, written out on dense samples, from
-// points next to the solution and far from it, with free samples that depend on one another, too.
+// TestSVMCertificateByItsDefinition checks what [implicit.SVM.Certify] proves and leaves undecided against its
+// description, written out on dense samples, from points close to the solution and far from it, also with
+// dependent free samples.
 func TestSVMCertificateByItsDefinition(t *testing.T) {
 	seen := map[string]int{}
 	for seed := range uint64(40) {
@@ -33,7 +34,7 @@ func TestSVMCertificateByItsDefinition(t *testing.T) {
 				switch beta[i] = v * (1 + off*r.Normal()); {
 				case box == 0:
 					beta[i] = 0
-				case v == box && p > 3, beta[i] >= box: // it stays, or has come, there
+				case v == box && p > 3, beta[i] >= box: // the sample stays at its bound, or has reached it
 					beta[i] = box
 					at.Bound = append(at.Bound, int32(i))
 				case beta[i] > 0:

@@ -10,9 +10,9 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 )
 
-// TestCertifiedSamplesAreRight: sets certified from a rough point are those of the
-// exact solution, always; and near the solution they are certified unless a sample
-// is on the edge or the free ones depend on each other.
+// TestCertifiedSamplesAreRight checks that sets certified from a rough point are always those of the exact
+// solution, and that near the solution they are certified unless a sample is on the edge or the free samples are
+// dependent.
 func TestCertifiedSamplesAreRight(t *testing.T) {
 	sharp, rough, wrong := 0, 0, 0
 	all := oracle.Cases(60)

@@ -10,9 +10,10 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// TestSVMIsConfirmedAsFarAsItMoves: from a point that is off on the free samples alone, w is off by exactly what the
-// conditions lack there says. So the sets are confirmed where no other sample's margin meets 1, and no free sample the end of its
-// box, within that distance, and not where one does; and the error bound is that distance times what a criterion's slope changes by.
+// TestSVMIsConfirmedAsFarAsItMoves checks points that are off on the free samples alone, where the violation of
+// the optimality conditions gives the exact error of w. The sets are confirmed if and only if, within that
+// distance, no other sample's margin reaches 1 and no free sample reaches an end of its box. The error bound is
+// that distance times the change of the criterion's slope.
 func TestSVMIsConfirmedAsFarAsItMoves(t *testing.T) {
 	confirmed, refused := 0, 0
 	for seed := range uint64(30) {
@@ -55,7 +56,7 @@ func TestSVMIsConfirmedAsFarAsItMoves(t *testing.T) {
 				want = want && room > reach
 				onEdge = onEdge || math.Abs(room-reach) < 0.01*reach
 			}
-			at := make([]int, len(b.y)) // 1 + the place of a free sample
+			at := make([]int, len(b.y)) // 1 + the position of a free sample
 			for k, i := range free {
 				at[i] = k + 1
 			}
@@ -120,9 +121,9 @@ func TestSVMIsConfirmedAsFarAsItMoves(t *testing.T) {
 	}
 }
 
-// TestFreeCopiesAreConfirmedWhileTheyStayInside: of two copies of a sample, with a third at its bound, any shares of what the two have
-// together are a solution. From a point that lacks something the step to the nearest solution says whether both are free there, as they are not
-// where one of them is next to its bound.
+// TestFreeCopiesAreConfirmedWhileTheyStayInside checks two copies of a sample, with a third sample at its bound:
+// the copies may share their sum in any way. From an inexact point the step to the nearest solution decides
+// whether both copies are free there; they are not if one of them starts too close to its bound.
 func TestFreeCopiesAreConfirmedWhileTheyStayInside(t *testing.T) {
 	const c = 0.41
 	b := &boxCase{x: [][]float64{{1}, {1}, {-0.5}, {1}}, y: []float64{1, 1, -1, 1}, s: []float64{1, 1, 1, 0}, held: []int32{3}}
@@ -135,9 +136,9 @@ func TestFreeCopiesAreConfirmedWhileTheyStayInside(t *testing.T) {
 	}{
 		{both, both, outcome.Converged},
 		{both + 0.01, both - 0.01, outcome.Converged},
-		{both + 0.0001, both - 0.0101, outcome.Converged},         // 0.005 more for each
-		{0.409, 0.3, outcome.SupportUncertified},                  // 0.04 more, beyond the bound of the first
-		{0.001, 2*both - 0.001 + 0.1, outcome.SupportUncertified}, // 0.05 less, below 0
+		{both + 0.0001, both - 0.0101, outcome.Converged},         // +0.005 for each
+		{0.409, 0.3, outcome.SupportUncertified},                  // +0.04 each, beyond the bound of the first
+		{0.001, 2*both - 0.001 + 0.1, outcome.SupportUncertified}, // −0.05 each, below 0
 	} {
 		if p.second >= c {
 			p.second = c * (1 - 1e-9)
@@ -152,9 +153,10 @@ func TestFreeCopiesAreConfirmedWhileTheyStayInside(t *testing.T) {
 	}
 }
 
-// TestFreeSamplesThatDependAreNotFlatUnseen: of three samples in two columns not all can be on the margin, so that a point where all
-// are free is none that stays with C. The solution has w = (1/1.01, −C/10), with the first and the last at their bound: at
-// C = 0.4 their margins are 0.986 and 0.998, and 0.188 is left for the second. w moves with C.
+// TestFreeSamplesThatDependAreNotFlatUnseen checks three samples in two dimensions, which cannot all be on the
+// margin, so that a point at which all are free is not a solution that is constant in C. The solution has w =
+// (1/1.01, −C/10) with the first and the last sample at their bounds: at C = 0.4 their margins are 0.986 and
+// 0.998, and 0.188 remains for the second. It varies with C.
 func TestFreeSamplesThatDependAreNotFlatUnseen(t *testing.T) {
 	const c = 0.4
 	b := &boxCase{x: [][]float64{{1, 0.1}, {1.01, 0}, {-1, 0.2}, {0, 1}}, y: []float64{1, 1, -1, 1}, s: []float64{1, 1, 1, 0}, held: []int32{3}}
@@ -165,8 +167,8 @@ func TestFreeSamplesThatDependAreNotFlatUnseen(t *testing.T) {
 	}
 }
 
-// TestSVMSystemsThatEndEarlySaySo: free samples that depend on one another are left to conjugate gradients, which may have too few iterations, or be
-// cancelled.
+// TestSVMSystemsThatEndEarlySaySo checks dependent free samples, whose system is solved by conjugate gradients:
+// too few iterations and cancellation are reported.
 func TestSVMSystemsThatEndEarlySaySo(t *testing.T) {
 	r := oracle.NewRandom(5350)
 	b := drawBox(r, 30, 3, 1, false)

@@ -22,9 +22,9 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// TestSVMHypergradientIsTheDifferenceQuotient: to 1e-6 of central differences of
-// the oracle's solutions, where the sets and the criterion's curvature are the same on either side; and the
-// sign that appendix A prints is wrong (erratum 3).
+// TestSVMHypergradientIsTheDifferenceQuotient checks hypergradients to 1e-6 against central differences of the
+// oracle's solutions, where the sets and the criterion's curvature are the same on either side, and that the sign
+// printed in appendix A is wrong (erratum 3).
 func TestSVMHypergradientIsTheDifferenceQuotient(t *testing.T) {
 	const h = 1e-4
 	checked, told := 0, 0
@@ -37,17 +37,17 @@ func TestSVMHypergradientIsTheDifferenceQuotient(t *testing.T) {
 		up, freeUp, boundUp := b.solve(t, math.Exp(logC+h))
 		down, freeDown, boundDown := b.solve(t, math.Exp(logC-h))
 		if fmt.Sprint(free, bound) != fmt.Sprint(freeUp, boundUp) || fmt.Sprint(free, bound) != fmt.Sprint(freeDown, boundDown) {
-			continue // a knot between them
+			continue // a knot lies between
 		}
 		if !slices.Equal(b.outer(up).Curvature, b.outer(down).Curvature) {
-			continue // a held-out row between them where the smoothed hinge changes its curvature: differences are off by the order of h
+			continue // a held-out row passes a jump of the smoothed hinge's curvature in between: the error of differences is of order h
 		}
 		want := (b.value(up) - b.value(down)) / (2 * h)
 		fit := b.fit(t, nil, seed%3 == 0)
 		s := implicit.NewSVM(fit)
 		at, outer := pointOf(beta, free, bound), b.outer(beta)
 		for i, list := range [][]int32{at.Free, at.Bound} {
-			for k, row := range list { // the point in the fit's own C
+			for k, row := range list { // the same point with the fit's own value of C
 				if exact, _ := fit.Strength(logC); i == 0 {
 					at.Dual[k] = beta[row] * exact / c
 				}
@@ -74,7 +74,7 @@ func TestSVMHypergradientIsTheDifferenceQuotient(t *testing.T) {
 		if g.KKT > 1e-9 {
 			t.Errorf("seed %d: KKT %g", seed, g.KKT)
 		}
-		// ∂w/∂λ by itself, and exactly what the slope meets.
+		// ∂w/∂λ itself, and the chain rule with the slope.
 		var chained oracle.Sum
 		for i, v := range outer.Slope {
 			for j, x := range b.x[i] {
@@ -95,7 +95,7 @@ func TestSVMHypergradientIsTheDifferenceQuotient(t *testing.T) {
 			}
 		}
 		// The printed sign: J_S = +Q_SS⁻¹Q_{S,S_λ}J_{S_λ}.
-		var straight oracle.Sum // its part from S_λ alone, common to both
+		var straight oracle.Sum // the part from S_λ alone, common to both
 		for i, v := range outer.Slope {
 			for _, k := range bound {
 				straight.AddProduct(v*b.y[i], b.product(i, int(k))*c*b.s[k])
@@ -111,8 +111,8 @@ func TestSVMHypergradientIsTheDifferenceQuotient(t *testing.T) {
 	}
 }
 
-// TestSVMHypergradientWhereSamplesDepend: with a copy of every sample β is not
-// unique; w is, and so is the gradient, however β is shared out.
+// TestSVMHypergradientWhereSamplesDepend checks that with a copy of every sample β is not unique, but w and the
+// gradient are, however the copies share β.
 func TestSVMHypergradientWhereSamplesDepend(t *testing.T) {
 	const h = 1e-4
 	checked := 0
@@ -131,7 +131,7 @@ func TestSVMHypergradientWhereSamplesDepend(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// The pair shares its β in any way that the box allows.
+		// The copies share β in any way that the box allows.
 		at := implicit.SVMPoint{}
 		share := make([]float64, 36)
 		for i := range 18 {
@@ -170,7 +170,7 @@ func TestSVMHypergradientWhereSamplesDepend(t *testing.T) {
 	}
 }
 
-// TestSVMErrorBoundHolds for β and linear systems of any accuracy.
+// TestSVMErrorBoundHolds checks the error bound for β and linear systems of any accuracy.
 func TestSVMErrorBoundHolds(t *testing.T) {
 	held, all := 0, 0
 	for seed := range oracle.Cases(40) {
@@ -212,8 +212,7 @@ func TestSVMErrorBoundHolds(t *testing.T) {
 	}
 }
 
-// TestSVMOnAKink: a sample at a bound and on the margin moves on one side of λ
-// only.
+// TestSVMOnAKink checks a sample at a bound and on the margin, which moves on one side of λ only.
 func TestSVMOnAKink(t *testing.T) {
 	// One feature: w = ΣC yx until the first margin reaches 1, at C = 1/10.
 	b := &boxCase{x: [][]float64{{1}, {-3}, {1}}, y: []float64{1, -1, 1}, s: []float64{1, 1, 0}, held: []int32{2}}
@@ -269,7 +268,7 @@ func TestSVMHypergradientRefusesPoints(t *testing.T) {
 	}
 }
 
-// TestSVMHypergradientBits do not depend on the kernels.
+// TestSVMHypergradientBits checks that the bits do not depend on the kernels.
 func TestSVMHypergradientBits(t *testing.T) {
 	b := drawBox(oracle.NewRandom(7), 60, 30, 0.5, true)
 	var want []byte
@@ -295,8 +294,8 @@ func TestSVMHypergradientBits(t *testing.T) {
 	}
 }
 
-// TestSVMGolden: hold-out value and hypergradient computed independently of this
-// project, on real data.
+// TestSVMGolden checks hold-out value and hypergradient on real data against values computed independently of this
+// project.
 func TestSVMGolden(t *testing.T) {
 	const shared = "../../shared"
 	type row struct {

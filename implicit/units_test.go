@@ -13,7 +13,7 @@ import (
 	"github.com/seed-45b9a24c/pare/model"
 )
 
-// inUnits is a problem with X times one number and y times another: the same in other units.
+// inUnits returns a problem in other units: X times one number and y times another.
 func inUnits(q *oracle.Problem, x, y float64) *oracle.Problem {
 	c := q.Clone()
 	c.X, c.Y = nil, nil
@@ -31,11 +31,11 @@ func inUnits(q *oracle.Problem, x, y float64) *oracle.Problem {
 	return c
 }
 
-// What a problem says of itself, in units that do not depend on those of the data.
+// saying is the result for a problem, in units that do not depend on those of the data.
 type saying struct {
 	words   string
-	numbers []float64 // to eight digits
-	bounds  []float64 // of rounding errors and of iterations, to a factor of two
+	numbers []float64 // compared to eight digits
+	bounds  []float64 // bounds of rounding errors and of iterations, compared to a factor of two
 }
 
 func (s saying) same(t *testing.T, name string, as saying) {
@@ -56,7 +56,7 @@ func (s saying) same(t *testing.T, name string, as saying) {
 	}
 }
 
-// sayingsOf differentiates the problem in units at the point beta of the problem itself.
+// sayingsOf differentiates the problem in other units at the point that corresponds to beta.
 func sayingsOf(t *testing.T, q *oracle.Problem, beta []float64, rows []int, x, y float64, each, iterate bool) saying {
 	t.Helper()
 	c, moved := inUnits(q, x, y), slices.Clone(beta)
@@ -86,8 +86,8 @@ func sayingsOf(t *testing.T, q *oracle.Problem, beta []float64, rows []int, x, y
 	return out
 }
 
-// TestUnitsDoNotMatter: with X and y in other units the gradient, its bound, the statuses and the proofs are
-// the same, at the solution and beside it.
+// TestUnitsDoNotMatter checks that with X and y in other units the gradient, its bound, the statuses and the
+// certificates are the same, at the solution and beside it.
 func TestUnitsDoNotMatter(t *testing.T) {
 	for seed := range uint64(12) {
 		r := oracle.NewRandom(700 + seed)
@@ -109,7 +109,7 @@ func TestUnitsDoNotMatter(t *testing.T) {
 	}
 }
 
-// TestUnitsDoNotMatterToMachines: X times u has the machine of C over u².
+// TestUnitsDoNotMatterToMachines checks that an SVM on X times u is that on X with C times u².
 func TestUnitsDoNotMatterToMachines(t *testing.T) {
 	for seed := range uint64(8) {
 		r := oracle.NewRandom(800 + seed)
@@ -144,7 +144,7 @@ func TestUnitsDoNotMatterToMachines(t *testing.T) {
 	}
 }
 
-// TestUnitsDoNotMatterToBlocks: groups of two columns, and MCP with γ in units of 1/Lⱼ.
+// TestUnitsDoNotMatterToBlocks checks groups of two columns, and MCP with γ in units of 1/Lⱼ.
 func TestUnitsDoNotMatterToBlocks(t *testing.T) {
 	const p = 8
 	pairs, err := model.NewPartition([]int{0, 0, 1, 1, 2, 2, 3, 3})

@@ -16,8 +16,8 @@ import (
 	"github.com/seed-45b9a24c/pare/support"
 )
 
-// TestIterativeVectorsAreTheFactorised: conjugate gradients find the slopes that factors find, within
-// the bounds that both give, at a tight tolerance and at loose ones, with the same status.
+// TestIterativeVectorsAreTheFactorised checks that conjugate gradients give the slopes and the status that factors
+// give, within the bounds of both, at a tight tolerance and at loose ones.
 func TestIterativeVectorsAreTheFactorised(t *testing.T) {
 	compared := map[string]int{}
 	for _, seed := range oracle.Seeds(160, 345, 1045) {
@@ -65,8 +65,9 @@ func TestIterativeVectorsAreTheFactorised(t *testing.T) {
 	}
 }
 
-// TestVectorsOfWrongRowsAreUncertified: with a row at the end of its interval taken for one that is at
-// 0, or a free one for one at its end, the point that satisfies the conditions of the free rows breaks those of the others.
+// TestVectorsOfWrongRowsAreUncertified checks points with a row at the end of its interval that is treated as one
+// at 0, or a free row treated as one at its end: such a point satisfies the conditions of the free rows but
+// violates those of the other rows.
 func TestVectorsOfWrongRowsAreUncertified(t *testing.T) {
 	tried := map[string]int{}
 	for seed := range oracle.Cases(80) {
@@ -114,8 +115,8 @@ func TestVectorsOfWrongRowsAreUncertified(t *testing.T) {
 	}
 }
 
-// TestCopiesOfFreeRowsAreNoKinks: two copies of a row have the slopes of one row of weight 2, also where
-// one of them has all of the dual variable and the other, on the edge of its tube, stays there.
+// TestCopiesOfFreeRowsAreNoKinks checks that two copies of a row have the slopes of one row of weight 2, even if
+// one copy has the whole dual variable and the other is on the edge of its tube.
 func TestCopiesOfFreeRowsAreNoKinks(t *testing.T) {
 	checked := 0
 	for _, seed := range oracle.Seeds(60, 260, 364) {
@@ -127,7 +128,7 @@ func TestCopiesOfFreeRowsAreNoKinks(t *testing.T) {
 		}
 		n, slope := len(q.Y), make([]float64, len(q.Y))
 		twice := q.Clone()
-		var copied []int // row of q of each copy
+		var copied []int // index in q of the row that each copy repeats
 		weights := make([]float64, n)
 		for i := range q.Y {
 			if o.Weights[i] = float64(i % 3); i%3 == 0 {
@@ -173,7 +174,7 @@ func TestCopiesOfFreeRowsAreNoKinks(t *testing.T) {
 			at := implicit.VectorsPoint{Dual: longer(s.Dual), Predictions: longer(s.Predictions), W: s.W}
 			for k, i := range copied {
 				lower, upper := of.Interval(i, s.C)
-				if at.Dual[i] /= 2; !even { // the first of them has as much as it may
+				if at.Dual[i] /= 2; !even { // the first copy has as much as it may have
 					at.Dual[i] = math.Max(lower, math.Min(upper, s.Dual[i]))
 				}
 				at.Dual[n+k] = s.Dual[i] - at.Dual[i]
@@ -197,7 +198,7 @@ func TestCopiesOfFreeRowsAreNoKinks(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if o.Intercept && len(at.Free) == 0 { // both copies are at ends, and no row tells the intercept
+				if o.Intercept && len(at.Free) == 0 { // both copies are at their ends, and no row determines the intercept
 					if got.Status != outcome.NotDifferentiable {
 						t.Errorf("seed %d, even %t: %s with no row free", seed, even, got.Status)
 					}
@@ -220,8 +221,8 @@ func TestCopiesOfFreeRowsAreNoKinks(t *testing.T) {
 	}
 }
 
-// TestFreeRowsAtTheirEndsAreNotFree: two rows whose dual variables are at C, to rounding, leave the intercept anywhere
-// between two values, also where one of them is listed as free.
+// TestFreeRowsAtTheirEndsAreNotFree checks two rows whose dual variables are at C up to rounding: the intercept
+// may then be anywhere between two values, even if one of the rows is listed as free.
 func TestFreeRowsAtTheirEndsAreNotFree(t *testing.T) {
 	q := &oracle.Problem{X: [][]float64{{1}, {-1}}, Y: []float64{1, -1}, Alpha: []float64{1}}
 	fit, err := model.NewVectors(fixture.Kernels(t), fixture.Matrix(t, q, true), q.Y, model.VectorsOptions{Classes: true, Intercept: true})
@@ -244,8 +245,8 @@ func TestFreeRowsAtTheirEndsAreNotFree(t *testing.T) {
 	}
 }
 
-// TestRoughSlopesOfVectors: a slope to step by is the movement that conjugate gradients find to a hundredth,
-// without a look at where rows are, and claims nothing.
+// TestRoughSlopesOfVectors checks that a rough slope is computed from the motion that conjugate gradients find to
+// a tolerance of 1e-2, without checks of the rows, and certifies nothing.
 func TestRoughSlopesOfVectors(t *testing.T) {
 	for seed := range oracle.Cases(40) {
 		if seed%4 == 3 {
@@ -276,7 +277,7 @@ func TestRoughSlopesOfVectors(t *testing.T) {
 	}
 }
 
-// slope returns the derivative of value in hyperparameter i, the movement of the free rows solved for to tol.
+// slope returns the derivative of value in hyperparameter i, with the motion of the free rows solved to tol.
 func (v *vectorsCase) slope(t *testing.T, s *cd.VectorsSolution, i int, tol float64) float64 {
 	n, p := v.fit.Dims()
 	a, w, m := make([]float64, n), make([]float64, p), make([]float64, n)

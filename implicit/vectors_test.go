@@ -13,13 +13,13 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// A vectorsCase is a machine of support vectors at given strengths, with every third row held out.
+// vectorsCase is a support vector machine at given strengths, with every third row held out.
 type vectorsCase struct {
 	o      model.VectorsOptions
 	fit    *model.Vectors
 	solver *cd.Vectors
 	at     []float64 // λ
-	ends   []float64 // n: v of the criterion Σ vᵢmᵢ, 0 on rows that are not held out
+	ends   []float64 // the vector v of the criterion Σ vᵢmᵢ, of length n; 0 on rows that are not held out
 }
 
 func drawVectors(t *testing.T, seed uint64) *vectorsCase {
@@ -52,8 +52,8 @@ func drawVectors(t *testing.T, seed uint64) *vectorsCase {
 	return v
 }
 
-// solve returns the solution at λ, hyperparameter i moved by h, as it is named: by its free rows,
-// those at a bound and the face of the simplex.
+// solve returns the solution at λ with hyperparameter i moved by h, and a name that identifies its free rows, its
+// rows at a bound and its face of the simplex.
 func (v *vectorsCase) solve(t *testing.T, i int, h float64) (s cd.VectorsSolution, name string) {
 	t.Helper()
 	at := append([]float64(nil), v.at...)
@@ -80,8 +80,8 @@ func vectorsPoint(s *cd.VectorsSolution) implicit.VectorsPoint {
 	return implicit.VectorsPoint{Dual: s.Dual, Free: s.Free, Bound: s.Bound, Predictions: s.Predictions, W: s.W}
 }
 
-// TestVectorsHypergradientIsTheDifferenceQuotient of a sum of held-out predictions, in ln C and in
-// ln ε, where the same rows are free on either side.
+// TestVectorsHypergradientIsTheDifferenceQuotient checks the derivative of a sum of held-out predictions in ln C
+// and in ln ε against differences, where the same rows are free on either side.
 func TestVectorsHypergradientIsTheDifferenceQuotient(t *testing.T) {
 	const h = 1e-4
 	checked := map[string]int{}
@@ -119,8 +119,8 @@ func TestVectorsHypergradientIsTheDifferenceQuotient(t *testing.T) {
 	t.Log(checked)
 }
 
-// TestVectorsKnowHowFarPredictionsAreOff: with a point beside the solution whose free rows are right, the
-// bound of a criterion of slope 0 that is curved in one row is |∂m| times how far that row's prediction is off.
+// TestVectorsKnowHowFarPredictionsAreOff checks that at a point beside the solution with the right free rows, the
+// bound for a criterion with slope 0 and curvature in one row is |∂m| times the error of that row's prediction.
 func TestVectorsKnowHowFarPredictionsAreOff(t *testing.T) {
 	checked := 0
 	for seed := range uint64(40) {
@@ -159,13 +159,13 @@ func TestVectorsKnowHowFarPredictionsAreOff(t *testing.T) {
 		for i := range off {
 			slope, curvature := make([]float64, n), make([]float64, n)
 			slope[i] = 1
-			var move float64 // of the hyperparameter that moves it most
+			var move float64 // largest over the hyperparameters
 			for _, g := range solve(implicit.Outer{Slope: slope, Curvature: curvature}).Gradient {
 				move = math.Max(move, math.Abs(g))
 			}
 			slope[i], curvature[i] = 0, -2
 			want := 2 * move * math.Abs(off[i])
-			if got := solve(implicit.Outer{Slope: slope, Curvature: curvature}).ErrorBound; !(got >= want*(1-1e-8)-1e-13 && got <= want*(1+1e-8)+1e-11) { // rounding adds
+			if got := solve(implicit.Outer{Slope: slope, Curvature: curvature}).ErrorBound; !(got >= want*(1-1e-8)-1e-13 && got <= want*(1+1e-8)+1e-11) { // rounding adds to the bound
 				t.Errorf("seed %d, row %d: bound %g, want %g", seed, i, got, want)
 			}
 			checked++

@@ -11,9 +11,10 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// TestNothingMovesOnlyWhereTheFreeRowsAreRight: by hand, two rows at ±1 of the classes ±1 have the dual variables ±½ where C is
-// more, whatever it is, and else they are at C, and w = 2C moves. A point where both are free below that is not the solution.
-// A third row, beyond the margin or on it, makes no difference at 0.
+// TestNothingMovesOnlyWhereTheFreeRowsAreRight checks two rows at ±1 of the classes ±1 by hand. If C exceeds ½ the
+// dual variables are ±½ and do not depend on C; otherwise they are at C, and w = 2C varies. There, a point at
+// which both rows are free is not the solution. A third row with dual variable 0, beyond the margin or on it,
+// makes no difference.
 func TestNothingMovesOnlyWhereTheFreeRowsAreRight(t *testing.T) {
 	for _, c := range []struct {
 		c, dual, third float64

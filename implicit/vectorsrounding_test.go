@@ -12,8 +12,8 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// TestVectorsBoundHoldsTheRoundingOfSumsThatCancel, of rows at a bound that are far from 0: by hand, a free row (x₁, x₂) of
-// two columns tells w = (t, 1−t) on the simplex, whatever C is, and t moves with ln ε by ∓ε/(x₁ − x₂).
+// TestVectorsBoundHoldsTheRoundingOfSumsThatCancel checks rows at a bound that are far from 0, by hand: a free row
+// (x₁, x₂) of two columns determines w = (t, 1−t) on the simplex whatever C is, and dt/d ln ε = ∓ε/(x₁ − x₂).
 func TestVectorsBoundHoldsTheRoundingOfSumsThatCancel(t *testing.T) {
 	const n, epsilon = 600, 0.1
 	checked := 0

@@ -8,8 +8,8 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 )
 
-// TestWorkIsCounted: a hypergradient costs the same every time, and no less to more digits; on
-// columns that the solver has packed already it costs less.
+// TestWorkIsCounted checks that a hypergradient has the same work every time, no less work for more digits, and
+// less if the solver has already packed the columns.
 func TestWorkIsCounted(t *testing.T) {
 	for seed := range oracle.Cases(20) {
 		r := oracle.NewRandom(seed)

@@ -11,7 +11,8 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// TestBoundsAreProvedWithAFactor, and where second derivatives of the criterion are known.
+// TestBoundsAreProvedWithAFactor checks that bounds are proved if there is a factor and the second derivatives of
+// the criterion are known.
 func TestBoundsAreProvedWithAFactor(t *testing.T) {
 	q, best, rows := smooth(oracle.NewRandom(91))
 	cols, coef := best.Support()
@@ -29,7 +30,8 @@ func TestBoundsAreProvedWithAFactor(t *testing.T) {
 	}
 }
 
-// TestOtherSignsAreNotCertified, nor refused where they are right: all columns are in, so that the proof is that of signs.
+// TestOtherSignsAreNotCertified checks that wrong signs are not certified, and right ones are. All columns are in
+// the support, so that only the signs are to be proved.
 func TestOtherSignsAreNotCertified(t *testing.T) {
 	right := 0
 	for seed := range uint64(12) {
@@ -71,7 +73,8 @@ func TestOtherSignsAreNotCertified(t *testing.T) {
 	}
 }
 
-// TestMotionIsThatOfThePredictions where all λ's move together, by differences.
+// TestMotionIsThatOfThePredictions checks the motion of the predictions when all λ's move together against
+// differences.
 func TestMotionIsThatOfThePredictions(t *testing.T) {
 	const h = 1e-4
 	for seed := range uint64(8) {
@@ -91,7 +94,7 @@ func TestMotionIsThatOfThePredictions(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, v := range got.Motion {
-			// The intercept moves all rows alike; the motion is of centred columns.
+			// The intercept moves all rows alike, and the motion is that of centred columns.
 			want := (up[i] - down[i]) / (2 * h)
 			if math.Abs(v-want) > 1e-6*(1+math.Abs(want)) {
 				t.Errorf("seed %d, row %d: %g, differences %g", seed, i, v, want)
@@ -103,8 +106,8 @@ func TestMotionIsThatOfThePredictions(t *testing.T) {
 	}
 }
 
-// TestCopiesShareTheMovement: with copies of columns, of either sign, a gradient is that without them, however they share
-// the coefficients, and so is the sum of what they move.
+// TestCopiesShareTheMovement checks that with copies of columns, of either sign, the gradient is that without
+// them, however they share the coefficients, and that the sum of their motions is that of the single column.
 func TestCopiesShareTheMovement(t *testing.T) {
 	for seed := range uint64(10) {
 		r := oracle.NewRandom(4900 + seed)
@@ -161,7 +164,7 @@ func TestCopiesShareTheMovement(t *testing.T) {
 	}
 }
 
-// TestBoundsOfAnSVMAreProved likewise.
+// TestBoundsOfAnSVMAreProved checks the same for an SVM.
 func TestBoundsOfAnSVMAreProved(t *testing.T) {
 	b := drawBox(oracle.NewRandom(7), 30, 20, 1, false)
 	const logC = -3.

@@ -39,8 +39,7 @@ func fitOf(tb testing.TB, q *oracle.Problem, l kind, dense bool) model.Datafit {
 	return fit
 }
 
-// TestThreeWays: G2. At convergence the four methods and implicit differentiation
-// agree.
+// TestThreeWays checks that at convergence the four methods and implicit differentiation agree (G2).
 func TestThreeWays(t *testing.T) {
 	worst, compared := 0.0, 0
 	seeds := uint64(40)
@@ -149,12 +148,12 @@ type goldenCase struct {
 	Gradient  json.RawMessage `json:"gradient"`
 }
 
-// slow reports whether plain descents take seconds on a row.
+// slow reports whether the plain descents take seconds for a case.
 func (c *goldenCase) slow() bool {
 	return c.Split == "cv" && c.Data != "diabetes" || c.Data == "gina_like" || c.Data == "leukemia" && c.Model != "wlasso"
 }
 
-// TestGolden: values and hypergradients computed elsewhere, to 1e-7.
+// TestGolden checks values and hypergradients to 1e-7 against values computed elsewhere.
 func TestGolden(t *testing.T) {
 	for _, where := range []struct{ rows, data string }{
 		{"../testdata/golden/diabetes.jsonl", "../internal/embedded"},
@@ -175,7 +174,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// wanted returns the λ's of a case of p columns, and the gradient there.
+// wanted returns the λ's of a case with p columns, and the gradient there.
 func (c *goldenCase) wanted(t *testing.T, p int) (lambda, want []float64) {
 	t.Helper()
 	lambda, want = c.LogLambda, make([]float64, len(c.LogLambda))

@@ -69,7 +69,7 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// other is a loss of somebody else's.
+// other is a datafit of another package.
 type other struct{ model.Datafit }
 
 func (other) View() *sparse.View {

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-45b9a24c/pare/kernels"
 )
 
-// bits copies what must not depend on how a result was come by.
+// bits collects the results that must not depend on how they were computed.
 func bits(r *iterdiff.Result) []float64 {
 	out := slices.Concat(r.Coef, r.Gradient, []float64{r.Value, r.Intercept, r.Gap, r.KKT, r.Change, float64(r.Epochs), float64(r.Identified)})
 	for _, j := range r.Support {
@@ -24,8 +24,8 @@ func sameBits(a, b []float64) bool {
 	return slices.EqualFunc(a, b, func(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) })
 }
 
-// TestCheckpointsChangeNoBit: recomputed from checkpoints, the reverse sweep sees
-// the same steps as from the tape.
+// TestCheckpointsChangeNoBit checks that the reverse sweep uses the same steps whether they are recomputed from
+// checkpoints or read from the tape.
 func TestCheckpointsChangeNoBit(t *testing.T) {
 	for _, m := range allModels {
 		for _, method := range []iterdiff.Method{iterdiff.BackwardPCD, iterdiff.BackwardPGD} {
@@ -75,7 +75,7 @@ func TestSameBitsOnEveryKernelSet(t *testing.T) {
 	}
 }
 
-// TestSolverHasNoMemory: a result does not depend on what the solver did before.
+// TestSolverHasNoMemory checks that a result does not depend on previous calls of the solver.
 func TestSolverHasNoMemory(t *testing.T) {
 	for _, m := range allModels {
 		q := draw(t, oracle.NewRandom(17), fixture.Kernels(t), m.loss, m.penalty, 0)

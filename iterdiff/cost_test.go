@@ -12,7 +12,7 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// wide draws a sparse problem with about entries per column.
+// wide returns a random sparse problem with about the given number of entries per column.
 func wide(tb testing.TB, n, p, entries int) (model.Datafit, iterdiff.Outer) {
 	tb.Helper()
 	r := oracle.NewRandom(5)
@@ -57,7 +57,8 @@ func wide(tb testing.TB, n, p, entries int) (model.Datafit, iterdiff.Outer) {
 	return fit, quadratic(target, held)
 }
 
-// TestReverseEpochCostEverywhere: H4 on every model, with nearly all columns active.
+// TestReverseEpochCostEverywhere checks the bound of TestReverseEpochCost (H4) for every model, with nearly all
+// columns active.
 func TestReverseEpochCostEverywhere(t *testing.T) {
 	for _, m := range allModels {
 		for seed := range uint64(4) {
@@ -77,9 +78,8 @@ func TestReverseEpochCostEverywhere(t *testing.T) {
 	}
 }
 
-// TestReverseEpochCost: H4. An epoch of the reverse sweep visits at most three times
-// the entries of a forward one, whatever the number of hyperparameters; here, where
-// few columns are active, far fewer.
+// TestReverseEpochCost checks that an epoch of the reverse sweep visits at most three times the entries of a
+// forward epoch, whatever the number of hyperparameters (H4); here, with few active columns, it visits far fewer.
 func TestReverseEpochCost(t *testing.T) {
 	fit, outer := wide(t, 200, 1500, 12)
 	s, err := iterdiff.New(fit)
@@ -149,7 +149,7 @@ func TestSteadyStateAllocatesNothing(t *testing.T) {
 	}
 }
 
-// penalty2 is penalty for losses that have one.
+// penalty2 returns penalty, or an empty penalty for an SVM, which has none.
 func (q *trial) penalty2(tb testing.TB) model.Penalty {
 	tb.Helper()
 	if q.svm != nil {
@@ -158,8 +158,8 @@ func (q *trial) penalty2(tb testing.TB) model.Penalty {
 	return q.penalty(tb)
 }
 
-// BenchmarkEpoch: an epoch of PCD on 2,000 × 20,000 with 40 entries per column, plain,
-// with its forward derivative, and with its reverse.
+// BenchmarkEpoch measures an epoch of PCD on 2,000 × 20,000 with 40 entries per column: plain, with its forward
+// derivative, and with its reverse derivative.
 func BenchmarkEpoch(b *testing.B) {
 	fit, outer := wide(b, 2000, 20000, 40)
 	s, err := iterdiff.New(fit)

@@ -13,14 +13,14 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// TestDegenerateColumns: columns that are empty, constant, excluded or copies.
+// TestDegenerateColumns checks columns that are empty, constant, excluded or copies of others.
 func TestDegenerateColumns(t *testing.T) {
 	const n = 12
 	r := oracle.NewRandom(2)
 	problem := &oracle.Problem{Y: make([]float64, n), Alpha: make([]float64, 6), Intercept: true}
 	for i := range n {
 		a, b := r.Normal(), r.Normal()
-		problem.X = append(problem.X, []float64{a, 0, 1, b, a, r.Normal()}) // 1 empty, 2 constant, 4 a copy of 0
+		problem.X = append(problem.X, []float64{a, 0, 1, b, a, r.Normal()}) // column 1 is empty, 2 constant, 4 a copy of 0
 		problem.Y[i] = 2*a + b + 0.1*r.Normal()
 	}
 	for _, dense := range []bool{true, false} {
@@ -60,7 +60,7 @@ func TestDegenerateColumns(t *testing.T) {
 	}
 }
 
-// TestEmptySample: a sample without features sits at its bound and moves nothing.
+// TestEmptySample checks that a sample without features stays at its bound and has no influence.
 func TestEmptySample(t *testing.T) {
 	x, err := sparse.NewDense(4, 2, []float64{1, -1, 0, 0.5, 0.5, 0.2, 0, -1})
 	if err != nil {
@@ -116,8 +116,8 @@ func toCSC(tb testing.TB, x sparse.Matrix) sparse.Matrix {
 	return c
 }
 
-// TestColumnsThatReturn: the weighted forward Jacobian is exact for columns that
-// leave the support and come back, as the reverse sweep has it.
+// TestColumnsThatReturn checks that the weighted forward Jacobian is exact for columns that leave the support and
+// return to it, by comparison with the reverse sweep.
 func TestColumnsThatReturn(t *testing.T) {
 	returns := 0
 	for seed := range uint64(30) {
@@ -170,7 +170,7 @@ func TestColumnsThatReturn(t *testing.T) {
 	}
 }
 
-// TestColumnOnTheEdge: where |zⱼ| = αⱼ and βⱼ = 0 there are one-sided derivatives only.
+// TestColumnOnTheEdge checks a column with |zⱼ| = αⱼ and βⱼ = 0, for which only one-sided derivatives exist.
 func TestColumnOnTheEdge(t *testing.T) {
 	fit := fitOf(t, &oracle.Problem{X: [][]float64{{1, 0}, {0, 1}}, Y: []float64{2, 1}, Alpha: make([]float64, 2)}, squared, true)
 	s, err := iterdiff.New(fit)

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// slow is a context that ends when asked for the n-th time.
+// slow is a context that ends at the n-th call of its Err.
 type slow struct {
 	context.Context
 	asked, ends int
@@ -26,8 +26,8 @@ func (s *slow) Err() error {
 	return nil
 }
 
-// TestCancellation: the context is asked within epochs, on the way and back, and
-// what there is comes back with the status.
+// TestCancellation checks that the context is examined within epochs, in the forward and the reverse sweep, and
+// that a cancelled call returns the results so far with the status Cancelled.
 func TestCancellation(t *testing.T) {
 	fit, outer := wide(t, 200, 2000, 75) // 150,000 entries
 	g, err := model.Lasso(math.Log(model.AlphaMax(fit)) - 2)
@@ -62,7 +62,7 @@ func TestCancellation(t *testing.T) {
 	}
 }
 
-// TestEnds: how runs end that do not converge to a derivative.
+// TestEnds checks the status of runs that do not converge to a derivative.
 func TestEnds(t *testing.T) {
 	for _, method := range allMethods {
 		q := draw(t, oracle.NewRandom(1), fixture.Kernels(t), squared, "lasso", method)
@@ -101,8 +101,9 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// TestLateSupportsAreDifferentiatedLonger: where the support is found shortly before the iterates have settled, what goes back ends at coordinates that were
-// still, as if nothing were left. The derivative of a backward method is that of a forward one in its last digits, to what it says is left.
+// TestLateSupportsAreDifferentiatedLonger checks runs whose support is found shortly before the iterates converge:
+// a reverse sweep must not end at coordinates that did not change in the last epochs, as if it had converged. The
+// derivative of a backward method agrees with that of a forward method to the accuracy that it reports.
 func TestLateSupportsAreDifferentiatedLonger(t *testing.T) {
 	compared := 0
 	for seed := range uint64(400) {

@@ -9,8 +9,8 @@ import (
 	"github.com/seed-45b9a24c/pare/iterdiff"
 )
 
-// TestPrintedFormulas: where the paper's text and its theorems differ, differences
-// of the truncated iteration side with what the package does.
+// TestPrintedFormulas checks that where the text of the paper and its theorems differ, differences of the
+// truncated iteration confirm the package's version.
 func TestPrintedFormulas(t *testing.T) {
 	misprints := []struct {
 		name     string
@@ -18,7 +18,7 @@ func TestPrintedFormulas(t *testing.T) {
 		loss     kind
 		penalty  string
 		method   iterdiff.Method
-		off, far float64 // it is off by at least that, on one problem and on some
+		off, far float64 // least error of the printed formula, on every problem and on the worst one
 	}{
 		{"algorithm 4, h −= γv·∂prox", func(q *reference) { q.printedSign = true }, squared, "lasso", iterdiff.BackwardPCD, 1, 1},
 		{"algorithm 4, the Hessian after the update", func(q *reference) { q.hessianAfter = true }, logistic, "lasso", iterdiff.BackwardPCD, 0, 1e-3},
@@ -67,8 +67,8 @@ func TestPrintedFormulas(t *testing.T) {
 	}
 }
 
-// TestPrintedSignOfTheBox: the SVM's J_S = −Q_SS⁻¹Q_{S,S_λ}J_{S_λ}, which the paper
-// prints without its minus, is what the iterates tend to.
+// TestPrintedSignOfTheBox checks that the iterates converge to the SVM's J_S = −Q_SS⁻¹Q_{S,S_λ}J_{S_λ}, which the
+// paper prints without the minus sign.
 func TestPrintedSignOfTheBox(t *testing.T) {
 	checked := 0
 	for seed := range uint64(20) {
@@ -79,7 +79,7 @@ func TestPrintedSignOfTheBox(t *testing.T) {
 			continue
 		}
 		checked++
-		size := math.Abs(want) + math.Abs(printed) // the derivative may be 0
+		size := math.Abs(want) + math.Abs(printed) // relative to both, because the derivative may be 0
 		if d := math.Abs(got.Gradient[0] - want); d > 1e-9*size {
 			t.Errorf("seed %d: derivative %.12g, by the dense formula %.12g", seed, got.Gradient[0], want)
 		}
@@ -92,7 +92,7 @@ func TestPrintedSignOfTheBox(t *testing.T) {
 	}
 }
 
-// boxGradient solves the system of a converged box densely, with either sign.
+// boxGradient solves the dense system of a converged box, with either sign.
 func (q *trial) boxGradient(got *iterdiff.Result) (want, printed float64, ok bool) {
 	alpha, _ := q.strengths(q.log)
 	beta := make([]float64, q.n)

@@ -10,8 +10,8 @@ import (
 	"github.com/seed-45b9a24c/pare/iterdiff"
 )
 
-// TestLocalLinearConvergence: theorem 3.2. From the epoch on at which the support is
-// found, the Jacobian converges linearly, at the spectral radius of the iteration.
+// TestLocalLinearConvergence checks theorem 3.2: from the epoch at which the support is found, the Jacobian
+// converges linearly, at the spectral radius of the iteration.
 func TestLocalLinearConvergence(t *testing.T) {
 	checked := 0
 	for _, l := range []kind{squared, logistic} {
@@ -40,7 +40,7 @@ func TestLocalLinearConvergence(t *testing.T) {
 					}
 					distances = append(distances, d)
 				}})
-				// The slope over the last stretch above rounding.
+				// The slope over the last part that is above rounding.
 				end := 0
 				for k, d := range distances {
 					if d > 1e-9*distances[0] {
@@ -54,8 +54,8 @@ func TestLocalLinearConvergence(t *testing.T) {
 				checked++
 				slope := math.Pow(distances[end]/distances[begin], 1/float64(end-begin))
 				t.Logf("%v %s: support of %d found at epoch %d, slope %.5f, spectral radius %.5f", l, method, len(best.Support), best.Identified, slope, rate)
-				// For the logistic loss β's own error, which shrinks at the same rate,
-				// adds k·ρᵏ: the slope nears the rate with 1/k.
+				// For the logistic loss the error of β, which shrinks at the same rate, adds a term k·ρᵏ, so that the slope
+				// approaches the rate like 1/k.
 				if math.Abs(math.Log(slope)-math.Log(rate)) > 0.15*math.Abs(math.Log(rate)) {
 					t.Errorf("%v %s, seed %d: slope %.5f, spectral radius %.5f", l, method, seed, slope, rate)
 				}
@@ -67,8 +67,8 @@ func TestLocalLinearConvergence(t *testing.T) {
 	}
 }
 
-// TestRateAgainstEigenvalues: for PGD the rate is max|1 − γ·eig(A)| on the support,
-// and for PCD that of the dense product of the coordinate maps.
+// TestRateAgainstEigenvalues checks that the rate of PGD is max|1 − γ·eig(A)| on the support, and that of PCD the
+// spectral radius of the dense product of the coordinate maps.
 func TestRateAgainstEigenvalues(t *testing.T) {
 	for seed := range uint64(10) {
 		for _, method := range allMethods {
@@ -108,11 +108,11 @@ func TestRateAgainstEigenvalues(t *testing.T) {
 	}
 }
 
-// growth is the spectral radius of a Gauss–Seidel sweep in the order given, from the
-// norm of a high power of its matrix.
+// growth returns the spectral radius of a Gauss–Seidel sweep in the given order, computed from the norm of a high
+// power of its matrix.
 func growth(order, cols []int32, a [][]float64) float64 {
 	s := len(cols)
-	m := make([][]float64, s) // columns: images of unit vectors
+	m := make([][]float64, s) // columns are the images of unit vectors
 	for k := range m {
 		v := make([]float64, s)
 		v[k] = 1
@@ -158,7 +158,7 @@ func growth(order, cols []int32, a [][]float64) float64 {
 	return math.Exp(logNorm / power)
 }
 
-// TestIdentifiedEpoch: it is the first from which the supports seen stay the same.
+// TestIdentifiedEpoch checks that Identified is the first epoch from which on the support no longer changes.
 func TestIdentifiedEpoch(t *testing.T) {
 	for seed := range uint64(10) {
 		q := draw(t, oracle.NewRandom(40+seed), fixture.Kernels(t), squared, "lasso", iterdiff.ForwardPCD)
@@ -188,8 +188,8 @@ func TestIdentifiedEpoch(t *testing.T) {
 	}
 }
 
-// TestWatchBackward: the sums of the reverse sweep end in the gradient, and each
-// is the derivative that forgets what came before.
+// TestWatchBackward checks that the partial sums of the reverse sweep end at the gradient, and that each of them
+// is the derivative that ignores the earlier epochs.
 func TestWatchBackward(t *testing.T) {
 	q := draw(t, oracle.NewRandom(8), fixture.Kernels(t), logistic, "enet", iterdiff.BackwardPCD)
 	var epochs []int

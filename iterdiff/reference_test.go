@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// kind names the inner problems of the reference.
+// kind is one of the inner problems of the reference.
 type kind int
 
 const (
@@ -14,9 +14,8 @@ const (
 	box // the SVM's dual: columns of z are the samples
 )
 
-// reference is the four algorithms written from their definitions: dense, every
-// gradient from scratch, with the derivative only in the backward form of the
-// paper, misprints on request.
+// reference implements the four algorithms from their definitions: with dense matrices, every gradient computed
+// anew, the derivative only in the backward form of the paper, and its misprints on request.
 type reference struct {
 	loss      kind
 	z         [][]float64 // rows × coordinates: X̃, [X 1], or (y⊙X)ᵀ
@@ -25,8 +24,8 @@ type reference struct {
 	total     float64     // N
 	order     []int32
 	step      float64 // PGD; 0: PCD
-	intercept bool    // the last coordinate is free
-	shared    int     // hyperparameters; 0: one per column
+	intercept bool    // whether the last coordinate is the unpenalised intercept
+	shared    int     // number of hyperparameters; 0: one per column
 	bound     []float64
 
 	// Misprints of the paper's text.
@@ -123,12 +122,12 @@ func (q *reference) lipschitz(j int) float64 {
 
 type taken struct {
 	j             int
-	z             []float64 // one, or all for PGD
+	z             []float64 // one entry, or all of them for PGD
 	before, after []float64
 }
 
-// descend runs epochs and returns β, the steps, and the history of which
-// coordinates were where.
+// descend runs epochs and returns β, the steps, and the history of the piece of the prox on which each coordinate
+// was.
 func (q *reference) descend(start []float64, epochs int, alpha []float64, ridge float64) (beta []float64, steps []taken, history []float64) {
 	beta = append([]float64(nil), start...)
 	for range epochs {
@@ -158,7 +157,7 @@ func (q *reference) descend(start []float64, epochs int, alpha []float64, ridge 
 	return beta, steps, history
 }
 
-// backward is Jᵀv by algorithm 2 or 4, in O(np²) per step.
+// backward returns Jᵀv by algorithm 2 or 4, in O(np²) per step.
 func (q *reference) backward(steps []taken, v []float64, alpha []float64, ridge float64) []float64 {
 	v = append([]float64(nil), v...)
 	count := q.shared

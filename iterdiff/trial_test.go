@@ -12,7 +12,7 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// trial is one problem as the package and the reference see it.
+// trial is a problem in the form of the package and in that of the reference.
 type trial struct {
 	method iterdiff.Method
 	q      *reference
@@ -21,12 +21,12 @@ type trial struct {
 	log    []float64 // λ
 	outer  iterdiff.Outer
 	n      int
-	// toM maps β of the reference to predictions on all rows, and back.
+	// toM maps the reference's β to predictions on all rows; back is its transpose.
 	toM  func(beta []float64) []float64
 	back func(slope []float64) []float64
 }
 
-// mean squared distance of the predictions from a target, on rows listed.
+// quadratic returns the mean squared distance of the predictions from a target on the listed rows.
 func quadratic(target []float64, rows []int) iterdiff.Outer {
 	return func(m, slope []float64) float64 {
 		var c float64
@@ -39,7 +39,7 @@ func quadratic(target []float64, rows []int) iterdiff.Outer {
 	}
 }
 
-// draw makes a trial: the penalty "lasso", "enet" or "wlasso".
+// draw returns a random trial with the penalty "lasso", "enet" or "wlasso".
 func draw(tb testing.TB, r *oracle.Random, k *kernels.Set, l kind, penalty string, method iterdiff.Method) *trial {
 	tb.Helper()
 	problem := r.Problem(oracle.Shape{N: 14 + r.Intn(6), P: 5 + r.Intn(5), Density: r.Pick(0.6, 1), Mean: r.Pick(0, 0.7), Weights: r.Intn(2) == 0})
@@ -97,7 +97,7 @@ func draw(tb testing.TB, r *oracle.Random, k *kernels.Set, l kind, penalty strin
 	return out
 }
 
-// ofSamples makes the trial one of the SVM's dual: its variables are the samples.
+// ofSamples turns the trial into the dual of an SVM, whose variables are the samples.
 func (q *trial) ofSamples(tb testing.TB, k *kernels.Set, problem *oracle.Problem, matrix sparse.Matrix) {
 	tb.Helper()
 	n, p := problem.Dims()
@@ -143,8 +143,8 @@ func (q *trial) ofSamples(tb testing.TB, k *kernels.Set, problem *oracle.Problem
 	}
 }
 
-// ofColumns makes the trial one of a datafit, whose variables are the columns, and with
-// the logistic loss an intercept as one more; returns the datafit.
+// ofColumns turns the trial into a datafit, whose variables are the columns and, with the logistic loss, an
+// intercept. It returns the datafit.
 func (q *trial) ofColumns(tb testing.TB, k *kernels.Set, problem *oracle.Problem, matrix sparse.Matrix) model.Datafit {
 	tb.Helper()
 	n, p := problem.Dims()
@@ -217,7 +217,7 @@ func (q *trial) ofColumns(tb testing.TB, k *kernels.Set, problem *oracle.Problem
 	return fit
 }
 
-// strengths returns α and α₂ of log-strengths.
+// strengths returns α and α₂ for log-strengths.
 func (q *trial) strengths(log []float64) (alpha []float64, ridge float64) {
 	for _, l := range log {
 		alpha = append(alpha, math.Exp(l))

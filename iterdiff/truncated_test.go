@@ -19,15 +19,15 @@ var (
 	}{{squared, "lasso"}, {squared, "enet"}, {squared, "wlasso"}, {logistic, "lasso"}, {logistic, "enet"}, {logistic, "wlasso"}, {box, "svm"}}
 )
 
-// differences returns ∂C(β^(K))/∂λ by central differences of the reference,
-// extrapolated once, and whether no coordinate crossed a corner of g.
+// differences returns ∂C(β^(K))/∂λ by central differences of the reference with one extrapolation, and whether all
+// coordinates stayed on the same side of the corners of g.
 func (q *trial) differences(start []float64, epochs int) (gradient []float64, smooth bool) {
 	value := func(i int, h float64) (float64, []float64) {
 		log := slices.Clone(q.log)
 		log[i] += h
 		alpha, ridge := q.strengths(log)
 		beta, _, history := q.q.descend(start, epochs, alpha, ridge)
-		for k := range history { // only where, not how much
+		for k := range history { // keep only the piece, not the value
 			history[k] = math.Copysign(math.Ceil(math.Abs(history[k])), history[k])
 		}
 		return q.outer(q.toM(beta), make([]float64, q.n)), history
@@ -52,8 +52,7 @@ func (q *trial) differences(start []float64, epochs int) (gradient []float64, sm
 	return gradient, true
 }
 
-// reach scatters the gradient of a result over the hyperparameters, NaN where it has
-// none.
+// reach scatters the gradient of a result over the hyperparameters, with NaN where there is none.
 func (q *trial) reach(got *iterdiff.Result) []float64 {
 	if q.q.shared != 0 {
 		return got.Gradient
@@ -68,8 +67,7 @@ func (q *trial) reach(got *iterdiff.Result) []float64 {
 	return out
 }
 
-// apart returns the largest difference relative to the largest entry, where both are
-// numbers.
+// apart returns the largest difference relative to the largest entry, over the entries where both are numbers.
 func apart(got, want []float64) float64 {
 	var d, size float64
 	for i, g := range got {
@@ -84,10 +82,9 @@ func apart(got, want []float64) float64 {
 	return d / size
 }
 
-// TestDerivativeOfTheTruncatedIteration: what comes out after k epochs is the
-// derivative of the k-th iterate, for every method and model, from 0 and from
-// elsewhere: against differences of an independent descent, and to rounding
-// against the backward algorithm written out densely.
+// TestDerivativeOfTheTruncatedIteration checks that the result after k epochs is the derivative of the k-th
+// iterate, for every method and model, from 0 and from other starts: against differences of an independent
+// descent, and, up to rounding, against a dense implementation of the backward algorithm.
 func TestDerivativeOfTheTruncatedIteration(t *testing.T) {
 	for _, m := range allModels {
 		for _, method := range allMethods {

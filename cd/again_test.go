@@ -10,7 +10,8 @@ import (
 	"github.com/seed-45b9a24c/pare/model"
 )
 
-// TestAPointSolvedAgainChangesNothing: what comes after it is solved, certified and cleared as if it had been solved once.
+// TestAPointSolvedAgainChangesNothing checks that a second solve at the same strength has no effect on later solves:
+// their gaps, passes and clearances are those after a single one.
 func TestAPointSolvedAgainChangesNothing(t *testing.T) {
 	for seed := range uint64(6) {
 		r := oracle.NewRandom(950 + seed)
@@ -34,7 +35,8 @@ func TestAPointSolvedAgainChangesNothing(t *testing.T) {
 	}
 }
 
-// TestACertificateIsOfItsPoint: moved from a solution to β = 0, however many columns that had, a solver certifies β = 0.
+// TestACertificateIsOfItsPoint checks that a solver which is moved from a solution to β = 0 certifies β = 0, whatever
+// the size of the support of that solution.
 func TestACertificateIsOfItsPoint(t *testing.T) {
 	sizes := map[int]bool{}
 	for _, share := range []float64{0.95, 0.5, 0.2} {

@@ -10,7 +10,8 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// TestSolvesThatBeginAstray: from wherever a solve begins, it ends at the solution, and one that cannot get on ends at 0 at worst.
+// TestSolvesThatBeginAstray checks that a solve converges to the solution however far away it begins: where the point
+// is no better than β = 0, the solve continues from there.
 func TestSolvesThatBeginAstray(t *testing.T) {
 	for seed := range uint64(8) {
 		r := oracle.NewRandom(seed)
@@ -33,8 +34,9 @@ func TestSolvesThatBeginAstray(t *testing.T) {
 	}
 }
 
-// TestGapsHoldAfterALongWay: the gap at a point is no less than what it leaves, wherever the solver has been before: what far points say of
-// correlations is lost in the rounding of how far they are.
+// TestGapsHoldAfterALongWay checks that the gap bounds the distance to the optimum wherever the solver has been
+// before. Correlations at distant points are known only up to rounding errors of the size of that distance, so bounds
+// derived from them must not be used.
 func TestGapsHoldAfterALongWay(t *testing.T) {
 	for seed := range uint64(8) {
 		r := oracle.NewRandom(seed)

@@ -9,8 +9,8 @@ import (
 	"github.com/seed-45b9a24c/pare/loss"
 )
 
-// BenchmarkPass is a solve of the lasso that ends at its first certificate. Units are those of
-// [BenchmarkSolve].
+// BenchmarkPass measures a solve of the Lasso that ends at its first certificate, in the units
+// of [BenchmarkSolve].
 func BenchmarkPass(b *testing.B) {
 	fixture.EachShape(b, func(b *testing.B, t fixture.Task) {
 		b.Helper()
@@ -19,8 +19,9 @@ func BenchmarkPass(b *testing.B) {
 	})
 }
 
-// BenchmarkSolve is a cold solve to a relative gap of 1e-6. nnz/s are entries of X, each counted
-// once; model is what it costs by the cost model, see [cd.Solution], relative to the time.
+// BenchmarkSolve measures a cold solve to a relative gap of 1e-6. The unit nnz/s counts the
+// entries of X, each once, per second of a solve; model is the modelled cost, see [cd.Solution],
+// divided by the measured time.
 func BenchmarkSolve(b *testing.B) { fixture.EachTask(b, measure) }
 
 func measure(b *testing.B, t fixture.Task) {

@@ -14,8 +14,9 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// TestGroupsUnderHubersLossWithTargetsFarOff: where residuals are a thousand times δ the loss is next to straight, and steps that know no more of it
-// than its largest curvature are thousands. The objective is that of the solver for single columns.
+// TestGroupsUnderHubersLossWithTargetsFarOff checks residuals of a thousand times δ, where the loss is nearly linear:
+// steps that use only its largest curvature would number thousands. The objective must be that of the solver for
+// single columns.
 func TestGroupsUnderHubersLossWithTargetsFarOff(t *testing.T) {
 	const share, most = 0.3, 10000
 	r := oracle.NewRandom(9)
@@ -45,8 +46,8 @@ func TestGroupsUnderHubersLossWithTargetsFarOff(t *testing.T) {
 	}
 }
 
-// TestSoftmaxOfFewRowsFarBelowTheLastStrength: where rows are fewer than the coefficients and equal ones are of different classes, a Newton step of a model is
-// far too long, and ends at a kink, as the next fifty do.
+// TestSoftmaxOfFewRowsFarBelowTheLastStrength checks a softmax with fewer rows than coefficients, in which equal rows
+// have different classes: a Newton step on a model is far too long and ends at a kink, and so do the next fifty.
 func TestSoftmaxOfFewRowsFarBelowTheLastStrength(t *testing.T) {
 	const share, most = 1e-6, 5000
 	r := oracle.NewRandom(10)
@@ -78,8 +79,9 @@ func TestSoftmaxOfFewRowsFarBelowTheLastStrength(t *testing.T) {
 	}
 }
 
-// TestNearCopiesUnderANormOfTheClasses: a step that takes what one of two columns has over to the other ends where the norm of its coefficients is 0, or
-// sweeps take hundreds of thousands. The objective is that without one of the two.
+// TestNearCopiesUnderANormOfTheClasses checks two nearly equal columns. A step that transfers the coefficients of one
+// column to the other must end where their norm is 0, or sweeps number hundreds of thousands. The objective must be
+// that without one of the two columns.
 func TestNearCopiesUnderANormOfTheClasses(t *testing.T) {
 	const share, near, tol, most = 0.05, 1e-6, 1e-9, 1000
 	for seed := range oracle.Cases(12) {
@@ -132,8 +134,9 @@ func TestNearCopiesUnderANormOfTheClasses(t *testing.T) {
 	}
 }
 
-// TestEqualColumnsUnderHubersLossInGroups: a few rows have all the curvature, and none along the difference of equal columns. Models that
-// mislead are damped before they lie above the loss, whose steps are thousands. The objectives are those of the solver for single columns.
+// TestEqualColumnsUnderHubersLossInGroups checks problems in which a few rows have all the curvature, and there is
+// none along the difference of two equal columns. Models that mislead must be damped, but not so much that they lie
+// above the loss: steps would then number thousands. The objectives must be those of the solver for single columns.
 func TestEqualColumnsUnderHubersLossInGroups(t *testing.T) {
 	const share, most = 0.003, 60000
 	sweeps := 0

@@ -11,13 +11,13 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// TestBlocksOnManyRowsAreSweptOnTheGramMatrix: under one score sweeps over a few columns do not go over all of their
-// rows each time.
+// TestBlocksOnManyRowsAreSweptOnTheGramMatrix checks by its work that a solve with one score and few columns sweeps
+// on the Gram matrix: sweeps do not visit all rows of the columns each time.
 func TestBlocksOnManyRowsAreSweptOnTheGramMatrix(t *testing.T) {
 	const below, most = 3, 1e6
 	r := oracle.NewRandom(3)
 	q := r.Problem(oracle.Shape{N: 1500, P: 25, Density: 0.5})
-	for _, x := range q.X { // neighbours have much in common
+	for _, x := range q.X { // neighbouring columns are correlated
 		for j := 1; j < len(x); j++ {
 			x[j] += 2 * x[j-1]
 		}
@@ -41,8 +41,8 @@ func TestBlocksOnManyRowsAreSweptOnTheGramMatrix(t *testing.T) {
 	}
 }
 
-// TestNearlyDependentBlocksTakeFewSweeps: where the columns of a working set have nearly the same direction, Newton
-// steps on the quadratic model do what hundreds of sweeps would.
+// TestNearlyDependentBlocksTakeFewSweeps checks a working set whose columns have nearly the same direction: Newton
+// steps on the quadratic model replace hundreds of sweeps.
 func TestNearlyDependentBlocksTakeFewSweeps(t *testing.T) {
 	const share, most = 1e-4, 400
 	r := oracle.NewRandom(5)

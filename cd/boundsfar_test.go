@@ -30,8 +30,9 @@ func within(t *testing.T, g model.Penalty, p int, size float64) model.Penalty {
 	return g
 }
 
-// TestBoundsFarBelowTheLastStrength: of problems with more columns than rows, made for a solution that is known, a third of whose coefficients
-// other than 0 are at a bound. Columns of the support depend on one another on the way there, and go to 0 or to a bound.
+// TestBoundsFarBelowTheLastStrength checks problems with more columns than rows that are constructed for a known
+// solution, in which a third of the nonzero coefficients are at a bound. On the way to it, columns of the support
+// depend on one another, and coefficients go to 0 or to a bound.
 func TestBoundsFarBelowTheLastStrength(t *testing.T) {
 	const n, p, free, held, alpha = 50, 150, 40, 20, 1e-4
 	for seed := range uint64(5) {
@@ -60,7 +61,7 @@ func TestBoundsFarBelowTheLastStrength(t *testing.T) {
 			for i := range q.X {
 				z -= q.X[i][j] * residual[i] / n
 			}
-			for i := range q.X { // its correlation with the residual is as it has to be
+			for i := range q.X { // give the column the correlation with the residual that the solution requires
 				q.X[i][j] += z * n / size * residual[i]
 				q.Y[i] += q.X[i][j] * b
 			}
@@ -74,8 +75,9 @@ func TestBoundsFarBelowTheLastStrength(t *testing.T) {
 	}
 }
 
-// TestStagesWithinBounds: a solve under a loss whose curvature jumps goes by way of stronger penalties under bounds, too, and under bounds that no
-// coefficient meets comes to the solution without them in about as many sweeps.
+// TestStagesWithinBounds checks that a solve within bounds, under a loss whose curvature jumps, goes through a
+// sequence of stronger penalties too: within bounds that no coefficient meets, it reaches the solution without bounds
+// in about as many sweeps.
 func TestStagesWithinBounds(t *testing.T) {
 	const p = 100
 	q := oracle.NewRandom(5).Problem(oracle.Shape{N: 60, P: p, Density: 1})

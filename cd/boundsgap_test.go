@@ -9,7 +9,8 @@ import (
 	"github.com/seed-45b9a24c/pare/model"
 )
 
-// TestBoundsThatHoldNothingCostNothing: a solve under bounds that no coefficient meets takes the sweeps of one without: the gap that ends them is the same.
+// TestBoundsThatHoldNothingCostNothing checks that a solve within bounds that no coefficient meets takes about as
+// many sweeps as one without bounds: the gap that ends the sweeps must be the same.
 func TestBoundsThatHoldNothingCostNothing(t *testing.T) {
 	sweeps := [2]int{}
 	for seed := range uint64(12) {

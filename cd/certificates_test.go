@@ -13,8 +13,8 @@ import (
 	"github.com/seed-45b9a24c/pare/support"
 )
 
-// TestInnerGapIsTheGap: where the working set has all columns, the gap that sweeps stop by is the certificate's at the same
-// point, with bounds and without, with a ridge and without.
+// TestInnerGapIsTheGap checks that the gap at which sweeps stop equals the gap of the certificate at the same point
+// if the working set has all columns, with and without bounds and a ridge.
 func TestInnerGapIsTheGap(t *testing.T) {
 	compared := 0
 	for seed := range uint64(90) {
@@ -60,9 +60,10 @@ func TestInnerGapIsTheGap(t *testing.T) {
 	}
 }
 
-// TestNearlyDependentColumnsAreToldApart: of two unpenalised columns x and x + δr, r the residual with x alone, both are fitted, to what
-// rounding of coefficients of about 1/δ makes of predictions, whatever the number of rows, their weights, the scale and the loss. Where δ is
-// rounding itself they are one column, and the gap knows.
+// TestNearlyDependentColumnsAreToldApart checks two unpenalised columns x and x + δr, where r is the residual of the
+// fit on x alone. Both must be fitted, up to the rounding errors of predictions with coefficients of about 1/δ,
+// whatever the number of rows, their weights, the scale and the loss. If δ is itself at the level of rounding, they
+// count as one column, and the gap must be that of a fit on one column.
 func TestNearlyDependentColumnsAreToldApart(t *testing.T) {
 	for _, n := range []int{4, 400} {
 		for _, scale := range []float64{1, 0x1p-20, 0x1p20} {
@@ -77,7 +78,7 @@ func TestNearlyDependentColumnsAreToldApart(t *testing.T) {
 						if !logistic {
 							y = (y + 0.5*sign) * scale
 						}
-						// The residual is orthogonal to the signs and ±1, times what its scale is, which the cosine does not depend on.
+						// The residual is ±1 times its scale, orthogonal to the signs; the cosine does not depend on the scale.
 						q.X = append(q.X, []float64{sign, sign + cosine*float64(1-i/2%2*2)})
 						q.Y = append(q.Y, y)
 					}
@@ -99,8 +100,9 @@ func TestNearlyDependentColumnsAreToldApart(t *testing.T) {
 	}
 }
 
-// TestRowsArePaidForByState: what a logistic fit of one unpenalised column costs grows with rows, where these have no entries, by the
-// states that it makes: one where it ends as it begins, one more for each of Newton's steps.
+// TestRowsArePaidForByState checks the cost per row of a logistic fit of one unpenalised column, by adding rows
+// without entries. It is that of the states computed: one if the fit ends where it begins, and one more for each
+// Newton step.
 func TestRowsArePaidForByState(t *testing.T) {
 	var first, again [2]float64
 	steps := 0
@@ -110,7 +112,7 @@ func TestRowsArePaidForByState(t *testing.T) {
 		for range n - 60 {
 			q.X, q.Y = append(q.X, make([]float64, 10)), append(q.Y, 1)
 		}
-		q.Uniform(10).Alpha[2] = 0 // the others are 0
+		q.Uniform(10).Alpha[2] = 0 // the coefficients of the other columns are 0
 		steps = 0
 		for b := 0.0; ; steps++ {
 			slope, curvature := 0.0, 0.0
@@ -137,8 +139,8 @@ func TestRowsArePaidForByState(t *testing.T) {
 	}
 }
 
-// TestPassesSkipWhatHasNotMoved: from a solution to that of a strength next to it no pass meets all columns, of the squared loss and of
-// another.
+// TestPassesSkipWhatHasNotMoved checks that passes skip columns whose correlations have hardly changed: a solve at a
+// strength next to the last costs less than one full pass, under the squared loss and another.
 func TestPassesSkipWhatHasNotMoved(t *testing.T) {
 	r := oracle.NewRandom(12)
 	q := r.Problem(oracle.Shape{N: 60, P: 800, Density: 1})
@@ -160,8 +162,8 @@ func TestPassesSkipWhatHasNotMoved(t *testing.T) {
 	}
 }
 
-// TestOneEntryOfTheHeaviestRowMovesAsFarAsItsReach: under centred columns that of a single entry, in the row of the largest weight and where
-// the residual changes most, is met exactly.
+// TestOneEntryOfTheHeaviestRowMovesAsFarAsItsReach checks that the bound on the change of a correlation is attained
+// by a centred column with a single entry, in the row of the largest weight where the residual changes most.
 func TestOneEntryOfTheHeaviestRowMovesAsFarAsItsReach(t *testing.T) {
 	const n = 60
 	for _, heaviest := range []float64{1, 3, 20} {
@@ -189,9 +191,9 @@ func TestOneEntryOfTheHeaviestRowMovesAsFarAsItsReach(t *testing.T) {
 	}
 }
 
-// TestUnpenalisedStepsAreHalvedWhileTheLossRises: Newton's first step on counts around y overshoots by about y, and its halves lead to the
-// minimum, ln y, without a sweep. Steps at the end, whose change of the loss is rounding, are not halved. Rows without entries show how many
-// states there were.
+// TestUnpenalisedStepsAreHalvedWhileTheLossRises checks Newton's method on counts around y. Its first step overshoots
+// by about y, and halved steps lead to the minimum, ln y, without a sweep. The last steps, which change the loss by
+// no more than rounding, are not halved. Rows without entries show how many states were computed.
 func TestUnpenalisedStepsAreHalvedWhileTheLossRises(t *testing.T) {
 	halved := 0
 	for _, size := range []float64{1, 20, 150, 1000, 3000, 1e4} {
@@ -219,7 +221,7 @@ func TestUnpenalisedStepsAreHalvedWhileTheLossRises(t *testing.T) {
 			}
 			work[k] = sol.Work
 		}
-		// 30 rows have the loss 30(e^b − b·mean), to a constant.
+		// The loss of the 30 rows is 30(e^b − b·mean) plus a constant.
 		value := func(b float64) float64 { return 30 * (math.Exp(b) - b*mean) }
 		states := 1
 		for b := 0.0; ; {
@@ -242,7 +244,9 @@ func TestUnpenalisedStepsAreHalvedWhileTheLossRises(t *testing.T) {
 	}
 }
 
-// TestFactoringUnpenalisedColumnsIsPaidFor by the first solve, and not again: their Gram matrix and, beside few rows, mostly Cholesky's method.
+// TestFactoringUnpenalisedColumnsIsPaidFor checks that the first solve, and no later one, is charged for factorising
+// the system of the unpenalised columns: for their Gram matrix and, where rows are few, mostly for the Cholesky
+// factor.
 func TestFactoringUnpenalisedColumnsIsPaidFor(t *testing.T) {
 	const n, p = 10, 150
 	q := oracle.NewRandom(3).Problem(oracle.Shape{N: n, P: p}) // α = 0
@@ -256,8 +260,9 @@ func TestFactoringUnpenalisedColumnsIsPaidFor(t *testing.T) {
 	}
 }
 
-// TestFactoringUnpenalisedColumnsIsPaidForAtEveryPoint of a loss that is not quadratic: once where a solve begins at its solution, with their smaller Gram
-// matrix, whatever was paid for before.
+// TestFactoringUnpenalisedColumnsIsPaidForAtEveryPoint checks that under a loss that is not quadratic a solve is
+// charged for a factorisation at every point, whatever was charged before. A solve that begins at its solution is
+// charged for one, and for the Gram matrix, which costs less.
 func TestFactoringUnpenalisedColumnsIsPaidForAtEveryPoint(t *testing.T) {
 	const n, p = 10, 150
 	q := oracle.NewRandom(3).Problem(oracle.Shape{N: n, P: p, Density: 1}) // α = 0
@@ -280,7 +285,8 @@ func TestFactoringUnpenalisedColumnsIsPaidForAtEveryPoint(t *testing.T) {
 	}
 }
 
-// TestIterationsGetFurther with more columns than any before, half the gap of the last that did, or an objective lower than its by what matters.
+// TestIterationsGetFurther checks what counts as progress: more columns than ever before, at most half the gap of the
+// last iteration that made progress, or an objective lower than in that iteration by more than a given amount.
 func TestIterationsGetFurther(t *testing.T) {
 	columns := []int{5, 5, 4, 5, 6, 5, 6, 6, 6, 7, 6}
 	gap := []float64{8, 5, 4, 2.5, 2.4, 2.1, 1, 1, 0.6, 9, 8}
@@ -291,7 +297,7 @@ func TestIterationsGetFurther(t *testing.T) {
 	}
 }
 
-// TestWhatStandsIsNotPaidForAgain: a solve from its own solution visits the columns.
+// TestWhatStandsIsNotPaidForAgain checks that a solve from its own solution is charged for visiting the columns only.
 func TestWhatStandsIsNotPaidForAgain(t *testing.T) {
 	const n, p = 60, 30
 	for seed := range uint64(8) {

@@ -11,9 +11,9 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// TestClearanceIsTheLeastRoomOfAColumn: against all columns' room by definition, with bounds and
-// without, with a ridge and without. It is never more than that; where the pass knows every correlation,
-// it is that.
+// TestClearanceIsTheLeastRoomOfAColumn compares the clearance with the least room of all columns by
+// definition, with and without bounds and a ridge. It must never be larger, and must be equal where the
+// pass knows every correlation.
 func TestClearanceIsTheLeastRoomOfAColumn(t *testing.T) {
 	byBound, exact, all := 0, 0, 0
 	for seed := range uint64(200) {
@@ -24,7 +24,7 @@ func TestClearanceIsTheLeastRoomOfAColumn(t *testing.T) {
 		if seed%5 > 2 {
 			q.Ridge = r.Pick(0.05, 0.5)
 		}
-		if seed%5 == 1 { // strengths of their own
+		if seed%5 == 1 { // a different strength for every column
 			for j := range q.Alpha {
 				q.Alpha[j] *= 0.5 + r.Float64()
 			}

@@ -8,8 +8,9 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 )
 
-// A Gram matrix of the first set, 100 columns, pays for itself over the sweeps that a small ridge leaves to
-// be taken. Where a large one leaves few, that of the support is enough, for Newton steps.
+// TestGramMatricesOfFewSweepsAreNotMade checks when the Gram matrix of the first set, 100 columns, is
+// computed. Under a small ridge many sweeps follow, over which it pays for itself. Under a large ridge few
+// sweeps follow, and the Gram matrix of the support suffices, for Newton steps.
 func TestGramMatricesOfFewSweepsAreNotMade(t *testing.T) {
 	oracle.Once(t)
 	for _, seed := range []uint64{1, 2, 3} {

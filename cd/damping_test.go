@@ -11,8 +11,9 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// TestDampingFindsItsSize: far below αmax, on columns that are nearly copies and rows of unlike weights, models without damping mislead each time, and with a
-// 64th of the majorant full steps promise next to nothing. In between there is one that is good for both.
+// TestDampingFindsItsSize checks columns that are nearly copies and rows of very different weights, far below αmax.
+// Models without damping mislead every time, and with a 64th of the majorant full steps gain next to nothing. A
+// damping in between avoids both.
 func TestDampingFindsItsSize(t *testing.T) {
 	const most = 10000 // of up to 100,000
 	for _, seed := range []uint64{66, 85, 208} {

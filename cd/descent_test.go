@@ -16,10 +16,10 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// TestDescentMakesFewPasses: where a path from above begins at the point that it has just certified,
-// most of its points take one pass over X.
+// TestDescentMakesFewPasses checks that most points of a descent take one pass over X, since a solve
+// begins at the point that has just been certified.
 func TestDescentMakesFewPasses(t *testing.T) {
-	const below = 2.2 // in λ, 21 points and the last
+	const below = 2.2 // αmax, in λ: 21 points and the last one
 	solver, g := diabetesMCP(t)
 	_, z := solver.Null()
 	top := kernels.Log(fixture.Kernels(t).MaxAbs(z))
@@ -33,8 +33,8 @@ func TestDescentMakesFewPasses(t *testing.T) {
 	}
 }
 
-// TestDescentVisitsWhatMatters: the columns that a descent leaves out change no bit of the result, also
-// with weights, intercepts and short columns, and whatever was solved before.
+// TestDescentVisitsWhatMatters checks that skipping columns changes no bit of the result of a descent,
+// whatever was solved before, also with weights, intercepts and short columns.
 func TestDescentVisitsWhatMatters(t *testing.T) {
 	const step, tol = 0.1, 1e-3 // of the path
 	for seed := range oracle.Cases(12) {
@@ -104,8 +104,8 @@ func diabetesMCP(t *testing.T) (*cd.Blocks, func(lambda float64) (model.Blocks, 
 	}
 }
 
-// TestDescentAtAnyTolerance: of several stationary points, a loose tolerance and a tight one end at
-// the same, whatever was solved before.
+// TestDescentAtAnyTolerance checks that, of several stationary points, a descent at a loose tolerance
+// ends at the same one as a descent at a tight tolerance, whatever was solved before.
 func TestDescentAtAnyTolerance(t *testing.T) {
 	descent := func() (d *cd.Descent, top float64) {
 		solver, g := diabetesMCP(t)

@@ -11,8 +11,9 @@ import (
 	"github.com/seed-45b9a24c/pare/model"
 )
 
-// TestDriftVisitsByItsBound: a column is visited where its coefficient is not 0, where it has been forgotten, or where its correlation when it was
-// visited last and ‖X̃_j‖ₛ/N times the lengths of all moves since reach the strength; and no other one can have reached it.
+// TestDriftVisitsByItsBound checks that a column is visited if its coefficient is not 0, if it was forgotten, or if a
+// bound on its correlation reaches the strength: the correlation at the last visit plus ‖X̃_j‖ₛ/N times the length of
+// all moves since. The correlation of any other column must be below the strength.
 func TestDriftVisitsByItsBound(t *testing.T) {
 	const n, p = 25, 40
 	visited, left := 0, 0
@@ -31,10 +32,10 @@ func TestDriftVisitsByItsBound(t *testing.T) {
 			t.Fatal(err)
 		}
 		residual := make([]float64, n)
-		// The point and its correlations by definition, after a move of a size.
+		// point moves the residual by about size, and returns the new point and its correlations by definition.
 		point := func(size float64) (at *model.ScorePoint, z []float64) {
 			for i := range residual {
-				residual[i] += size * r.Normal() * float64(i%3) // some do not move
+				residual[i] += size * r.Normal() * float64(i%3) // some rows do not move
 			}
 			if q.Intercept {
 				mean := view.MeanOf(residual)
@@ -95,7 +96,8 @@ func TestDriftVisitsByItsBound(t *testing.T) {
 	}
 }
 
-// TestDriftLeavesRoomForRounding: a bound within 1e-9 of the strength does not hold a column.
+// TestDriftLeavesRoomForRounding checks that a column is visited if the bound on its correlation is within 1e-9 of
+// the strength.
 func TestDriftLeavesRoomForRounding(t *testing.T) {
 	q := oracle.NewRandom(1).Problem(oracle.Shape{N: 10, P: 3})
 	g, err := model.NewMCP(math.Log(0.3), math.Log(3))

@@ -10,9 +10,9 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 )
 
-// TestCopiesShareAlike: however many copies of the columns there are, on the rows that
-// count, and from wherever a solve begins, they share a coefficient equally, with their
-// signs; with β ≥ 0 the negatives of a column are no copies.
+// TestCopiesShareAlike checks that all copies of a column share its coefficient equally,
+// up to their signs, however many copies there are and wherever a solve begins. Copies
+// may differ on rows of weight 0. Under β ≥ 0 the negative of a column is not a copy.
 func TestCopiesShareAlike(t *testing.T) {
 	const different = 12
 	for seed := range oracle.Cases(40) {
@@ -68,7 +68,8 @@ func TestCopiesShareAlike(t *testing.T) {
 	}
 }
 
-// TestCopiesComeBack where the penalty tells them apart, after one that did not.
+// TestCopiesComeBack checks that columns that one penalty treats as copies are solved for
+// separately under the next penalty, which does not.
 func TestCopiesComeBack(t *testing.T) {
 	const different, p = 12, 48
 	for seed := range oracle.Cases(20) {

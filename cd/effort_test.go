@@ -12,22 +12,23 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// TestEverySolveEndsSoon: on shapes that are hard in different ways, for every loss and
-// penalty, down to a thousandth of αmax, a solve converges within the sweeps and passes that
-// the worst of thousands took; next to all take a tenth of them. Gaps are recomputed.
+// TestEverySolveEndsSoon checks that solves of problems that are hard in different ways, for
+// every loss and penalty and down to a thousandth of αmax, converge within the sweeps and
+// passes that the worst of thousands took. Nearly all of these took at most a tenth of that.
+// Gaps are recomputed.
 func TestEverySolveEndsSoon(t *testing.T) {
 	mostPasses, mostEpochs := 40, 600
 	if oracle.Long() {
-		mostPasses = 60     // seed 1054: sets of 362 columns on 49 rows that soon are others
+		mostPasses = 60     // seed 1054: sets of 362 columns on 49 rows that change quickly
 		mostEpochs = 25_000 // seed 1205: logistic on dependent columns
 	}
 	penalties := []string{"lasso", "enet", "weighted", "positive", "ridge", "logistic", "logistic enet", "logistic weighted"}
 	shapes := []string{"text", "wide", "tall", "dependent", "copies", "scaled", "holes", "factors"}
-	seeds := []uint64{16, 21, 42, 120}[:oracle.Draws(4)] // took tens of thousands of sweeps once, each for a reason of its own
+	seeds := []uint64{16, 21, 42, 120}[:oracle.Draws(4)] // hard cases, each for a different reason
 	for seed := range oracle.Cases(48) {
 		seeds = append(seeds, 1000+seed)
 	}
-	const free = 2000 // from this seed on weighted penalties leave some columns free
+	const free = 2000 // from this seed on weighted penalties leave some columns unpenalised
 	for seed := range oracle.Cases(24) {
 		seeds = append(seeds, free+seed)
 	}
@@ -60,7 +61,7 @@ func TestEverySolveEndsSoon(t *testing.T) {
 			t.Fatal(err)
 		}
 		if top == 0 {
-			continue // β ≥ 0 leaves no column
+			continue // under β ≥ 0 no column can enter
 		}
 		times := make([]float64, len(q.Alpha))
 		for j := range times {
@@ -84,7 +85,7 @@ func TestEverySolveEndsSoon(t *testing.T) {
 			}
 			name := fmt.Sprintf("seed %d: %s, %s, %d rows, %d columns, ratio %g, tolerance %g", seed, penalty, shape, len(q.Y), len(q.Alpha), ratio, tol)
 			sol := solve(t, solver, fixture.Penalty(t, q), cd.Options{Tol: tol})
-			// Free columns that are nearly dependent have no dual point that rounding leaves feasible.
+			// For unpenalised columns that are nearly dependent, rounding leaves no dual point feasible.
 			hopeless := seed >= free && (shape == "dependent" || shape == "factors") && sol.Status == outcome.NotConverged
 			if sol.Status != outcome.Converged && !hopeless || sol.Epochs > mostEpochs || sol.Passes > mostPasses && !hopeless {
 				t.Errorf("%s: %s at %.1e after %d epochs, %d passes and %d steps", name, sol.Status, sol.RelativeGap, sol.Epochs, sol.Passes, sol.Steps)
@@ -97,7 +98,7 @@ func TestEverySolveEndsSoon(t *testing.T) {
 	}
 }
 
-// hardProblem draws X of a shape, and y.
+// hardProblem draws X, of the shape named, and y.
 func hardProblem(r *oracle.Random, shape string) *oracle.Problem {
 	s := oracle.Shape{N: 20 + r.Intn(130), P: 20 + r.Intn(150), Density: r.Pick(0.1, 1), Mean: r.Pick(0, 1), Weights: r.Intn(3) == 0}
 	switch shape {

@@ -14,7 +14,8 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// TestBadParameters: S4. What cannot be solved is refused before work starts.
+// TestBadParameters checks that invalid options and penalties are refused before work
+// starts.
 func TestBadParameters(t *testing.T) {
 	r := oracle.NewRandom(2)
 	q := r.Problem(oracle.Shape{N: 10, P: 4})
@@ -38,8 +39,9 @@ func TestBadParameters(t *testing.T) {
 	}
 }
 
-// TestNotConvergedIsAnHonestPoint: S5. With few epochs or an ill-conditioned X
-// the point is certified, and more epochs never make the objective worse.
+// TestNotConvergedIsAnHonestPoint checks that a solve that has few epochs or an
+// ill-conditioned X returns a certified point, and that more epochs never make the
+// objective worse.
 func TestNotConvergedIsAnHonestPoint(t *testing.T) {
 	for seed := range oracle.Cases(20) {
 		r := oracle.NewRandom(seed)
@@ -71,7 +73,7 @@ func TestNotConvergedIsAnHonestPoint(t *testing.T) {
 	}
 }
 
-// hard makes a problem that takes a while.
+// hard returns a problem that takes many sweeps.
 func hard(t *testing.T) (*model.Squared, model.Penalty, *oracle.Problem) {
 	t.Helper()
 	r := oracle.NewRandom(77)
@@ -82,8 +84,8 @@ func hard(t *testing.T) (*model.Squared, model.Penalty, *oracle.Problem) {
 	return fixture.Squared(t, q, true), g, q
 }
 
-// TestCancelledIsACertifiedPoint: a context that ends, before or during, gives
-// a certified point soon after.
+// TestCancelledIsACertifiedPoint checks that a solve whose context ends, before it or
+// during it, soon returns a certified point, and that the solver can be used again.
 func TestCancelledIsACertifiedPoint(t *testing.T) {
 	fit, g, q := hard(t)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -94,7 +96,7 @@ func TestCancelledIsACertifiedPoint(t *testing.T) {
 		t.Errorf("cancelled before: %v, %+v", err, sol)
 	}
 	certified(t, "cancelled before", q, sol, 1)
-	for after, done := 1, false; !done; after += 1 + after { // at places all along the solve
+	for after, done := 1, false; !done; after += 1 + after { // throughout the solve
 		looks := oracle.LooksOf(t.Context(), after)
 		s.Reset()
 		sol, err := s.Solve(looks, g, cd.Options{Tol: 1e-14})
@@ -103,11 +105,11 @@ func TestCancelledIsACertifiedPoint(t *testing.T) {
 			t.Fatalf("after %d looks: %v, %+v", after, err, sol)
 		}
 		certified(t, fmt.Sprint("cancelled after looks: ", after), q, sol, 1)
-		if looks.Left() < -5 { // each function on the way out may look once
+		if looks.Left() < -5 { // each function on the way out may check the context once
 			t.Errorf("after %d looks it looked %d times more", after, -looks.Left())
 		}
 	}
-	// The solver goes on from there.
+	// The solver continues from there.
 	c := solve(t, s, g, cd.Options{Tol: 1e-3})
 	certified(t, "continued", q, c, 1e-3)
 	if c.Status != outcome.Converged {
@@ -115,7 +117,8 @@ func TestCancelledIsACertifiedPoint(t *testing.T) {
 	}
 }
 
-// TestSolveAllocatesNothingWhenWarm: V4.
+// TestSolveAllocatesNothingWhenWarm checks that a path that was solved before is solved
+// again without an allocation.
 func TestSolveAllocatesNothingWhenWarm(t *testing.T) {
 	for _, dense := range []bool{true, false} {
 		r := oracle.NewRandom(8)
@@ -151,8 +154,8 @@ func TestSolveAllocatesNothingWhenWarm(t *testing.T) {
 	}
 }
 
-// TestScalesThatCannotBeAreRefused: where squares leave the range of float64
-// there is an error, not a wrong answer.
+// TestScalesThatCannotBeAreRefused checks that data whose squares leave the range of
+// float64 give an error, not a wrong answer.
 func TestScalesThatCannotBeAreRefused(t *testing.T) {
 	k := fixture.Kernels(t)
 	r := oracle.NewRandom(6)

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// TestResetIsACleanStart: after Reset a solver repeats its first solve bit for
+// TestResetIsACleanStart checks that after Reset a solver repeats its first solve bit for
 // bit, whatever it has done since.
 func TestResetIsACleanStart(t *testing.T) {
 	for _, dense := range []bool{true, false} {
@@ -33,8 +33,8 @@ func TestResetIsACleanStart(t *testing.T) {
 	}
 }
 
-// TestRestartIsANewSolver: after Restart a solver does bit for bit, and at the same counted
-// work, what a new one from the same null model does.
+// TestRestartIsANewSolver checks that after Restart a solver gives the same bits, at the
+// same counted work, as a new solver with the same null model.
 func TestRestartIsANewSolver(t *testing.T) {
 	for seed := range oracle.Cases(12) {
 		r := oracle.NewRandom(seed)
@@ -61,8 +61,8 @@ func TestRestartIsANewSolver(t *testing.T) {
 	}
 }
 
-// TestStoragesAgree: sparse and dense storage of one matrix give solutions as
-// close as their gaps allow.
+// TestStoragesAgree checks that sparse and dense storage of the same matrix give the same
+// solution, up to their gaps.
 func TestStoragesAgree(t *testing.T) {
 	for seed := range oracle.Cases(30) {
 		r := oracle.NewRandom(seed)
@@ -81,7 +81,8 @@ func TestStoragesAgree(t *testing.T) {
 	}
 }
 
-// TestWeightIsRepetition: integer weights and repeated rows have one solution.
+// TestWeightIsRepetition checks that integer weights and repeated rows have the same
+// solution.
 func TestWeightIsRepetition(t *testing.T) {
 	for seed := range oracle.Cases(20) {
 		r := oracle.NewRandom(seed)
@@ -114,8 +115,9 @@ func TestWeightIsRepetition(t *testing.T) {
 	}
 }
 
-// TestZeroFromAlphaMaxOn: S2. At and above the computed αmax β is exactly 0
-// after no epoch; just below it a column enters, or the gap is rounding.
+// TestZeroFromAlphaMaxOn checks that at and above the computed αmax β is exactly 0 and no
+// epoch is needed. Just below αmax a column must enter, or the gap must be at the level of
+// rounding.
 func TestZeroFromAlphaMaxOn(t *testing.T) {
 	for seed := range oracle.Cases(60) {
 		r := oracle.NewRandom(seed)
@@ -143,7 +145,7 @@ func TestZeroFromAlphaMaxOn(t *testing.T) {
 		if sol := solve(t, cd.New(fit), g, cd.Options{Tol: 1e-15}); len(sol.Support) == 0 && sol.RelativeGap > 1e-15 {
 			t.Errorf("seed %d just below αmax: empty with a gap of %g", seed, sol.RelativeGap)
 		}
-		// From a support back to zero.
+		// From a nonempty support back to zero.
 		s := cd.New(fit)
 		low, err := model.Lasso(kernels.Log(top) - 3)
 		if err != nil {
@@ -160,8 +162,8 @@ func TestZeroFromAlphaMaxOn(t *testing.T) {
 	}
 }
 
-// TestExcludedColumnsAreAbsent: a strength of +Inf is the problem without the
-// column, also where the start uses it.
+// TestExcludedColumnsAreAbsent checks that a strength of +Inf gives the solution of the
+// problem without the column, even if the solve begins with the column in the support.
 func TestExcludedColumnsAreAbsent(t *testing.T) {
 	for seed := range oracle.Cases(20) {
 		r := oracle.NewRandom(seed)
@@ -169,7 +171,7 @@ func TestExcludedColumnsAreAbsent(t *testing.T) {
 		q.Intercept = seed%2 == 0
 		q.Uniform(0.02 * q.AlphaMax())
 		s := cd.New(fixture.Squared(t, q, seed%3 == 0))
-		solve(t, s, fixture.Penalty(t, q), cd.Options{}) // a start that uses the columns
+		solve(t, s, fixture.Penalty(t, q), cd.Options{}) // the next solve begins with the columns in use
 		less := &oracle.Problem{Y: q.Y, Intercept: q.Intercept, X: make([][]float64, len(q.Y))}
 		var kept []int
 		for j := range q.Alpha {
@@ -192,7 +194,7 @@ func TestExcludedColumnsAreAbsent(t *testing.T) {
 			}
 		}
 	}
-	// All of them.
+	// All columns are excluded.
 	r := oracle.NewRandom(3)
 	q := r.Problem(oracle.Shape{N: 10, P: 3, Mean: 1})
 	q.Intercept = true

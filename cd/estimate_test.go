@@ -11,8 +11,9 @@ import (
 	"github.com/seed-45b9a24c/pare/model"
 )
 
-// TestEstimatesOfGapsAreMeasured by the certified one, where they are: sweeps whose first estimate is a
-// fifth of it go on to a fifth of the target, and one that is no less does not change it.
+// TestEstimatesOfGapsAreMeasured checks how sweeps use the certified gap, if it is known. If their
+// first estimate is a fifth of the certified gap, they continue to a fifth of the target. A certified
+// gap that is not above the estimate leaves the target unchanged.
 func TestEstimatesOfGapsAreMeasured(t *testing.T) {
 	q := hardProblem(oracle.NewRandom(3), "text")
 	fit := fixture.Squared(t, q, false)

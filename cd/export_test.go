@@ -12,17 +12,16 @@ import (
 // RidgeWays is the number of ways in which a ridge is solved.
 const RidgeWays = 3
 
-// ForceRidge makes a solver take one of them.
+// ForceRidge makes a solver use one of the [RidgeWays].
 func ForceRidge(s *Solver, way int) {
 	s.planRidge()
 	s.ridge.method = ridgeMethod(way)
 }
 
-// Thinned reports whether the last Solve made a model of some of the rows.
+// Thinned reports whether the last Solve used a model of a sample of the rows.
 func Thinned(s *Solver) bool { return s.subsampling.draw != 0 }
 
-// Reach returns how far the correlation of every column may have moved when the residual
-// changes, by column.
+// Reach returns, by column, a bound on the change of its correlation when the residual changes.
 func Reach(view *sparse.View, change []float64) []float64 {
 	_, p := view.Dims()
 	w, reach := newScreening(view), make([]float64, p)
@@ -51,12 +50,13 @@ func Met(s *Solver) (columns, products int) {
 	return s.cert.survivors.count(), s.cert.requested.count()
 }
 
-// Followed reports whether the last solve has followed points, and Strayed whether rounding has shown in one.
+// Followed reports whether the last solve ended at a point that was followed, and Strayed whether points are no
+// longer followed because rounding has shown.
 func Followed(s *Solver) bool { return s.followed.staleZeros }
 func Strayed(s *Solver) bool  { return s.followed.disabled }
 
-// Draw draws rows for a model at the last solution, as a step from there would. It returns
-// their weights, nil where all rows are to be taken, and the curvature of all rows.
+// Draw draws the rows of a model at the last solution, as a step from there would. It returns their weights by row,
+// nil if all rows are to be used, and the curvature of all rows.
 func Draw(s *Solver) (weights, curvature []float64) {
 	s.startAtCertified()
 	s.curved.Curvature(s.state, s.prox.curvature)
@@ -69,11 +69,11 @@ func Draw(s *Solver) (weights, curvature []float64) {
 	return weights, s.prox.curvature
 }
 
-// Mislead tells a solver that the models drawn last have not lowered the gap.
+// Mislead makes a solver treat its last model of a sample as one that has not lowered the gap.
 func Mislead(s *Solver) { s.judgeSubsample(1, true) }
 
-// Step has a solver judge a model of some of the rows, by what curvature it has along a step that
-// changes predictions, of which so much was taken.
+// Step makes a solver judge a model of a sample: curvature is that of the model along a full step, which changes
+// predictions by change, and length is the share of this step that was taken.
 func Step(s *Solver, change []float64, curvature, length float64) {
 	t := &s.subsampling
 	t.before, t.curvature = slices.Clone(s.state.Linear), curvature
@@ -83,10 +83,11 @@ func Step(s *Solver, change []float64, curvature, length float64) {
 	s.judgeSubsample(length, false)
 }
 
-// Intercept returns that of the centred columns.
+// Intercept returns the intercept for centred columns.
 func (s *Solver) Intercept() float64 { return s.state.Intercept }
 
-// UndoStep takes a full step from the certified point, to where the intercept is far out, and undoes it.
+// UndoStep takes a full step from the certified point, sets the intercept, undoes the step, and returns the intercept
+// after that.
 func UndoStep(s *Solver, intercept float64) (after float64) {
 	s.startAtCertified()
 	s.loadModel(false)
@@ -96,25 +97,25 @@ func UndoStep(s *Solver, intercept float64) (after float64) {
 	return s.state.Intercept
 }
 
-// PerColumn returns how many rows models of some of the rows have for each column.
+// PerColumn returns the number of rows that are drawn for each column.
 func PerColumn(s *Solver) int { return s.subsampling.perColumn }
 
-// ForceRows makes a new solver of a ridge sweep over rows as long as that helps at all.
+// ForceRows makes a new solver of a ridge sweep over rows whatever a Newton step would cost.
 func ForceRows(s *Solver) {
 	s.planRidge()
 	s.ridge.price = math.Inf(1)
 }
 
-// What a row costs where the state of a loss is made that is not quadratic, a column where a pass visits it, and an entry where its
-// column is added.
+// Prices of the cost model: of a row in computing the state of a loss that is not quadratic, of a column that a pass
+// visits, and of an entry of a column that is added.
 const (
 	CurvedRow   = curvedRow
 	VisitColumn = visitColumn
 	UpdateValue = updateValue
 )
 
-// InnerGap returns the gap of the problem on the working set at the last solution, by the correlations there, and how many columns
-// the set has.
+// InnerGap returns the gap of the problem on the working set at the last solution, computed from the correlations
+// there, and the number of columns in the set.
 func InnerGap(s *Solver) (gap float64, columns int) {
 	in := &s.in
 	in.load(s, s.state.Weighted)
@@ -125,8 +126,8 @@ func InnerGap(s *Solver) (gap float64, columns int) {
 	return in.gap(), len(in.coef)
 }
 
-// SweepVectors is Solve by sweeps alone, whatever they cost, or while they are cheaper than what comes after them. It reports whether they
-// came to the gap.
+// SweepVectors is Solve by sweeps alone: at any cost, or, if whatever is false, while they cost less than a run of
+// the interior-point method. It reports whether the sweeps reached the gap.
 func SweepVectors(ctx context.Context, s *Vectors, logLambda []float64, opts Options, whatever bool) (sol *VectorsSolution, reached bool, err error) {
 	c, epsilon, err := s.fit.Strengths(logLambda)
 	if err != nil {
@@ -142,10 +143,10 @@ func SweepVectors(ctx context.Context, s *Vectors, logLambda []float64, opts Opt
 	return &s.sol, reached, nil
 }
 
-// NewLargeVectors is NewVectors where no matrix is small enough to be factorised.
+// NewLargeVectors is NewVectors with every matrix too large to be factorised.
 func NewLargeVectors(fit *model.Vectors) (*Vectors, error) { return newVectors(fit, 0) }
 
-// NewWideVectors is NewVectors where exact solutions come from sweeps, too, if these end.
+// NewWideVectors is NewVectors with exact solutions that start from sweeps, if these converge.
 func NewWideVectors(fit *model.Vectors) (*Vectors, error) {
 	s, err := NewVectors(fit)
 	if err == nil {
@@ -154,7 +155,8 @@ func NewWideVectors(fit *model.Vectors) (*Vectors, error) {
 	return s, err
 }
 
-// Advances reports which iterations, with working sets of some sizes, gaps and objectives, get further than the last that did.
+// Advances reports which iterations make progress, given the size of the working set, the gap and the objective of
+// each.
 func Advances(columns []int, gap, objective []float64, matters float64) (further []bool) {
 	reached := unreached
 	for i, size := range columns {
@@ -163,33 +165,33 @@ func Advances(columns []int, gap, objective []float64, matters float64) (further
 	return further
 }
 
-// A Drift is what a descent leaves columns out by.
+// A Drift decides which columns a descent visits.
 type Drift struct {
 	d    *drift
 	view *sparse.View
 }
 
-// NewDrift returns one under a penalty whose correlations are those of a point.
+// NewDrift returns a Drift under a penalty, with all correlations those at a point.
 func NewDrift(view *sparse.View, at *model.ScorePoint, g model.Separable) Drift {
 	d := newDrift(view, at)
 	d.setPenalty(g)
 	return Drift{d, view}
 }
 
-// To moves it to a point and returns the columns that are to be visited there.
+// To moves the residual to that of a point and returns the columns to visit there.
 func (d Drift) To(at *model.ScorePoint, beta, z []float64) []int32 {
 	d.d.move(d.view, at)
 	return d.d.columnsToVisit(beta, z)
 }
 
-// Restart and Forget are those of a drift.
+// Restart and Forget are the methods of drift.
 func (d Drift) Restart(at *model.ScorePoint) { d.d.restart(d.view, at) }
 func (d Drift) Forget(columns []int32)       { d.d.forget(columns) }
 
-// Passes makes passes over the columns at residuals of any kind, all coefficients at 0.
+// Passes makes passes over the columns at arbitrary residuals, with all coefficients 0.
 type Passes struct{ s *Solver }
 
-// NewPasses returns one that knows no correlation, or those of a null model.
+// NewPasses returns Passes that know no correlation, or those of a null model.
 func NewPasses(fit model.Datafit, null *model.Null) Passes {
 	if null != nil {
 		return Passes{NewFrom(null)}
@@ -197,8 +199,8 @@ func NewPasses(fit model.Datafit, null *model.Null) Passes {
 	return Passes{New(fit)}
 }
 
-// To makes a pass at a residual under a penalty. It returns the places that no bound left out, what the pass cost, and the dual point's scale and
-// KKT residual.
+// To makes a pass at a residual under a penalty. It returns the places that the pass does not skip, the cost of the
+// pass, and the scale and the KKT residual of the dual point.
 func (p Passes) To(residual []float64, g model.Penalty) (fresh []int32, cost, scale, kkt float64) {
 	s := p.s
 	s.pen = g
@@ -220,7 +222,7 @@ func (p Passes) To(residual []float64, g model.Penalty) (fresh []int32, cost, sc
 // Reset is [Solver.Reset].
 func (p Passes) Reset() { p.s.Reset() }
 
-// Best returns the places of so many candidates by the last pass, ascending.
+// Best returns the places of the best candidates of the last pass, as many as most, in ascending order.
 func (p Passes) Best(most int) (best []int32) {
 	s := p.s
 	s.cert.scale = s.cert.dual.Scale()
@@ -233,8 +235,8 @@ func (p Passes) Best(most int) (best []int32) {
 	return best
 }
 
-// SweepsTo has a solver sweep the working set that follows its last solution until the estimated gap is
-// within a target, measured by an outer gap where that is not 0. It returns the sweeps and the last estimate.
+// SweepsTo makes a solver sweep the working set that follows its last solution until the estimated gap is within a
+// target, which is lowered by a known outer gap; 0: unknown. It returns the number of sweeps and the last estimate.
 func SweepsTo(s *Solver, target, outer float64) (sweeps int, gap float64) {
 	in, before := &s.in, s.sol.Epochs
 	s.set.next(s)
@@ -244,7 +246,8 @@ func SweepsTo(s *Solver, target, outer float64) (sweeps int, gap float64) {
 	return s.sol.Epochs - before, in.gap()
 }
 
-// Doubt has a solver undo the full step that it has taken untried, if it has, and reports whether it has.
+// Doubt makes a solver undo its last full step if that step has not been judged yet, and reports whether there was
+// such a step.
 func Doubt(s *Solver) bool {
 	if s.prox.untried {
 		s.prox.objective = math.Inf(-1)
@@ -252,8 +255,8 @@ func Doubt(s *Solver) bool {
 	return s.prox.untried
 }
 
-// Off returns how far the predictions of the certified point are from those of its coefficients, and its correlations from
-// those of its residual.
+// Off returns by how much the predictions and correlations of the certified point differ from those that its
+// coefficients give.
 func Off(s *Solver) (predictions, correlations float64) {
 	own := model.NewState(s.fit)
 	s.fit.Fit(s.sol.Support, s.sol.Coef, own)

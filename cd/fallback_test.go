@@ -14,8 +14,8 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// TestEndedInAPassTheLastCertificateStands: where a context ends in the middle of an operation, the solution is the last point certified,
-// with its objective and gap, and without one an error.
+// TestEndedInAPassTheLastCertificateStands checks that a solve whose context ends in the middle of an operation
+// returns the last certified point, with its objective and gap, or an error if there is none.
 func TestEndedInAPassTheLastCertificateStands(t *testing.T) {
 	r := oracle.NewRandom(3)
 	q := r.Problem(oracle.Shape{N: kernels.Block + 99, P: 140, Density: 1, Correlation: 0.8})
@@ -61,7 +61,7 @@ func TestEndedInAPassTheLastCertificateStands(t *testing.T) {
 	}
 }
 
-// ending is a context that may end.
+// ending is a context whose Done channel is not nil, so that kernels check whether it has ended.
 type ending struct{ context.Context }
 
 func (ending) Done() <-chan struct{} { return make(chan struct{}) }

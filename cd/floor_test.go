@@ -10,9 +10,9 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// TestSaturatedModelsHaveTheirCurvature: with all rows at a margin of 24 the curvature is
-// 4e-11, and steps on models of it are Newton's. A floor of 1e-9 would make them 25 times too
-// short.
+// TestSaturatedModelsHaveTheirCurvature checks rows at a margin of 24, where the curvature is
+// 4e-11: steps must be Newton steps with this curvature. A floor of 1e-9 would make them 25
+// times too short.
 func TestSaturatedModelsHaveTheirCurvature(t *testing.T) {
 	q := &oracle.Problem{X: [][]float64{{1}, {-1}}, Y: []float64{1, -1}, Alpha: []float64{0}}
 	q.Uniform(4e-11)

@@ -10,9 +10,9 @@ import (
 	"github.com/seed-45b9a24c/pare/model"
 )
 
-// TestFollowedPointsEndAtX: a solve that has its predictions from what sweeps keep ends with those of β, on
-// rows held out too, with its objective, and with a gap that is its own to rounding; and goes on at another
-// penalty from there.
+// TestFollowedPointsEndAtX checks that a solve that updates its predictions from sweeps ends with the predictions of
+// β, on held-out rows too, and with the objective and gap of β up to rounding, and that it continues from there at
+// another penalty.
 func TestFollowedPointsEndAtX(t *testing.T) {
 	followed := map[string]int{}
 	for seed := range oracle.Cases(40) {
@@ -56,8 +56,9 @@ func TestFollowedPointsEndAtX(t *testing.T) {
 	}
 }
 
-// TestRoundingEndsFollowing: where columns have a mean of 2^30 beside a deviation of 1, what sweeps keep is off, which
-// the point that a solve ends with shows; it is certified by X then, and so are those after it.
+// TestRoundingEndsFollowing checks columns with a mean of 2^30 and a deviation of 1, for which the updates from
+// sweeps are inaccurate. The last point of a solve, which is computed from X, reveals this, and then this point and
+// all later ones are certified from X.
 func TestRoundingEndsFollowing(t *testing.T) {
 	r := oracle.NewRandom(3)
 	q := r.Problem(oracle.Shape{N: 80, P: 200, Density: 1, Noise: 1}).Classes(r)
@@ -81,8 +82,8 @@ func TestRoundingEndsFollowing(t *testing.T) {
 	}
 }
 
-// TestUndoneStepsAreCertifiedAnew: where the search along a full step that was undone takes it once more, to the bit, the point has its
-// own predictions and correlations.
+// TestUndoneStepsAreCertifiedAnew checks the case that the line search along a step that was undone takes the same
+// full step again, to the bit: the point must have its own predictions and correlations.
 func TestUndoneStepsAreCertifiedAnew(t *testing.T) {
 	undone := 0
 	for seed := range uint64(20) {

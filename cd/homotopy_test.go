@@ -11,9 +11,10 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// TestWideDenseProblemsAreFollowed: with more dense columns than rows a solve needs no sweep down a path of λ and up again, with
-// weights of rows, an intercept, a ridge and a strength for each column or without, and ends at the oracle's solution. With as
-// many columns in the support as there are rows, columns take the places of others; under a ridge it may have more.
+// TestWideDenseProblemsAreFollowed checks that problems with more dense columns than rows are solved by following
+// their solutions, without a sweep, down a path of λ and up again, with and without row weights, an intercept, a
+// ridge and a strength for each column, and that solutions are the oracle's. If the support has as many columns as
+// there are rows, a column that joins replaces another; under a ridge the support may be larger.
 func TestWideDenseProblemsAreFollowed(t *testing.T) {
 	for seed := range oracle.Draws(40) {
 		r := oracle.NewRandom(4100 + seed)
@@ -33,7 +34,7 @@ func TestWideDenseProblemsAreFollowed(t *testing.T) {
 				}
 			}
 			sol, want := solve(t, s, fixture.Penalty(t, q), cd.Options{Tol: 1e-12}), q.Solve()
-			if full = full || q.Ridge > 0 && len(sol.Support) > 3*n/5; full { // which a working set's may be without it
+			if full = full || q.Ridge > 0 && len(sol.Support) > 3*n/5; full { // the support on a working set may be full even if this one is not
 				break
 			}
 			if sol.Status != outcome.Converged || sol.Epochs > 0 || sol.Steps == 0 {
@@ -48,8 +49,9 @@ func TestWideDenseProblemsAreFollowed(t *testing.T) {
 	}
 }
 
-// TestFollowedFromAnywhere: coefficients of any columns and signs are the solution for another target, from which a solve goes to
-// its own, and then to others, without sweeps; under a ridge it may need some.
+// TestFollowedFromAnywhere checks starts from arbitrary columns and signs. Such coefficients are the solution for
+// another target, from which a solve gets to its own target, and then to other strengths, without sweeps; under a
+// ridge it may need some.
 func TestFollowedFromAnywhere(t *testing.T) {
 	for seed := range oracle.Draws(40) {
 		r := oracle.NewRandom(4700 + seed)
@@ -80,8 +82,9 @@ func TestFollowedFromAnywhere(t *testing.T) {
 	}
 }
 
-// TestFirstPassIsOfASolutionOnTheSupport: a solve that begins at the solution for other rows goes to the one on its support
-// before it meets all columns; one that goes on from its own solution meets them there.
+// TestFirstPassIsOfASolutionOnTheSupport checks that a solve that begins at the solution for other rows moves to the
+// solution on its support before its first pass over all columns, and that a solve that continues from its own
+// solution makes the pass there.
 func TestFirstPassIsOfASolutionOnTheSupport(t *testing.T) {
 	q := oracle.NewRandom(4).Problem(oracle.Shape{N: 40, P: 120})
 	before := q.Clone()
@@ -109,8 +112,8 @@ func TestFirstPassIsOfASolutionOnTheSupport(t *testing.T) {
 	}
 }
 
-// TestStepsAreChangesOfTheSupport: on orthogonal columns each that leaves takes a step, each that joins but the
-// first, and the rest of the way.
+// TestStepsAreChangesOfTheSupport checks the number of steps on orthogonal columns: one for each column that leaves,
+// one for each that joins except the first, and one for the rest of the path.
 func TestStepsAreChangesOfTheSupport(t *testing.T) {
 	const n = 20
 	q := &oracle.Problem{Alpha: make([]float64, n+3)} // and three columns of zeros
@@ -145,7 +148,7 @@ func TestStepsAreChangesOfTheSupport(t *testing.T) {
 	}
 }
 
-// dependent returns a problem whose columns from rank on each depend on two of those before.
+// dependent returns a problem whose columns from rank on are each a combination of two of the first rank columns.
 func dependent(seed uint64, n, p, rank int) *oracle.Problem {
 	r := oracle.NewRandom(seed)
 	q := r.Problem(oracle.Shape{N: n, P: p})
@@ -158,7 +161,8 @@ func dependent(seed uint64, n, p, rank int) *oracle.Problem {
 	return q
 }
 
-// TestDependentColumnsAreLeftToSweeps: of wide columns of low rank no support can have more, and the solution is one all the same.
+// TestDependentColumnsAreLeftToSweeps checks wide problems of low rank: no support can have more independent columns
+// than the rank, and sweeps must find a solution all the same.
 func TestDependentColumnsAreLeftToSweeps(t *testing.T) {
 	swept := 0
 	for seed := range uint64(20) {
@@ -181,7 +185,8 @@ func TestDependentColumnsAreLeftToSweeps(t *testing.T) {
 	}
 }
 
-// TestFollowingEnds: by the sweeps that are allowed, which its steps count for, and by the context.
+// TestFollowingEnds checks that following a solution ends when the sweeps allowed, among which its steps count, are
+// used up, and when the context ends.
 func TestFollowingEnds(t *testing.T) {
 	r := oracle.NewRandom(61)
 	q := r.Problem(oracle.Shape{N: 30, P: 90, Active: 20})
@@ -212,8 +217,9 @@ func TestFollowingEnds(t *testing.T) {
 	}
 }
 
-// TestFewColumnsAreFollowed: with more rows than columns, and these few, solutions are followed on the Gram matrix, of sparse and dense
-// columns, down a path of λ and up again, and end at the oracle's.
+// TestFewColumnsAreFollowed checks that problems with few columns and more rows are solved by following their
+// solutions on the Gram matrix, for sparse and dense columns, down a path of λ and up again, and that solutions are
+// the oracle's.
 func TestFewColumnsAreFollowed(t *testing.T) {
 	for seed := range uint64(40) {
 		r := oracle.NewRandom(6100 + seed)
@@ -248,7 +254,7 @@ func TestFewColumnsAreFollowed(t *testing.T) {
 	}
 }
 
-// TestFewColumnsAreFollowedFromAnywhere: from coefficients of any columns and signs, too.
+// TestFewColumnsAreFollowedFromAnywhere checks the same for starts from arbitrary columns and signs.
 func TestFewColumnsAreFollowedFromAnywhere(t *testing.T) {
 	for seed := range uint64(20) {
 		r := oracle.NewRandom(6200 + seed)
@@ -269,7 +275,8 @@ func TestFewColumnsAreFollowedFromAnywhere(t *testing.T) {
 	}
 }
 
-// TestFewDependentColumns: a support on the Gram matrix has no column that depends on the others, and the solution is one all the same.
+// TestFewDependentColumns checks problems on the Gram matrix with columns that depend on one another: a support has
+// only independent columns, and solves must find a solution all the same.
 func TestFewDependentColumns(t *testing.T) {
 	for seed := range uint64(10) {
 		const p = 12

@@ -11,8 +11,8 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// TestCoefficientsLeaveZeroAFewAtATime: a softmax far below its last strength, where hundreds of
-// coefficients have a reason to leave zero at once, comes to the solution that a path comes to.
+// TestCoefficientsLeaveZeroAFewAtATime checks a softmax far below its last strength, where hundreds of coefficients
+// violate optimality at 0 at once: a solve must reach the same solution as a path.
 func TestCoefficientsLeaveZeroAFewAtATime(t *testing.T) {
 	const scores = 6
 	for seed := range oracle.Cases(4) {
@@ -51,8 +51,9 @@ func TestCoefficientsLeaveZeroAFewAtATime(t *testing.T) {
 	}
 }
 
-// TestCoefficientsLeftAtZeroDoNotMove: where the Hessian of a softmax is not written out, sweeps move all coefficients, so
-// that none may be taken to lack nothing: steps lowered the model alone, none was accepted, and 300 passes did not move the point.
+// TestCoefficientsLeftAtZeroDoNotMove checks a softmax whose Hessian is not written out. Sweeps then move all
+// coefficients, so the violation of none may be set to 0: otherwise steps lower only the model, none is accepted, and
+// 300 passes do not move the point.
 func TestCoefficientsLeftAtZeroDoNotMove(t *testing.T) {
 	for _, scores := range []int{2, 3} {
 		r := oracle.NewRandom(77)

@@ -12,7 +12,8 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// drawClasses makes a random classification problem with strengths.
+// drawClasses returns a random classification problem with its strengths, and a
+// description.
 func drawClasses(r *oracle.Random) (q *oracle.Problem, name string) {
 	shape := oracle.Shape{
 		N: 10 + r.Intn(40), P: 1 + r.Intn(30), Density: r.Pick(0.1, 0.5, 1),
@@ -39,7 +40,9 @@ func drawClasses(r *oracle.Random) (q *oracle.Problem, name string) {
 		shape.N, shape.P, shape.Density, shape.Correlation, ratio, q.Ridge, q.Intercept, shape.Weights, q.Positive)
 }
 
-// TestLogisticCertificates: S1 for sparse logistic regression.
+// TestLogisticCertificates recomputes the certificates of random sparse logistic
+// regressions with independent arithmetic, and compares their objectives with the
+// optimum.
 func TestLogisticCertificates(t *testing.T) {
 	for seed := range oracle.Cases(120) {
 		r := oracle.NewRandom(9000 + seed)
@@ -98,8 +101,9 @@ func TestLogisticCertificates(t *testing.T) {
 	}
 }
 
-// A full step from a point where the loss has next to no curvature goes much too far:
-// it is taken back, and the solve ends where one from zero ends.
+// TestFullStepsThatFailAreTakenBack checks starts where the loss has next to no
+// curvature. A full step from there goes much too far: it must be undone, and the solve
+// must end where one from β = 0 ends.
 func TestFullStepsThatFailAreTakenBack(t *testing.T) {
 	for seed := range oracle.Cases(20) {
 		r := oracle.NewRandom(300 + seed)

@@ -13,9 +13,9 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// TestCertificatesOfEveryLoss: the objective and the duality gap of a solution are those of the
-// definitions, primal minus dual, of every loss, at loose tolerances and tight ones. So what is
-// called converged is within its gap of the optimum, by weak duality.
+// TestCertificatesOfEveryLoss checks that the objective and the duality gap of a solution are those of the
+// definitions, primal minus dual, for every loss, at loose and tight tolerances. By weak duality, a converged
+// solution is then within its gap of the optimum.
 func TestCertificatesOfEveryLoss(t *testing.T) {
 	for _, l := range fixture.Losses() {
 		for seed := range oracle.Cases(6) {
@@ -54,8 +54,9 @@ func TestCertificatesOfEveryLoss(t *testing.T) {
 	}
 }
 
-// TestFlatValleysAreWalkedFast: where a small penalty is all that slopes, as once all rows are on the right side
-// of the margin, rows whose curvature jumps are found on the way down from stronger penalties. It once took 60,000 sweeps.
+// TestFlatValleysAreWalkedFast checks problems in which the objective has no slope but that of a small penalty, as
+// once all rows are on the right side of the margin. Rows whose curvature jumps must be found on the way down from
+// stronger penalties: without these a solve takes 60,000 sweeps.
 func TestFlatValleysAreWalkedFast(t *testing.T) {
 	oracle.Once(t)
 	for seed := range oracle.Cases(3) {
@@ -82,8 +83,8 @@ func TestFlatValleysAreWalkedFast(t *testing.T) {
 	}
 }
 
-// TestStagesAreCancelledAtTheirPenalty: a solve that goes by way of stronger penalties ends, wherever its context does,
-// with a point certified for the penalty asked for.
+// TestStagesAreCancelledAtTheirPenalty checks that a solve that goes through stronger penalties ends, whenever its
+// context does, at a point certified for the penalty asked for.
 func TestStagesAreCancelledAtTheirPenalty(t *testing.T) {
 	r, l := oracle.NewRandom(1), oracle.SquaredHingeLoss()
 	q := r.Problem(oracle.Shape{N: 30, P: 200, Density: 1}).Draw(r, l)
@@ -114,7 +115,7 @@ func TestStagesAreCancelledAtTheirPenalty(t *testing.T) {
 		for k, j := range s.Support {
 			beta[j] = s.Coef[k]
 		}
-		over := s.Status == outcome.Cancelled || s.Status.OK() && s.RelativeGap <= whole.RelativeGap // by the look that follows
+		over := s.Status == outcome.Cancelled || s.Status.OK() && s.RelativeGap <= whole.RelativeGap // it may converge before the context is checked again
 		if want := q.LossObjective(l, beta, s.Intercept); !over || math.Abs(s.Objective-want) > 1e-12*fit.Null() || s.Epochs > whole.Epochs {
 			t.Errorf("ended at stage %d of %d: %s, objective %g, by its definition %g, %d sweeps of %d", end, stages, s.Status, s.Objective, want, s.Epochs, whole.Epochs)
 		}

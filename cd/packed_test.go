@@ -11,15 +11,15 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 )
 
-// TestBoundsOfCopiesChangeNoBit: whether copies of columns may take a byte, room for some or for
-// all of them, solutions, certificates and counted work are the same, down a path, and those of a
-// solver without a bound to rounding.
+// TestBoundsOfCopiesChangeNoBit checks that the memory allowed for packed copies of columns (one
+// byte, or room for some or all of them) changes no bit of solutions, certificates and counted
+// work down a path, and that a solver without a bound gives the same solutions up to rounding.
 func TestBoundsOfCopiesChangeNoBit(t *testing.T) {
 	for seed := range oracle.Cases(24) {
 		r := oracle.NewRandom(seed)
 		q := r.Problem(oracle.Shape{N: 60 + r.Intn(60), P: 10 + r.Intn(80), Density: 0.3, Mean: 1, Weights: seed%2 == 0})
 		q.Intercept = seed%3 == 0
-		if seed%4 < 2 { // a fold
+		if seed%4 < 2 { // rows held out, as in a fold
 			q.Weights = make([]float64, len(q.X))
 			for i := range q.Weights {
 				q.Weights[i] = float64(min(1, i%5))

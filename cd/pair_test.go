@@ -12,8 +12,9 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// TestTwoClassesTakeHardlyMoreThanTheirDifference: a softmax of two classes is solved for the difference of its scores, for the
-// work of the logistic loss and what certificates of two scores take.
+// TestTwoClassesTakeHardlyMoreThanTheirDifference checks that a softmax of two classes is solved for the difference
+// of its scores: it takes the work of the logistic loss plus the certificates of two scores, at most three times as
+// much in all.
 func TestTwoClassesTakeHardlyMoreThanTheirDifference(t *testing.T) {
 	const share, most = 0.01, 3
 	r := oracle.NewRandom(7)

@@ -12,9 +12,9 @@ import (
 	"github.com/seed-45b9a24c/pare/support"
 )
 
-// TestPassesByDefinition: a pass takes in the columns whose correlation, when it was last computed, and the reach of the residual's way since come to 0.9
-// of their strength, computes those of them that it does not know, in runs with short gaps, and pays for these; and the dual
-// point is that of all columns.
+// TestPassesByDefinition checks which columns a pass takes in: those whose last correlation, plus a bound on its
+// change since, reaches 0.9 of the strength. The pass must compute those of them that are not current, in runs with
+// short gaps, and be charged for these, and the dual point must be that of all columns.
 func TestPassesByDefinition(t *testing.T) {
 	const n, p = 40, 800
 	const reset = -1
@@ -29,7 +29,7 @@ func TestPassesByDefinition(t *testing.T) {
 			if i%2 > 0 { // shorter columns
 				clear(row[60:])
 			}
-			row[0] = 6 * row[0] // of nearly the same, largest, correlation
+			row[0] = 6 * row[0] // columns 0 and 2 have nearly the same correlation, the largest
 			if row[2] = row[0] * (1 + 0x1p-42); seed%4 < 2 {
 				row[2] = row[0] * (1 - 0x1p-42)
 			}
@@ -66,14 +66,14 @@ func TestPassesByDefinition(t *testing.T) {
 			return z
 		}
 		passes := cd.NewPasses(fit, null)
-		last, way, current := q.Correlations(residual), make([]float64, p), make([]bool, p) // by column, when it was last computed; the way since
+		last, way, current := q.Correlations(residual), make([]float64, p), make([]bool, p) // by column: the last correlation computed, the bound on its change since, and whether it is current
 		before := slices.Clone(residual)
 		for j := range way {
-			current[j], way[j] = null != nil, 1e300 // the first pass takes all in that are not excluded
+			current[j], way[j] = null != nil, 1e300 // the first pass takes in all columns that are not excluded
 		}
 		for k, size := range []float64{0, 0, 1e-3, 1e-2, 0, 0.05, 0.02, 0.5, 0.01, 1e20, reset, 1e-3, 0.01} {
 			switch {
-			case size == reset: // what comes next is far from what was
+			case size == reset: // the next residual is far from the last one
 				passes.Reset()
 				clear(residual)
 				move(1)
@@ -119,12 +119,12 @@ func TestPassesByDefinition(t *testing.T) {
 				}
 			}
 			cost := cd.VisitColumn * float64(len(order))
-			for from := 0; from < len(order); { // columns with about as many entries
+			for from := 0; from < len(order); { // ranges of columns with similar numbers of entries
 				end := from + 1
 				for end < len(order) && entries(end) <= 1.25*entries(from) {
 					end++
 				}
-				call := 64 // what one costs, in entries
+				call := 64 // the cost of a call, in entries
 				if dense {
 					call = 300
 				}
@@ -133,7 +133,7 @@ func TestPassesByDefinition(t *testing.T) {
 					if !wanted[place] || current[order[place]] {
 						continue
 					}
-					last, met := place, 0.0 // of the run that begins there
+					last, met := place, 0.0 // the end of the run that begins here, and its entries
 					for next := place; next < end && next <= last+1+gap; next++ {
 						if wanted[next] && !current[order[next]] {
 							last = next

@@ -13,7 +13,8 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// A path is Solve in turn, to the bit; it ends with the first error and when ctx ends.
+// TestPathIsSolveInTurn checks that Path gives the bits of successive calls of Solve, and that it ends at the first
+// error and when ctx ends.
 func TestPathIsSolveInTurn(t *testing.T) {
 	r := oracle.NewRandom(31)
 	q := r.Problem(oracle.Shape{N: 60, P: 90, Density: 0.5, Active: 10})
@@ -69,9 +70,9 @@ func TestPathIsSolveInTurn(t *testing.T) {
 	}
 }
 
-// On the way down a path of a narrow problem the set has all columns, so that after the first solves a step takes two
-// passes: one that finds the last solution wanting and one that certifies the next. Copies still share their
-// coefficient, and the solutions are those of cold solves.
+// TestNarrowPathTakesTwoPassesAStep checks a path of a narrow problem, where the set has all columns. After the first
+// solves a step takes two passes: one shows that the last solution is no longer optimal, and one certifies the next.
+// Copies must still share their coefficient, and gaps are recomputed.
 func TestNarrowPathTakesTwoPassesAStep(t *testing.T) {
 	r := oracle.NewRandom(7)
 	q := r.Problem(oracle.Shape{N: 500, P: 120, Density: 0.2, Active: 50})

@@ -12,15 +12,15 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// TestUnpenalisedOnesAreTheIntercept: a column of ones left unpenalised does what an
-// intercept does.
+// TestUnpenalisedOnesAreTheIntercept checks that an unpenalised column of ones acts as an
+// intercept.
 func TestUnpenalisedOnesAreTheIntercept(t *testing.T) {
 	for seed := range oracle.Cases(40) {
 		r := oracle.NewRandom(seed)
 		q := r.Problem(oracle.Shape{N: 30, P: 20, Density: r.Pick(0.3, 1), Mean: r.Pick(0, 5), Weights: seed%3 == 0})
 		q.Intercept = true
 		q.Uniform(r.Pick(0.5, 0.1, 0.01) * q.AlphaMax())
-		for j := range q.Alpha { // told apart from a Lasso, which merges copies
+		for j := range q.Alpha { // different strengths: a plain Lasso merges copies
 			q.Alpha[j] *= 0.9 + 0.2*r.Float64()
 		}
 		want := solve(t, cd.New(fixture.Squared(t, q, seed%2 == 0)), fixture.Penalty(t, q), cd.Options{Tol: 1e-13, Polish: true})
@@ -49,8 +49,8 @@ func TestUnpenalisedOnesAreTheIntercept(t *testing.T) {
 	}
 }
 
-// TestLeastSquares: without any penalty, also where columns depend on each other or
-// are more than the rows.
+// TestLeastSquares checks fits without any penalty, also where columns depend on one
+// another or outnumber the rows.
 func TestLeastSquares(t *testing.T) {
 	for seed := range oracle.Cases(30) {
 		r := oracle.NewRandom(seed)
@@ -76,7 +76,8 @@ func TestLeastSquares(t *testing.T) {
 	}
 }
 
-// TestRidgeWaysAgree: by columns, by rows and by iteration, at any storage.
+// TestRidgeWaysAgree checks that a ridge is solved by columns, by rows and by iteration
+// alike, in either storage.
 func TestRidgeWaysAgree(t *testing.T) {
 	for seed := range oracle.Cases(40) {
 		r := oracle.NewRandom(seed)
@@ -103,8 +104,8 @@ func TestRidgeWaysAgree(t *testing.T) {
 	}
 }
 
-// TestPenaltiesFollowEachOther: a solver goes from one kind of penalty to another as
-// a new one would begin.
+// TestPenaltiesFollowEachOther checks that a solver can go from one kind of penalty to
+// another: every solution is certified, as that of a new solver would be.
 func TestPenaltiesFollowEachOther(t *testing.T) {
 	for seed := range oracle.Cases(20) {
 		r := oracle.NewRandom(seed)
@@ -133,8 +134,8 @@ func TestPenaltiesFollowEachOther(t *testing.T) {
 	}
 }
 
-// TestPositiveTellsNegativesApart: under β ≥ 0 equal columns share a coefficient,
-// and one that is another's negative does not take part.
+// TestPositiveTellsNegativesApart checks that under β ≥ 0 equal columns share a
+// coefficient, and the negative of a column does not count as its copy.
 func TestPositiveTellsNegativesApart(t *testing.T) {
 	r := oracle.NewRandom(5)
 	q := r.Problem(oracle.Shape{N: 30, P: 6})
@@ -150,7 +151,7 @@ func TestPositiveTellsNegativesApart(t *testing.T) {
 	if beta[0] == 0 || beta[0] != beta[3] || beta[4] != 0 {
 		t.Errorf("equal columns have %g and %g, the negative %g", beta[0], beta[3], beta[4])
 	}
-	// −y: what was pulled up is pulled down.
+	// With −y, all correlations change their sign.
 	for i := range q.Y {
 		q.Y[i] = -q.Y[i]
 	}
@@ -161,7 +162,8 @@ func TestPositiveTellsNegativesApart(t *testing.T) {
 	}
 }
 
-// TestPenaltiesThatDoNotGoTogether are refused before work starts.
+// TestPenaltiesThatDoNotGoTogether checks that β ≥ 0 is refused together with unpenalised
+// columns and together with a ridge alone.
 func TestPenaltiesThatDoNotGoTogether(t *testing.T) {
 	free, err := model.WeightedLasso([]float64{0, math.Inf(-1), math.Inf(1)})
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 )
 
-// TestCandidatesByDefinition: of columns outside the support, by the distance of their
-// correlations to the edge of the dual feasible set, the best are found wherever they lie, among
-// columns of one length or of several, with one strength or many.
+// TestCandidatesByDefinition checks that the best candidates outside the support, by the
+// distance of their correlations to the boundary of the dual feasible set, are found in whatever
+// place they are, among columns of one length or several, with one strength or many.
 func TestCandidatesByDefinition(t *testing.T) {
 	for seed := range uint64(12) {
 		r := oracle.NewRandom(seed)

@@ -13,16 +13,16 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// TestCertifiedPointsAreEliminated: however loose the tolerance, what is certified has the unpenalised coefficients that
-// the others call for, under a loss that is not quadratic, too, and where the null model is known: the residual is orthogonal to
-// their columns.
+// TestCertifiedPointsAreEliminated checks that certified points have the unpenalised coefficients that are optimal
+// given the other coefficients, however loose the tolerance, under a loss that is not quadratic too, and where the
+// null model is known: the residual is orthogonal to the unpenalised columns.
 func TestCertifiedPointsAreEliminated(t *testing.T) {
 	for seed := range uint64(10) {
 		r := oracle.NewRandom(800 + seed)
 		q := r.Problem(oracle.Shape{N: 40, P: 8, Mean: 1}).Classes(r)
 		q.Intercept = seed%2 == 0
 		q.Uniform(0.1 * q.LogisticAlphaMax())
-		free := []int{1, 4}[:1+seed%3%2] // one or two
+		free := []int{1, 4}[:1+seed%3%2] // one or two unpenalised columns
 		for _, j := range free {
 			q.Alpha[j] = 0
 		}
@@ -52,8 +52,8 @@ func TestCertifiedPointsAreEliminated(t *testing.T) {
 	}
 }
 
-// TestGapKnowsColumnsWithoutCurvature: rows far beyond Huber's δ pull on an unpenalised column without a curvature for Newton's steps, and the gap is
-// no less than what the objective lacks.
+// TestGapKnowsColumnsWithoutCurvature checks rows far beyond Huber's δ, where an unpenalised column has a slope but
+// no curvature for Newton steps: the gap must still be at least the distance to the optimum.
 func TestGapKnowsColumnsWithoutCurvature(t *testing.T) {
 	const far = 1e3
 	for count := 1; count <= 2; count++ {
@@ -67,14 +67,15 @@ func TestGapKnowsColumnsWithoutCurvature(t *testing.T) {
 		}
 		for _, epochs := range []int{1, 3, 1000} {
 			sol := solve(t, cd.New(fit), fixture.Penalty(t, q), cd.Options{Tol: 1e-2, MaxEpochs: epochs})
-			if sol.Gap < sol.Objective*(1-1e-12) { // the least is 0
+			if sol.Gap < sol.Objective*(1-1e-12) { // the minimum is 0
 				t.Errorf("%d columns, %d sweeps: a gap of %g, the objective is %g", count, epochs, sol.Gap, sol.Objective)
 			}
 		}
 	}
 }
 
-// TestUnpenalisedStepsThatFailAreDamped: counts so large that even the shortest of Newton's steps from 0 overshoots need no sweep.
+// TestUnpenalisedStepsThatFailAreDamped checks counts so large that even the shortest of the Newton steps from 0
+// overshoot: with damping no sweep is needed.
 func TestUnpenalisedStepsThatFailAreDamped(t *testing.T) {
 	for _, size := range []float64{1e6, 1e8} {
 		q := &oracle.Problem{Alpha: []float64{0}}
@@ -92,8 +93,9 @@ func TestUnpenalisedStepsThatFailAreDamped(t *testing.T) {
 	}
 }
 
-// TestUnpenalisedStepsKeepTheWayBack: a loss that is nearly |r| has no curvature far from its knee,
-// and a Newton step there leads where neither coefficient nor intercept find back from by themselves.
+// TestUnpenalisedStepsKeepTheWayBack checks a loss that is nearly |r| and has no curvature far from its kink. A
+// Newton step there may lead to a point from which neither the coefficient nor the intercept returns by itself, so
+// both must be restored.
 func TestUnpenalisedStepsKeepTheWayBack(t *testing.T) {
 	const rows = 41
 	for _, width := range []float64{1e-2, 1e-3} {
@@ -114,7 +116,7 @@ func TestUnpenalisedStepsKeepTheWayBack(t *testing.T) {
 	}
 }
 
-// logCosh is w²·log cosh(r/w), r = y − m: next to |r|·w beyond a few w of 0.
+// logCosh is the loss w²·log cosh(r/w), r = y − m: nearly |r|·w where |r| is more than a few w.
 type logCosh struct{ width float64 }
 
 func (logCosh) Name() string        { return "log_cosh" }
@@ -148,7 +150,8 @@ func (l logCosh) Third(_ *kernels.Set, y, m, out []float64) {
 	}
 }
 
-// Divergence is that of two classes of probability (1 ± tanh u)/2 from those of the dual point.
+// Divergence is w² times that of two classes: their probabilities at the dual point, relative to the probabilities (1
+// ± tanh u)/2 at m, u = (y − m)/w.
 func (l logCosh) Divergence(_ *kernels.Set, y, m []float64, at loss.Dual, out []float64) {
 	for i := range m {
 		t := math.Tanh((y[i] - m[i]) / l.width)

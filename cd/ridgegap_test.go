@@ -9,9 +9,10 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 )
 
-// TestVanishingStrengthIsNoWork: where the ℓ1 strength is next to nothing beside the ridge, a
-// loose solve ends well before the last digit, and still at a hundredth of what was asked, or near it, since
-// sweeps meet each column before the others have moved on: a margin for the predictions.
+// TestVanishingStrengthIsNoWork checks an ℓ1 strength that is negligible beside the ridge. A loose solve
+// must end well before full accuracy, but at about a hundredth of the gap asked for, as a margin for the
+// accuracy of predictions. Some gaps are slightly above that: in a sweep the correlation of each column is
+// computed before later columns have moved.
 func TestVanishingStrengthIsNoWork(t *testing.T) {
 	near, all := 0, 0
 	for seed := range oracle.Cases(10) {
@@ -34,8 +35,8 @@ func TestVanishingStrengthIsNoWork(t *testing.T) {
 	}
 }
 
-// TestExactFromZero: a solve from β = 0 that is to be exact keeps less of a margin than a loose one, which
-// others may go on from.
+// TestExactFromZero checks that an exact solve from β = 0 keeps a smaller margin than a loose solve, from
+// which other solves may continue.
 func TestExactFromZero(t *testing.T) {
 	oracle.Once(t)
 	epochs := 0
@@ -49,7 +50,7 @@ func TestExactFromZero(t *testing.T) {
 		certified(t, fmt.Sprint("seed ", seed), q, got, 1e-6)
 		epochs += got.Epochs
 	}
-	if epochs > 254 { // 245; with the margin of a loose one 264
+	if epochs > 254 { // 245 with the smaller margin, 264 with that of a loose solve
 		t.Errorf("%d epochs", epochs)
 	}
 }

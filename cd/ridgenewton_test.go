@@ -15,7 +15,7 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// targetsOf makes the target one that a loss has.
+// targetsOf changes the targets to valid ones for a loss.
 func targetsOf(q *oracle.Problem, l loss.Loss, r *oracle.Random) {
 	mean := q.Mean(-1)
 	switch l.Link() {
@@ -29,7 +29,7 @@ func targetsOf(q *oracle.Problem, l loss.Loss, r *oracle.Random) {
 	}
 }
 
-// slopesAt returns X̃ᵀ(s⊙ρ)/N and Σsᵢρᵢ/N at a solution, from the definition of the loss.
+// slopesAt returns X̃ᵀ(s⊙ρ)/N and Σsᵢρᵢ/N at a solution, by the definition of the loss.
 func slopesAt(t *testing.T, q *oracle.Problem, l loss.Loss, sol *cd.Solution) (z []float64, rest float64) {
 	m, rho := make([]float64, len(q.Y)), make([]float64, len(q.Y))
 	for i, row := range q.X {
@@ -51,8 +51,8 @@ func slopesAt(t *testing.T, q *oracle.Problem, l loss.Loss, sol *cd.Solution) (z
 	return z, rest
 }
 
-// TestRidgeOfAnyLoss: at the solution the slope of the loss is α₂β, from cold, from far off
-// and from another strength, by every way of solving for steps.
+// TestRidgeOfAnyLoss checks that at the solution the slope of the loss is α₂β, for a cold start, a start far away and
+// one from another strength, with every way of solving for steps.
 func TestRidgeOfAnyLoss(t *testing.T) {
 	for _, l := range loss.All() {
 		if l.Name() == "squared" {
@@ -66,7 +66,7 @@ func TestRidgeOfAnyLoss(t *testing.T) {
 			view := fixture.View(t, q, seed%4 < 2)
 			fit, err := model.NewRowwise(view, q.Y, l)
 			if err != nil {
-				continue // no model has these rows
+				continue // no model can be made of these rows
 			}
 			for way := range cd.RidgeWays {
 				s := cd.New(fit)
@@ -109,9 +109,9 @@ func TestRidgeOfAnyLoss(t *testing.T) {
 	}
 }
 
-// TestFirstStepWithoutCurvatureIsShortened: where few rows or none have a curvature at β = 0, a step of Newton's method is
-// as much too long as the ridge is small, and the solve goes on from a short share of it. Both conditions of the solution are
-// computed from the definition of the loss.
+// TestFirstStepWithoutCurvatureIsShortened checks problems in which few rows or none have curvature at β = 0. A
+// Newton step is then too long by a factor that grows as the ridge shrinks, and the solve must continue from a small
+// share of it. Both optimality conditions are computed from the definition of the loss.
 func TestFirstStepWithoutCurvatureIsShortened(t *testing.T) {
 	for seed := range oracle.Cases(6) {
 		for _, logAlpha := range []float64{-8.16, -10, -14, -20} {
@@ -153,9 +153,10 @@ func sortedColumns(order []int32) []int32 {
 	return columns
 }
 
-// TestSweepsOverRowsEndAtTheSolution where single rows are small beside the ridge: the certificate,
-// which knows nothing of them, is good without a step of Newton's method. Rows are weighted or held
-// out, or without entries, columns centred, standardised or constant, and predictions have an offset.
+// TestSweepsOverRowsEndAtTheSolution checks sweeps over rows where single rows matter little beside the ridge. The
+// certificate, which uses no results of the sweeps but the point, must be within the tolerance without a Newton step.
+// Rows are weighted, held out or without entries, columns are centred, standardised or constant, and predictions have
+// an offset.
 func TestSweepsOverRowsEndAtTheSolution(t *testing.T) {
 	for _, l := range loss.All() {
 		if l.Name() == "squared" {
@@ -201,9 +202,9 @@ func TestSweepsOverRowsEndAtTheSolution(t *testing.T) {
 	}
 }
 
-// TestSweepsAreCertifiedAtTheirMean: where all rows share a direction, the gap is what sweeps say it is, and one
-// certificate after them does, but for one time in fifty. At the last β it is larger, and most of these need more sweeps
-// and certificates.
+// TestSweepsAreCertifiedAtTheirMean checks rows that all share a direction. At the mean of β over the last sweep the
+// gap is about what the sweeps estimate, so one certificate after them suffices in all but one of fifty cases. At the
+// last β the gap is larger, and most cases would need more sweeps and certificates.
 func TestSweepsAreCertifiedAtTheirMean(t *testing.T) {
 	again, all := 0, 0
 	for _, l := range []loss.Loss{loss.SquaredHinge{}, loss.Huber{Delta: 1}, loss.Logistic{}} {
@@ -238,8 +239,9 @@ func TestSweepsAreCertifiedAtTheirMean(t *testing.T) {
 	}
 }
 
-// TestPolishedRidgesAreExact: where a solve begins so near its solution that the objective cannot tell the two, a polish still ends at it,
-// since models are exact between jumps of the curvature: the slope of the loss is α₂β, to rounding of either.
+// TestPolishedRidgesAreExact checks solves that begin so near their solution that the objectives of the two differ by
+// rounding only. A polish must still end at the solution, since models are exact between jumps of the curvature: the
+// slope of the loss is α₂β, up to the rounding of either.
 func TestPolishedRidgesAreExact(t *testing.T) {
 	for _, l := range []loss.Loss{loss.SmoothedHinge{}, loss.SquaredHinge{}, loss.Huber{Delta: 0.5}} {
 		for _, seed := range oracle.Seeds(40) {

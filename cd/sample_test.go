@@ -12,8 +12,9 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// A cold start on many rows goes by a sample, and ends where a start without one ends,
-// with the same certificate. Reset makes the next start the same to the bit.
+// TestSamplesSaveStepsAndChangeNothingElse checks that a cold start on many rows begins
+// with a sample of them, takes no more passes, and ends with the same certificate as a
+// start without a sample. After Reset the next start gives the same bits.
 func TestSamplesSaveStepsAndChangeNothingElse(t *testing.T) {
 	r := oracle.NewRandom(77)
 	for k, c := range []struct {
@@ -34,7 +35,7 @@ func TestSamplesSaveStepsAndChangeNothingElse(t *testing.T) {
 			for i := range q.Y {
 				q.Y[i] = -1
 			}
-			q.Y[1] = 1 // the sample takes row 3 of the first four
+			q.Y[1] = 1 // a row that the sample does not take
 		}
 		q.Uniform(0.01 * q.LogisticAlphaMax())
 		fit := fixture.Logistic(t, q, c.dense)
@@ -83,7 +84,8 @@ func TestSamplesSaveStepsAndChangeNothingElse(t *testing.T) {
 	}
 }
 
-// A context that ends while the sample is solved leaves the last certified point.
+// TestSamplesEndWithTheContext checks that a solve whose context ends while the sample is
+// solved returns the last certified point.
 func TestSamplesEndWithTheContext(t *testing.T) {
 	r := oracle.NewRandom(78)
 	q := r.Problem(oracle.Shape{N: 6000, P: 12, Density: 0.4}).Classes(r)

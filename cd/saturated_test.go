@@ -12,10 +12,10 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// Samples far on the wrong side of a model have a steep loss without curvature; a
-// step towards the minimiser of the model there goes nowhere, however short. From
-// any start, and down to strengths at which the classes are as good as separated, a
-// solve ends at the solution all the same.
+// TestLogisticConvergesFromSaturatedStarts checks that a solve converges from any start,
+// and down to strengths at which the classes are nearly separated. Samples far on the
+// wrong side of a model have a steep loss without curvature, and a step towards the
+// minimum of the quadratic model there gains nothing, however short it is.
 func TestLogisticConvergesFromSaturatedStarts(t *testing.T) {
 	for seed := range oracle.Cases(60) {
 		r := oracle.NewRandom(seed)

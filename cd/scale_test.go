@@ -14,8 +14,8 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// TestPowersOfTwoChangeExponentsOnly: X·2^a and y·2^b, with strengths in the units
-// that makes, change nothing in a solution and its hypergradient but exponents.
+// TestPowersOfTwoChangeExponentsOnly checks that factors 2^a on X and 2^b on y, with
+// strengths scaled to match, change only exponents in a solution and its hypergradient.
 func TestPowersOfTwoChangeExponentsOnly(t *testing.T) {
 	exponents := []int{0, 20, -20, 100, -100, 400, -400}
 	if oracle.Few() {
@@ -106,8 +106,8 @@ func TestPowersOfTwoChangeExponentsOnly(t *testing.T) {
 	}
 }
 
-// TestTheOriginOfTheTargetDoesNotMatter: with an intercept a number added to y, in steps
-// that y can hold, moves the intercept and no bit of anything else.
+// TestTheOriginOfTheTargetDoesNotMatter checks that, with an intercept, a number added to
+// y without rounding changes the intercept and no bit of anything else.
 func TestTheOriginOfTheTargetDoesNotMatter(t *testing.T) {
 	r := oracle.NewRandom(4)
 	q := r.Problem(oracle.Shape{N: 60, P: 80, Density: 0.5, Mean: 1, Weights: true})
@@ -136,8 +136,9 @@ func TestTheOriginOfTheTargetDoesNotMatter(t *testing.T) {
 	}
 }
 
-// TestRoundingEndsASolve: columns with a mean of 2^40 beside a deviation of 1 keep a
-// solution from a tolerance of 1e-9, which is said soon, and with the gap that it has.
+// TestRoundingEndsASolve checks columns with a mean of 2^40 and a deviation of 1, where
+// rounding prevents a tolerance of 1e-9: a solve must end soon, as not converged, with
+// the gap that it has reached.
 func TestRoundingEndsASolve(t *testing.T) {
 	r := oracle.NewRandom(5)
 	q := r.Problem(oracle.Shape{N: 100, P: 20, Noise: 1})

@@ -10,9 +10,10 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 )
 
-// No correlation moves further than the path of the residual allows, however a column would
-// have it go: by the signs of its entries, all of one size in half of the cases, where the
-// bound is met. And those of short columns are held far below ‖X̃_j‖ₛ‖Δ‖ₛ.
+// TestNoCorrelationGoesFurtherThanTheWalk checks that no correlation changes by more than
+// the path of the residual allows, also where the residual moves along the signs of the
+// entries of a column. In half of the cases all entries have the same size, so that the
+// bound can be attained. For short columns the bound must be far below ‖X̃_j‖ₛ‖Δ‖ₛ.
 func TestNoCorrelationGoesFurtherThanTheWalk(t *testing.T) {
 	for seed := range oracle.Cases(60) {
 		r := oracle.NewRandom(seed)

@@ -12,13 +12,13 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// degenerate is a shape that has little in it.
+// degenerate is a degenerate problem, such as one without columns.
 type degenerate struct {
 	name    string
 	q       *oracle.Problem
 	alpha   float64
-	trivial bool // with an intercept, without
-	zero    bool // β of a Lasso must be 0 with an intercept
+	trivial bool // with an intercept, it is solved in at most two passes
+	zero    bool // with an intercept, β of a Lasso must be 0
 }
 
 func degenerates() []degenerate {
@@ -60,7 +60,7 @@ func degenerates() []degenerate {
 		{name: "one number", q: constant(1, 1, 2, 3), alpha: 0.01, trivial: true, zero: true},
 		{name: "X = 0", q: constant(5, 3, 0, 2), alpha: 0.01, trivial: true, zero: true},
 		{name: "some columns 0", q: holes, alpha: 0.01},
-		{name: "constant columns", q: flat, alpha: 1e-3}, // of which rounding must make nothing
+		{name: "constant columns", q: flat, alpha: 1e-3}, // whose centred entries are rounding only
 		{name: "y = 0", q: nothing, alpha: 0.01, trivial: true, zero: true},
 		{name: "constant y", q: target, alpha: 1e-6, trivial: true, zero: true},
 		{name: "as many rows as the support", q: random(8, 40), alpha: 1e-3},
@@ -68,7 +68,8 @@ func degenerates() []degenerate {
 	}
 }
 
-// TestDegenerateShapes: S3. Trivial problems end at once with finite numbers.
+// TestDegenerateShapes checks that Lasso solves of degenerate problems converge, at once
+// if they are trivial, and that all numbers are finite.
 func TestDegenerateShapes(t *testing.T) {
 	for _, c := range degenerates() {
 		for _, intercept := range []bool{true, false} {
@@ -97,7 +98,8 @@ func TestDegenerateShapes(t *testing.T) {
 	}
 }
 
-// TestDegenerateShapesOfOtherPenalties: S3 for β ≥ 0, ridges, and unpenalised columns.
+// TestDegenerateShapesOfOtherPenalties checks the same for β ≥ 0, ridges and unpenalised
+// columns.
 func TestDegenerateShapesOfOtherPenalties(t *testing.T) {
 	for _, c := range degenerates() {
 		_, p := c.q.Dims()

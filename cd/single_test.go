@@ -11,8 +11,9 @@ import (
 	"github.com/seed-45b9a24c/pare/model"
 )
 
-// TestEstimatesCertify: with columns of a large matrix estimated in 32 bits, certificates are those of arithmetic that
-// shares nothing with the solver, cold and warm, and one strength needs few products.
+// TestEstimatesCertify checks solves that estimate the correlations of a large matrix in 32 bits: their certificates
+// must be those of arithmetic that shares nothing with the solver, from cold and warm starts, and with one strength
+// for all columns few products may be computed.
 func TestEstimatesCertify(t *testing.T) {
 	for seed := range oracle.Draws(6) {
 		r := oracle.NewRandom(7000 + seed)
@@ -40,7 +41,7 @@ func TestEstimatesCertify(t *testing.T) {
 				q.Alpha[7] = 0
 			}
 			g := fixture.Penalty(t, q)
-			for _, tol := range []float64{0.999, 0.3, 0.01, 1e-9} { // far from the solution columns violate optimality
+			for _, tol := range []float64{0.999, 0.3, 0.01, 1e-9} { // at loose tolerances, columns violate optimality
 				sol := solve(t, s, g, cd.Options{Tol: tol, Estimate: true})
 				name := fmt.Sprintf("%s, %g of αmax to %g", name, share, tol)
 				certified(t, name, q, sol, tol)
@@ -63,7 +64,7 @@ func TestEstimatesCertify(t *testing.T) {
 	}
 }
 
-// TestEstimatesOfALogisticFit end where products do.
+// TestEstimatesOfALogisticFit checks that a logistic fit with estimates ends at the same objective as one without.
 func TestEstimatesOfALogisticFit(t *testing.T) {
 	r := oracle.NewRandom(1)
 	q := r.Problem(oracle.Shape{N: 60, P: 4500, Active: 20, Correlation: 0.5}).Classes(r)
@@ -82,8 +83,8 @@ func TestEstimatesOfALogisticFit(t *testing.T) {
 	}
 }
 
-// TestModelsOfSomeRowsHaveExactSlopes: a working set may have columns that estimates have told to be inactive; a model of
-// some of the rows needs their correlations nevertheless, which those rows do not have.
+// TestModelsOfSomeRowsHaveExactSlopes checks working sets with columns that estimates have shown to be inactive: a
+// model of a sample of the rows needs their exact correlations all the same, which the sample cannot give.
 func TestModelsOfSomeRowsHaveExactSlopes(t *testing.T) {
 	r := oracle.NewRandom(80)
 	const p = 60

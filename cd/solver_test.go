@@ -15,7 +15,7 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// oracle.Cases reads it.
+// The flag long is read by oracle.Cases.
 var _ = flag.Bool("long", false, "ten times as many random problems, and larger ones")
 
 func solve(t *testing.T, s *cd.Solver, g model.Penalty, o cd.Options) *cd.Solution {
@@ -27,7 +27,7 @@ func solve(t *testing.T, s *cd.Solver, g model.Penalty, o cd.Options) *cd.Soluti
 	return sol
 }
 
-// scatter returns the full vector of a solution.
+// scatter returns β of a solution, for p columns.
 func scatter(sol *cd.Solution, p int) []float64 {
 	beta := make([]float64, p)
 	for k, j := range sol.Support {
@@ -36,14 +36,14 @@ func scatter(sol *cd.Solution, p int) []float64 {
 	return beta
 }
 
-// certified checks what a solution says about itself against arithmetic that
-// shares nothing with the solver: S1 of the reliability bar.
+// certified checks all that a solution reports, its certificate, support, intercept and
+// residual, against arithmetic that shares nothing with the solver.
 func certified(t *testing.T, name string, q *oracle.Problem, sol *cd.Solution, tol float64) {
 	t.Helper()
 	_, p := q.Dims()
 	beta := scatter(sol, p)
 	null := q.Null()
-	// Where y is constant P₀ is what rounding leaves of the mean.
+	// If y is constant, P₀ is only the rounding error of the mean.
 	size := math.Max(math.Max(null, sol.Objective), 0x1p-53*q.Mean(-1)*q.Mean(-1))
 	for j, b := range beta {
 		if math.IsNaN(b) || math.IsInf(b, 0) {
@@ -103,7 +103,8 @@ func certified(t *testing.T, name string, q *oracle.Problem, sol *cd.Solution, t
 	}
 }
 
-// draw makes a random problem of the kinds and ranges of S1.
+// draw returns a random problem and its description: penalties of every kind over four
+// decades of strengths, and X of many shapes, densities and correlations.
 func draw(r *oracle.Random, largest int) (q *oracle.Problem, name string) {
 	shape := oracle.Shape{
 		N: 2 + r.Intn(largest-1), P: 1 + r.Intn(largest),
@@ -146,8 +147,8 @@ func draw(r *oracle.Random, largest int) (q *oracle.Problem, name string) {
 		kind, shape.N, shape.P, shape.Density, shape.Correlation, ratio, q.Intercept, shape.Weights)
 }
 
-// TestHonestCertificates: hundreds of random problems; every result is
-// recomputed, and compared with the optimum.
+// TestHonestCertificates recomputes the certificates of hundreds of random problems and
+// compares their objectives with the optimum.
 func TestHonestCertificates(t *testing.T) {
 	count, largest := oracle.Cases(200), 60
 	if oracle.Long() {
@@ -169,7 +170,7 @@ func TestHonestCertificates(t *testing.T) {
 		best := q.Solve()
 		null := q.Null()
 		if best.Gap > tol*null+1e-13*null {
-			continue // the oracle is no better than that here; its gap still bounds
+			continue // the oracle is not accurate enough for a comparison
 		}
 		if d := sol.Objective - best.Objective; d > 2*tol*null+1e-13*null && sol.Status == outcome.Converged || d < -2*tol*null-1e-13*null {
 			t.Errorf("%s: objective %.16g, the optimum is %.16g, P₀ %g", name, sol.Objective, best.Objective, null)
@@ -180,8 +181,9 @@ func TestHonestCertificates(t *testing.T) {
 	}
 }
 
-// TestPolishGivesTheDigitsOfThePredictions: a loose gap with a polish leaves
-// predictions as good as a gap of the square of their error would.
+// TestPolishGivesTheDigitsOfThePredictions checks that a solve with a loose gap and a
+// polish gives predictions as accurate as those of a gap of the size of their squared
+// error.
 func TestPolishGivesTheDigitsOfThePredictions(t *testing.T) {
 	for seed := range oracle.Cases(30) {
 		r := oracle.NewRandom(seed)
@@ -206,8 +208,9 @@ func TestPolishGivesTheDigitsOfThePredictions(t *testing.T) {
 	}
 }
 
-// TestWarmStartsAreCertifiedTheSame: one solver through a path of every kind of
-// penalty in any order, against the certificate of each.
+// TestWarmStartsAreCertifiedTheSame checks one solver along a path of penalties of every
+// kind in any order: every certificate is recomputed, and every objective is that of a
+// cold solve.
 func TestWarmStartsAreCertifiedTheSame(t *testing.T) {
 	for seed := range oracle.Cases(20) {
 		r := oracle.NewRandom(seed)

@@ -7,7 +7,8 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 )
 
-// TestSortOfPlaces: few among many words and many among few are sorted, and no place is left behind.
+// TestSortOfPlaces checks that places are sorted, few spread over many words and many in few, and
+// that no mark is left behind.
 func TestSortOfPlaces(t *testing.T) {
 	for seed := range uint64(40) {
 		r := oracle.NewRandom(seed)

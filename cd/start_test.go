@@ -13,8 +13,8 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// TestUseIsAsGoodAsNew: a solver that has worked on another target, and at
-// other penalties, solves its next one to the bits of a new solver.
+// TestUseIsAsGoodAsNew checks that a solver that has worked on another target, and at other
+// penalties, gives the bits of a new solver on its next target.
 func TestUseIsAsGoodAsNew(t *testing.T) {
 	for seed := range oracle.Cases(20) {
 		r := oracle.NewRandom(seed)
@@ -57,8 +57,8 @@ func TestUseIsAsGoodAsNew(t *testing.T) {
 	}
 }
 
-// TestStartIsOnlyAStart: from the solution no sweep is needed; from anywhere the
-// certificate is that of the end.
+// TestStartIsOnlyAStart checks that a start at the solution needs no sweep, and that a solve
+// from arbitrary coefficients ends with a valid certificate.
 func TestStartIsOnlyAStart(t *testing.T) {
 	for seed := range oracle.Cases(20) {
 		r := oracle.NewRandom(seed)
@@ -91,8 +91,8 @@ func TestStartIsOnlyAStart(t *testing.T) {
 	}
 }
 
-// TestCopiesOfAColumn, negated ones among them, are no obstacle to the
-// certificate, from cold and warm starts.
+// TestCopiesOfAColumn checks that copies of a column, negated ones among them, do not keep a
+// solve from being certified, from cold and warm starts.
 func TestCopiesOfAColumn(t *testing.T) {
 	for seed := range oracle.Cases(30) {
 		r := oracle.NewRandom(seed)
@@ -122,8 +122,9 @@ func TestCopiesOfAColumn(t *testing.T) {
 	}
 }
 
-// Advance moves the point where the next solve begins: there and back it is the solution
-// certified by one pass; elsewhere it takes more, and so it does where all signs would change.
+// TestAdvance checks that Advance moves the point where the next solve begins. After a step
+// and its reverse one pass certifies the last solution; after a step that would change all
+// signs, which leads to β = 0, more passes are needed.
 func TestAdvance(t *testing.T) {
 	r := oracle.NewRandom(92)
 	q := r.Problem(oracle.Shape{N: 60, P: 20, Density: 0.6}).Classes(r)

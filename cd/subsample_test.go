@@ -11,9 +11,9 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// Models of some of the rows change nothing of what a solve returns: it ends at the gap
-// asked for, which is that of all rows, in a number of passes that is not much larger, and
-// does the same to the bit after Reset.
+// TestThinnedModelsEndWithTheSameCertificate checks that models of a sample of the rows change nothing in what a
+// solve returns: it reaches the gap asked for, which is that of all rows, in few passes, and gives the same bits
+// after Reset.
 func TestThinnedModelsEndWithTheSameCertificate(t *testing.T) {
 	r := oracle.NewRandom(79)
 	for k, c := range []struct {
@@ -66,20 +66,19 @@ func TestThinnedModelsEndWithTheSameCertificate(t *testing.T) {
 	}
 }
 
-// The rows drawn stand for all: their weights have the sum of all curvature, but for a
-// stretch that a draw stands for. After a model that misled there are more of them, and in
-// the end all.
+// TestRowsDrawnStandForAll checks that the weights of the rows drawn add up to the curvature of all rows, except for
+// the stretch that one draw represents. After a model that misled more rows must be drawn, and finally all.
 func TestRowsDrawnStandForAll(t *testing.T) {
 	r := oracle.NewRandom(80)
 	q := r.Problem(oracle.Shape{N: 16000, P: 20, Density: 0.2}).Classes(r)
 	q.Weights = slices.Repeat([]float64{1}, 16000)
 	for i := range 9 {
-		q.Weights[i*i] = 100 // these stand for themselves
+		q.Weights[i*i] = 100 // rows of so much curvature are always drawn
 	}
 	q.Uniform(0.001 * q.LogisticAlphaMax())
 	solver := cd.New(fixture.Logistic(t, q, false))
 	solve(t, solver, fixture.Penalty(t, q), cd.Options{})
-	for _, rows := range []float64{2000, 4000, 5333} { // an eighth of all; 4·50 for each column; a third of all
+	for _, rows := range []float64{2000, 4000, 5333} { // an eighth of all rows; 4·50 for each column; a third of all rows
 		weights, curvature := cd.Draw(solver)
 		if weights == nil {
 			t.Fatalf("all rows are taken instead of %g", rows)
@@ -101,9 +100,9 @@ func TestRowsDrawnStandForAll(t *testing.T) {
 	}
 }
 
-// A full step that failed may well have had an honest model: with a rare class there is no
-// curvature far out. Models get more rows where theirs have too little curvature along the step that was
-// taken, however short it is.
+// TestShortStepsLeaveModelsSmall checks that later models draw more rows if a model had too little curvature along
+// the step taken, however short that was, and not just because a full step failed. With a rare class a full step may
+// fail although its model was accurate, since there is no curvature far away.
 func TestShortStepsLeaveModelsSmall(t *testing.T) {
 	r := oracle.NewRandom(81)
 	q := r.Problem(oracle.Shape{N: 16000, P: 20, Density: 0.2}).Classes(r)
@@ -128,7 +127,8 @@ func TestShortStepsLeaveModelsSmall(t *testing.T) {
 	}
 }
 
-// TestUndoneStepsLeaveTheIntercept where it was: where a step has led far out there may be no curvature, and no way back.
+// TestUndoneStepsLeaveTheIntercept checks that undoing a step restores the intercept: far away there may be no
+// curvature, and then later steps do not lead back.
 func TestUndoneStepsLeaveTheIntercept(t *testing.T) {
 	r := oracle.NewRandom(82)
 	q := r.Problem(oracle.Shape{N: 200, P: 10, Density: 1}).Classes(r)

@@ -25,10 +25,10 @@ func badlyScaled(seed uint64, weights bool) *svmProblem {
 	return q
 }
 
-// TestSVMSolvesBadlyScaledColumns: sweeps need a number of epochs without bound
-// there; an interior-point method does not. The result is certified, the same on every
-// kernel set, and nearly always at the bounds to the bit: where sweeps do not end after
-// it either, the point inside the box is returned.
+// TestSVMSolvesBadlyScaledColumns checks samples for which the number of sweeps has no bound,
+// whereas the interior-point method converges. The solution must be certified, have the same
+// bits on every kernel set, and nearly always have samples exactly at their bounds. Only where
+// sweeps after the method do not converge either is a point inside the box returned.
 func TestSVMSolvesBadlyScaledColumns(t *testing.T) {
 	t.Parallel()
 	inside, all := 0, 0
@@ -47,7 +47,7 @@ func TestSVMSolvesBadlyScaledColumns(t *testing.T) {
 					t.Errorf("seed %d, C = e^%g, %s: %s, gap %g, %d epochs", seed, c, k.Name, sol.Status, sol.RelativeGap, sol.Epochs)
 				}
 				beta := spread(n, sol, fit)
-				// Rounding leaves a hundredth of the tolerance open.
+				// The gap is subject to rounding of a hundredth of the tolerance.
 				if gap := q.gap(sol.C, beta); math.Abs(gap-sol.Gap) > 1e-8*fit.Null(sol.C) {
 					t.Errorf("seed %d, C = e^%g: gap %g, recomputed %g", seed, c, sol.Gap, gap)
 				}
@@ -67,9 +67,9 @@ func TestSVMSolvesBadlyScaledColumns(t *testing.T) {
 	}
 }
 
-// TestSVMGoesOnWhileEpochsAreLeft: at these the gap rises within the interior-point method
-// before it falls. They are solved; and at a tolerance that rounding denies all epochs are used,
-// and the gap is no worse for that.
+// TestSVMGoesOnWhileEpochsAreLeft checks problems whose gap rises in the interior-point method
+// before it falls: they must be solved. At a tolerance that rounding prevents, all epochs must
+// be used, and the gap must be no worse for that.
 func TestSVMGoesOnWhileEpochsAreLeft(t *testing.T) {
 	t.Parallel()
 	for _, seed := range []uint64{7, 30, 34, 44, 54} {
@@ -95,7 +95,7 @@ func TestSVMGoesOnWhileEpochsAreLeft(t *testing.T) {
 	}
 }
 
-// expiring is a context that ends when it has been asked so often.
+// expiring is a context that ends after a number of calls of Err.
 type expiring struct {
 	context.Context
 	left int
@@ -108,8 +108,8 @@ func (c *expiring) Err() error {
 	return nil
 }
 
-// TestSVMInteriorStopsWithItsContext: wherever the context ends, the last certified
-// point is returned.
+// TestSVMInteriorStopsWithItsContext checks that the last certified point is returned wherever
+// the context ends.
 func TestSVMInteriorStopsWithItsContext(t *testing.T) {
 	t.Parallel()
 	q := badlyScaled(3, false)

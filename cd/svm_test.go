@@ -17,9 +17,9 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// TestSVMCertificateIsHonest: S1. The gap is that of the β returned, recomputed
-// from X; converged means within tolerance; w is near that of a slow solver, and
-// ‖w − ŵ‖² ≤ gap.
+// TestSVMCertificateIsHonest recomputes certificates from X: the gap must be that of the
+// β returned and, if converged, within the tolerance, and w must be near that of a slow
+// solver, ‖w − ŵ‖² ≤ gap.
 func TestSVMCertificateIsHonest(t *testing.T) {
 	for seed := range oracle.Cases(120) {
 		r := oracle.NewRandom(seed)
@@ -87,8 +87,8 @@ func TestSVMCertificateIsHonest(t *testing.T) {
 	}
 }
 
-// TestSVMReachesTheLastDigits: 1e-14, on well-conditioned and on dependent
-// samples, and a polish to working precision.
+// TestSVMReachesTheLastDigits checks a tolerance of 1e-14, with a polish to working
+// precision, on well-conditioned and on dependent samples.
 func TestSVMReachesTheLastDigits(t *testing.T) {
 	for seed := range oracle.Cases(12) {
 		r := oracle.NewRandom(seed)
@@ -104,8 +104,8 @@ func TestSVMReachesTheLastDigits(t *testing.T) {
 	}
 }
 
-// TestSVMTrivialCases: all samples at the bound, zero rows, held-out rows, rows
-// all alike, one sample of each class.
+// TestSVMTrivialCases checks a C so small that all samples are at their bounds, a row of
+// zeros, rows that are all alike, and X = 0.
 func TestSVMTrivialCases(t *testing.T) {
 	r := oracle.NewRandom(4)
 	q := svmShape(r, oracle.Shape{N: 20, P: 5})
@@ -145,8 +145,8 @@ func TestSVMTrivialCases(t *testing.T) {
 	}
 }
 
-// TestSVMWeights: a row of weight k is that row k times, a row of weight 0 is
-// absent but predicted.
+// TestSVMWeights checks that a row of weight k counts as k rows, and that a row of weight
+// 0 has no dual variable.
 func TestSVMWeights(t *testing.T) {
 	for seed := range uint64(10) {
 		r := oracle.NewRandom(seed)
@@ -184,8 +184,8 @@ func TestSVMWeights(t *testing.T) {
 	}
 }
 
-// TestSVMWarmStarts: a path gives certified points, a start at the solution
-// costs no sweep, and Reset gives the bits of a fresh solver.
+// TestSVMWarmStarts checks that the solves of a path converge, that a start at the
+// solution needs no sweep, and that Reset gives the bits of a fresh solver.
 func TestSVMWarmStarts(t *testing.T) {
 	q := svmShape(oracle.NewRandom(8), oracle.Shape{N: 120, P: 30})
 	fit := q.fit(t, nil, false)
@@ -218,7 +218,7 @@ func bitsOf(sol *cd.SVMSolution) []byte {
 	return fmt.Appendf(nil, "%x %v %x %v %x %x", sol.W, sol.Free, sol.Dual, sol.Bound, sol.Gap, sol.Predictions)
 }
 
-// TestSVMBitsDoNotDependOnTheKernels: K6.
+// TestSVMBitsDoNotDependOnTheKernels checks that every kernel set gives the same bits.
 func TestSVMBitsDoNotDependOnTheKernels(t *testing.T) {
 	for seed := range uint64(6) {
 		r := oracle.NewRandom(seed)
@@ -238,7 +238,8 @@ func TestSVMBitsDoNotDependOnTheKernels(t *testing.T) {
 	}
 }
 
-// TestSVMStopsWhereItIsTold: budgets and contexts end with a certified point.
+// TestSVMStopsWhereItIsTold checks that a solve ends with a certified point when its
+// epochs are used up and when its context ends.
 func TestSVMStopsWhereItIsTold(t *testing.T) {
 	r := oracle.NewRandom(3)
 	q := svmShape(r, oracle.Shape{N: 400, P: 60, Correlation: 0.9})
@@ -261,7 +262,7 @@ func TestSVMStopsWhereItIsTold(t *testing.T) {
 	if err != nil || sol.Status != outcome.Cancelled || math.Abs(sol.RelativeGap-1) > 1e-12 {
 		t.Errorf("ended before the start: %v, %+v", err, sol)
 	}
-	// The context ends on the way: the solver returns at once, and what it returns
+	// The context ends during the solve: the solver returns at once, and what it returns
 	// is certified. It can be used again.
 	s := cd.NewSVM(fit)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Millisecond)
@@ -298,11 +299,12 @@ func TestSVMRefusesArguments(t *testing.T) {
 	}
 }
 
-// TestSVMScalesByPowersOfTwo: X·2ᵏ with C·2⁻²ᵏ is the same problem, to the bit.
+// TestSVMScalesByPowersOfTwo checks that X·2ᵏ with C·2⁻²ᵏ is the same problem, to the
+// bit.
 func TestSVMScalesByPowersOfTwo(t *testing.T) {
 	r := oracle.NewRandom(2)
 	q := svmShape(r, oracle.Shape{N: 80, P: 15, Weights: true})
-	// The factor goes into the weights, which scale C without rounding.
+	// The factor on C is in the weights, which scale C without rounding.
 	scaled := &svmProblem{Problem: q.Clone()}
 	scaled.X, scaled.Weights = make([][]float64, 80), make([]float64, 80)
 	for i := range q.X {
@@ -329,7 +331,8 @@ func TestSVMScalesByPowersOfTwo(t *testing.T) {
 	}
 }
 
-// TestSVMAllocatesNothingWhenWarm along a path it has been on.
+// TestSVMAllocatesNothingWhenWarm checks that a path that was solved before is solved
+// again without an allocation.
 func TestSVMAllocatesNothingWhenWarm(t *testing.T) {
 	q := svmShape(oracle.NewRandom(5), oracle.Shape{N: 200, P: 40, Density: 0.3})
 	s := cd.NewSVM(q.fit(t, nil, false))

@@ -11,10 +11,11 @@ import (
 	"github.com/seed-45b9a24c/pare/model"
 )
 
-// svmProblem is min ½‖Σβᵢyᵢxᵢ‖² − Σβᵢ over 0 ≤ βᵢ ≤ C·sᵢ, with a slow solver.
+// svmProblem is the problem min ½‖Σβᵢyᵢxᵢ‖² − Σβᵢ over 0 ≤ βᵢ ≤ C·sᵢ, with a slow solver
+// as reference.
 type svmProblem struct{ *oracle.Problem }
 
-// svmShape draws one: labels of a noisy linear rule.
+// svmShape draws a problem whose labels follow a noisy linear rule.
 func svmShape(r *oracle.Random, shape oracle.Shape) *svmProblem {
 	q := r.Problem(shape)
 	for i := range q.Y {
@@ -54,8 +55,8 @@ func (q *svmProblem) margin(i int, w []float64) float64 {
 	return s.Value()
 }
 
-// solve finds β by accelerated projected gradients with restarts: slow, and
-// nothing like the solver under test.
+// solve finds β by accelerated projected gradients with restarts, a slow method that is
+// unlike that of the solver under test.
 func (q *svmProblem) solve(c float64) (beta, w []float64) {
 	n, _ := q.Dims()
 	gram := make([][]float64, n)
@@ -104,7 +105,7 @@ func (q *svmProblem) solve(c float64) (beta, w []float64) {
 	return beta, q.primal(beta)
 }
 
-// gap returns primal plus dual at a β, in their plain form.
+// gap returns the sum of the primal and the dual objective at β, by their definitions.
 func (q *svmProblem) gap(c float64, beta []float64) float64 {
 	w := q.primal(beta)
 	var gap oracle.Sum
@@ -120,7 +121,7 @@ func (q *svmProblem) gap(c float64, beta []float64) float64 {
 	return gap.Value()
 }
 
-// spread returns β of a solution.
+// spread returns β of a solution, for n rows.
 func spread(n int, sol *cd.SVMSolution, fit *model.SVM) []float64 {
 	beta := make([]float64, n)
 	for k, i := range sol.Free {

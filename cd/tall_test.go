@@ -10,13 +10,13 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// TestTallDenseProblemsHaveTheGapReported, under a ridge and under an ℓ1 penalty, cold and from another strength, where rows come
-// sorted by a column, so that neighbours, which are drawn together, are alike.
+// TestTallDenseProblemsHaveTheGapReported recomputes gaps under a ridge and under an ℓ1 penalty, from cold starts and
+// from another strength. Rows are sorted by a column, so that neighbours, which are drawn together, are alike.
 func TestTallDenseProblemsHaveTheGapReported(t *testing.T) {
 	const p = 4
 	r := oracle.NewRandom(5)
 	q := r.Problem(oracle.Shape{N: 12_000, P: p, Density: 1, Weights: true}).Classes(r)
-	for i := range q.X { // a row far out, and then those in the order of the first column
+	for i := range q.X { // rows in the order of the first column, and an outlier
 		q.X[i][0] = math.Ldexp(float64(i)/float64(len(q.X))-0.5, 2)
 	}
 	q.X[77][1] = 300

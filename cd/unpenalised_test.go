@@ -14,7 +14,8 @@ import (
 	"github.com/seed-45b9a24c/pare/support"
 )
 
-// TestGapKnowsColumnsThatNearlyDepend: of two unpenalised columns that differ by little, what one alone can fit is fitted, or the gap is no less.
+// TestGapKnowsColumnsThatNearlyDepend checks two unpenalised columns that differ by little: either the part of y that
+// only one of them can fit is fitted, or the gap accounts for it.
 func TestGapKnowsColumnsThatNearlyDepend(t *testing.T) {
 	for _, differ := range []float64{1e-3, 1e-6, 1e-9, 1e-11, 1e-12} {
 		q := &oracle.Problem{X: [][]float64{{1, 1, 0}, {0, differ, 0}, {0, 0, 1}}, Y: []float64{2, 3, 0.1}, Alpha: []float64{0, 0, 1}}
@@ -28,8 +29,8 @@ func TestGapKnowsColumnsThatNearlyDepend(t *testing.T) {
 	}
 }
 
-// TestNearCopiesAreFittedAsWhatTheyDifferBy: unpenalised columns x, x + δz, …, or 1 + δz beside an intercept, have the objective of x, z, …, to the gap, and
-// take about as many sweeps, whatever the loss.
+// TestNearCopiesAreFittedAsWhatTheyDifferBy checks unpenalised columns x, x + δz, …, or 1 + δz beside an intercept:
+// they must reach the objective of the columns x, z, …, up to the gap, in about as many sweeps, whatever the loss.
 func TestNearCopiesAreFittedAsWhatTheyDifferBy(t *testing.T) {
 	const n, p, free = 40, 12, 4
 	for seed := range uint64(12) {
@@ -87,8 +88,9 @@ func TestNearCopiesAreFittedAsWhatTheyDifferBy(t *testing.T) {
 	}
 }
 
-// TestDependentUnpenalisedColumnsAtAnyScale: what depends on the others is orthogonal to the residual with
-// them, to a share of its size, which takes as many passes in any units.
+// TestDependentUnpenalisedColumnsAtAnyScale checks an unpenalised column that depends on the others. When the
+// residual is orthogonal to these, it counts as orthogonal to that column as well, relative to the size of the
+// column, so that a solve takes the same number of passes in any units.
 func TestDependentUnpenalisedColumnsAtAnyScale(t *testing.T) {
 	passes := 0
 	for _, scale := range []float64{1, 0x1p-60, 0x1p60} {
@@ -117,8 +119,8 @@ func TestDependentUnpenalisedColumnsAtAnyScale(t *testing.T) {
 	}
 }
 
-// TestUnpenalisedColumnsAreFittedAtOnce: where all others are excluded, elimination is the solution: no sweep,
-// and correlations of the size of rounding.
+// TestUnpenalisedColumnsAreFittedAtOnce checks problems in which all penalised columns are excluded: elimination
+// gives the solution without a sweep, and correlations are at the level of rounding.
 func TestUnpenalisedColumnsAreFittedAtOnce(t *testing.T) {
 	for _, count := range []int{1, 2, 5} {
 		r := oracle.NewRandom(uint64(count))
@@ -156,19 +158,21 @@ func TestUnpenalisedColumnsAreFittedAtOnce(t *testing.T) {
 	}
 }
 
-// TestUnpenalisedColumnsAreNeverCloseToEntering: one that depends on others has a coefficient of 0 and is no
-// kink; the clearance is that of the penalised column.
+// TestUnpenalisedColumnsAreNeverCloseToEntering checks that an unpenalised column whose coefficient is 0 because it
+// depends on others is ignored by the clearance, since it has no kink at 0. The clearance must be that of the
+// penalised column.
 func TestUnpenalisedColumnsAreNeverCloseToEntering(t *testing.T) {
 	q := &oracle.Problem{X: [][]float64{{1, 2, 1}, {1, 2, -1}, {1, 2, 1}, {-1, -2, 0}}, Y: []float64{1, 3, 2, 0}, Alpha: []float64{0, 0, 5}}
 	s := cd.New(fixture.Squared(t, q, true))
 	sol := solve(t, s, fixture.Penalty(t, q), cd.Options{Tol: 1e-12})
-	// The mean 1.5 of (1, 3, 2, −0) is fitted; what is left, (−½, 1½, ½, 1½), has a correlation of −1½ with the last column.
+	// The mean 1.5 of (1, 3, 2, −0) is fitted; the residual (−½, 1½, ½, 1½) has a correlation of −1½ with the last column.
 	if want := (4*5 - 1.5) / math.Sqrt(3); sol.Status != outcome.Converged || math.Abs(s.Clearance()-want) > 1e-12*want {
 		t.Errorf("%s, clearance %g, want %g", sol.Status, s.Clearance(), want)
 	}
 }
 
-// TestClearanceOfOneColumnWithAStrengthOfItsOwn is measured by that, whatever strength came before.
+// TestClearanceOfOneColumnWithAStrengthOfItsOwn checks that the clearance is measured by the strength of the column,
+// whatever the strength of the last solve.
 func TestClearanceOfOneColumnWithAStrengthOfItsOwn(t *testing.T) {
 	q := &oracle.Problem{X: [][]float64{{1}, {1}}, Y: []float64{2, 4}, Alpha: []float64{100}}
 	s := cd.New(fixture.Squared(t, q, true))
@@ -181,7 +185,7 @@ func TestClearanceOfOneColumnWithAStrengthOfItsOwn(t *testing.T) {
 	if want := (2*7 - 6) / math.Sqrt2; math.Abs(s.Clearance()-want) > 1e-12*want {
 		t.Errorf("clearance %g, want %g", s.Clearance(), want)
 	}
-	if g, err = model.WeightedLasso([]float64{0}); err != nil { // less than the 3 that the null model pulls by
+	if g, err = model.WeightedLasso([]float64{0}); err != nil { // less than 3, the correlation at the null model
 		t.Fatal(err)
 	}
 	if sol := solve(t, s, g, cd.Options{Tol: 1e-12}); len(sol.Coef) != 1 || math.Abs(sol.Coef[0]-2) > 1e-12 {
@@ -189,8 +193,8 @@ func TestClearanceOfOneColumnWithAStrengthOfItsOwn(t *testing.T) {
 	}
 }
 
-// TestUnpenalisedColumnsOfALogisticFit are fitted by Newton's method at once: no sweep, and correlations of the
-// size of rounding, by the slopes of the loss itself.
+// TestUnpenalisedColumnsOfALogisticFit checks that the unpenalised columns of a logistic fit are fitted by Newton's
+// method alone, without a sweep: the slopes of the loss are at the level of rounding.
 func TestUnpenalisedColumnsOfALogisticFit(t *testing.T) {
 	for _, count := range []int{1, 3} {
 		r := oracle.NewRandom(uint64(20 + count))
@@ -226,7 +230,8 @@ func TestUnpenalisedColumnsOfALogisticFit(t *testing.T) {
 	}
 }
 
-// TestUnpenalisedColumnsHaveALimit of 2000, beyond which their system of so many numbers squared is not made.
+// TestUnpenalisedColumnsHaveALimit checks that more than 2000 unpenalised columns are refused, since the size of
+// their system is the square of their number.
 func TestUnpenalisedColumnsHaveALimit(t *testing.T) {
 	for _, p := range []int{2000, 2001} {
 		q := &oracle.Problem{X: [][]float64{make([]float64, p), make([]float64, p)}, Y: []float64{1, 2}, Alpha: make([]float64, p)}
@@ -240,8 +245,9 @@ func TestUnpenalisedColumnsHaveALimit(t *testing.T) {
 	}
 }
 
-// TestEliminationIsPaidFor: a solve of one unpenalised column from its solution makes the state three times, at first and after each of two
-// projections, and meets the column for these and for what they leave. A pass computes nothing, since the residual is as it was.
+// TestEliminationIsPaidFor checks the work of a solve of one unpenalised column from its solution. The state is
+// computed three times, at first and after each of two projections, and there is a product with the column for each
+// projection and one to check the residual. The pass computes nothing, since the residual has not changed.
 func TestEliminationIsPaidFor(t *testing.T) {
 	const entries = 300
 	q := &oracle.Problem{Alpha: []float64{0}}
@@ -257,8 +263,8 @@ func TestEliminationIsPaidFor(t *testing.T) {
 	}
 }
 
-// TestUnpenalisedColumnsAtSmallStrengths: where the residual is so small beside y that rounding leaves it a cosine to what was eliminated, the
-// gap is known still.
+// TestUnpenalisedColumnsAtSmallStrengths checks residuals so small beside y that rounding leaves a cosine between the
+// residual and the eliminated columns: the gap must be finite all the same.
 func TestUnpenalisedColumnsAtSmallStrengths(t *testing.T) {
 	for _, share := range []float64{1e-4, 1e-7, 1e-9} {
 		q := oracle.NewRandom(4).Problem(oracle.Shape{N: 6, P: 6, Density: 1})
@@ -274,8 +280,9 @@ func TestUnpenalisedColumnsAtSmallStrengths(t *testing.T) {
 	}
 }
 
-// TestUnpenalisedColumnsBesideLargeCounts: where counts are thousands and residuals thousandths, rounding leaves these a cosine to what was eliminated that is no
-// reason not to know the gap. The problem is made for a solution that is known.
+// TestUnpenalisedColumnsBesideLargeCounts checks large counts with small residuals, where rounding leaves a cosine
+// between the residual and the eliminated columns: the gap must be finite all the same. The problem is constructed
+// for a known solution.
 func TestUnpenalisedColumnsBesideLargeCounts(t *testing.T) {
 	const n, p, free, active, alpha = 60, 80, 12, 20, 1e-6
 	r := oracle.NewRandom(41)
@@ -306,7 +313,7 @@ func TestUnpenalisedColumnsBesideLargeCounts(t *testing.T) {
 		for i := range q.X {
 			z -= q.X[i][j] * residual[i] / n
 		}
-		for i := range q.X { // its correlation with the residual is as it has to be
+		for i := range q.X { // give the column the correlation with the residual that the solution requires
 			q.X[i][j] += z * n / size * residual[i]
 			m[i] += q.X[i][j] * b
 		}
@@ -331,7 +338,9 @@ func TestUnpenalisedColumnsBesideLargeCounts(t *testing.T) {
 	}
 }
 
-// TestColumnsThatDependOnUnpenalisedOnesHaveNoStrength at which they leave 0: what rounding leaves of their correlations is none.
+// TestColumnsThatDependOnUnpenalisedOnesHaveNoStrength checks that a penalised column that depends on unpenalised
+// ones has a correlation of exactly 0 at the null model, not what rounding leaves: there is no strength at which it
+// leaves 0.
 func TestColumnsThatDependOnUnpenalisedOnesHaveNoStrength(t *testing.T) {
 	q := &oracle.Problem{X: [][]float64{{1, 2}, {1, 2}, {-1, 1}, {0.3, -0.7}}, Y: []float64{1, 2, 5, 0.1}, Alpha: []float64{0, 0, 1, 1}}
 	for i, x := range q.X {
@@ -358,8 +367,10 @@ func TestColumnsThatDependOnUnpenalisedOnesHaveNoStrength(t *testing.T) {
 	}
 }
 
-// TestUnpenalisedColumnsOfRowsWithoutCurvature have none themselves, but for what rounding leaves of them once they are centred twice, by all rows and by
-// those with curvature. Steps as long as that is small led to coefficients that left no digits to the predictions.
+// TestUnpenalisedColumnsOfRowsWithoutCurvature checks unpenalised columns that have entries only in rows without
+// curvature. Such a column has no curvature either, except for rounding from centring it twice, by all rows and by
+// those with curvature. Steps divided by so small a curvature would lead to coefficients with which predictions lose
+// all digits.
 func TestUnpenalisedColumnsOfRowsWithoutCurvature(t *testing.T) {
 	for seed := range uint64(100) {
 		r := oracle.NewRandom(seed)

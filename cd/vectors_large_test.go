@@ -13,8 +13,8 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// largeCase draws a machine of support vectors: classes or regression, with or without an intercept,
-// weights, scales and copies of rows, dense or sparse, more rows than columns or fewer.
+// largeCase draws a problem of support vectors: classification or regression, with or without an intercept, weights,
+// scales and copies of rows, dense or sparse, with more rows than columns or fewer.
 func largeCase(t *testing.T, seed uint64) (q *oracle.Problem, o model.VectorsOptions, fit *model.Vectors, at []float64) {
 	t.Helper()
 	r := oracle.NewRandom(5000 + seed)
@@ -31,7 +31,7 @@ func largeCase(t *testing.T, seed uint64) (q *oracle.Problem, o model.VectorsOpt
 	o.Weights = q.Weights
 	fit, err := model.NewVectors(fixture.Kernels(t), fixture.Matrix(t, q, seed%8 < 4), q.Y, o)
 	if err != nil {
-		return q, o, nil, nil // one class
+		return q, o, nil, nil // all labels are the same
 	}
 	return q, o, fit, []float64{math.Log(r.Pick(1e-3, 0.03, 0.3)), math.Log(r.Pick(0.03, 0.3))}[:fit.Hyperparameters()]
 }
@@ -49,9 +49,10 @@ func solveVectors(t *testing.T, fit *model.Vectors, open func(*model.Vectors) (*
 	return s
 }
 
-// onlySolution reports whether a solution is the only one, in its dual variables too: the rows on the edges of their
-// tubes, each with a 1 where there is an intercept, are independent and not at their ends, and with an intercept there
-// is one. Else others may be free elsewhere: between two best intercepts none is.
+// onlySolution reports whether a solution is known to be the only one, also in its dual variables: the rows on the
+// edges of their tubes, each extended by a 1 if there is an intercept, are independent and inside their intervals,
+// and with an intercept there is at least one. Otherwise another solution may have other free rows: between two best
+// intercepts no row is free.
 func onlySolution(q *oracle.Problem, fit *model.Vectors, s *cd.VectorsSolution) bool {
 	const near = 1e-9
 	dot := fit.Kernels().Dot
@@ -96,9 +97,9 @@ func onEdge(fit *model.Vectors, s *cd.VectorsSolution, i int, near float64) bool
 	return math.Abs(math.Abs(fit.Target()[i]-s.Predictions[i])-s.Epsilon) <= near
 }
 
-// TestLargeVectors: where no matrix is factorised, sweeps come to the gap asked for, and steps by
-// conjugate gradients after them to the objective of the exact solution, with free rows on the edges of their tubes,
-// which are its own if there is no other solution.
+// TestLargeVectors checks problems of which no matrix is factorised. Sweeps must reach the gap asked for, and steps
+// by conjugate gradients after them the objective of the exact solution, with free rows on the edges of their tubes.
+// If there is no other solution, the free rows must be those of the exact one.
 func TestLargeVectors(t *testing.T) {
 	compared := 0
 	for _, seed := range oracle.Seeds(120, 393, 457, 697, 716, 857, 1132) {
@@ -140,8 +141,8 @@ func TestLargeVectors(t *testing.T) {
 	}
 }
 
-// TestLargeVectorsSayWhatTheyMissed: sweeps that are cut short have a status that says so, and so have
-// those whose context ends.
+// TestLargeVectorsSayWhatTheyMissed checks the status of solves whose sweeps are cut short by the number of epochs or
+// by the context.
 func TestLargeVectorsSayWhatTheyMissed(t *testing.T) {
 	_, _, fit, at := largeCase(t, 1)
 	for _, polish := range []bool{false, true} {
@@ -161,7 +162,8 @@ func TestLargeVectorsSayWhatTheyMissed(t *testing.T) {
 	}
 }
 
-// TestLargeVectorsOnTheSimplexAreRefused.
+// TestLargeVectorsOnTheSimplexAreRefused checks that problems on the simplex are refused if no matrix may be
+// factorised.
 func TestLargeVectorsOnTheSimplexAreRefused(t *testing.T) {
 	q := oracle.NewRandom(1).Problem(oracle.Shape{N: 4, P: 3, Density: 1})
 	fit, err := model.NewVectors(fixture.Kernels(t), fixture.Matrix(t, q, true), q.Y, model.VectorsOptions{Simplex: true})
@@ -173,8 +175,8 @@ func TestLargeVectorsOnTheSimplexAreRefused(t *testing.T) {
 	}
 }
 
-// TestWideVectors: where sweeps come first exact solutions are the same as without, also where
-// sweeps do not end, as with columns in unlike units.
+// TestWideVectors checks that exact solutions after sweeps are those without sweeps, also where the sweeps do not
+// converge, as with columns in very different units.
 func TestWideVectors(t *testing.T) {
 	bySweeps, inside := 0, 0
 	for _, seed := range oracle.Seeds(60, 201, 213, 237, 561) {

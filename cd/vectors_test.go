@@ -14,10 +14,10 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// TestVectors: regression and classes, with and without intercept, weights and copies of rows,
-// few rows and many: the point is feasible, its gap is that of the two objectives from their
-// definitions, and next to nothing. All of that next to the null model's objective, as the gap asked for is: with
-// a large C the terms of the objectives are that large, however small their sums.
+// TestVectors checks regression and classification, with and without intercept, weights and copies of rows, on few
+// rows and many. The point must be feasible, and its gap within the tolerance and equal to that of the two objectives
+// by their definitions. Errors are relative to the objective of the null model, as the gap asked for is: with a large
+// C the terms of the objectives are that large, however small their sums are.
 func TestVectors(t *testing.T) {
 	for _, seed := range oracle.Seeds(120, 249, 393, 641, 693, 703) {
 		r := oracle.NewRandom(4000 + seed)
@@ -37,7 +37,7 @@ func TestVectors(t *testing.T) {
 		o.Weights = q.Weights
 		fit, err := model.NewVectors(fixture.Kernels(t), fixture.Matrix(t, q, seed%2 == 0), q.Y, o)
 		if err != nil {
-			continue // one class
+			continue // all labels are the same
 		}
 		solver, err := cd.NewVectors(fit)
 		if err != nil {
@@ -75,7 +75,7 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// TestVectorsBeginAnew: after Reset a solver takes the steps of a new one, to the last bit.
+// TestVectorsBeginAnew checks that after Reset a solver takes the steps of a new one, to the last bit.
 func TestVectorsBeginAnew(t *testing.T) {
 	for seed := range oracle.Cases(40) {
 		r := oracle.NewRandom(7000 + seed)
@@ -108,9 +108,10 @@ func TestVectorsBeginAnew(t *testing.T) {
 	}
 }
 
-// TestVectorsSolveBadlyScaledColumns: the gap rises there before it falls, in the first steps
-// of the interior-point method. Exact steps from where that says that rows are at their ends come to the exact solution, with
-// no more free rows than columns and an intercept, in 13 of 28 cases; from where a step along each row leads in 9.
+// TestVectorsSolveBadlyScaledColumns checks problems whose gap rises in the first steps of the interior-point method
+// before it falls. Exact steps that start with the rows which the method finds at the ends of their intervals reach
+// the exact solution, with at most as many free rows as columns and an intercept, in 13 of 28 cases; if they start
+// with a coordinate step along each row, in 9.
 func TestVectorsSolveBadlyScaledColumns(t *testing.T) {
 	exactly, seeds := 0, []uint64{9, 20, 24, 28, 32, 49, 53}[:oracle.Draws(7)]
 	for _, seed := range seeds {
@@ -152,7 +153,7 @@ func TestVectorsSolveBadlyScaledColumns(t *testing.T) {
 	}
 }
 
-// vectorObjectives are those of the primal and dual problems, from their definitions, and Σa.
+// vectorObjectives returns the primal and dual objectives, by their definitions, and Σa.
 func vectorObjectives(q *oracle.Problem, o model.VectorsOptions, s *cd.VectorsSolution, c, epsilon float64) (primal, dual, sum float64) {
 	_, p := q.Dims()
 	w := make([]float64, p)
@@ -182,8 +183,8 @@ func vectorObjectives(q *oracle.Problem, o model.VectorsOptions, s *cd.VectorsSo
 	return primal, dual, sum
 }
 
-// TestVectorsWithoutInterceptAreTheSVM: the same objective as the solver of samples by
-// coordinate descent finds, but for what the gaps of both allow, and the w.
+// TestVectorsWithoutInterceptAreTheSVM checks that a classification without intercept has the objective that the
+// coordinate descent of [cd.SVM] finds, up to the gaps of both, and the same w.
 func TestVectorsWithoutInterceptAreTheSVM(t *testing.T) {
 	for _, seed := range oracle.Seeds(30, 33, 248, 277) {
 		r := oracle.NewRandom(seed)
@@ -210,7 +211,7 @@ func TestVectorsWithoutInterceptAreTheSVM(t *testing.T) {
 			t.Errorf("seed %d: objective %.15g, by coordinate descent %.15g", seed, got.Primal, want.Primal)
 		}
 		for j, w := range want.W {
-			if !(math.Abs(got.W[j]-w) <= 1e-14+2*math.Sqrt(2*within)) { // each is that near to the solution
+			if !(math.Abs(got.W[j]-w) <= 1e-14+2*math.Sqrt(2*within)) { // each w is within half of that of the solution
 
 				t.Errorf("seed %d: w_%d = %g, by coordinate descent %g", seed, j, got.W[j], w)
 			}
@@ -218,9 +219,9 @@ func TestVectorsWithoutInterceptAreTheSVM(t *testing.T) {
 	}
 }
 
-// TestSimplexVectors: coefficients are on the simplex, the gap is that of the two objectives from
-// their definitions and next to nothing, and no other point of the simplex is better; rows with
-// weights and copies, more columns than rows, dense and sparse.
+// TestSimplexVectors checks coefficients on the simplex: the gap must be within the tolerance and equal to that of
+// the two objectives by their definitions, and no other point of the simplex may be better. There are weights and
+// copies of rows, more columns than rows and fewer, dense and sparse.
 func TestSimplexVectors(t *testing.T) {
 	for seed := range oracle.Cases(60) {
 		r := oracle.NewRandom(900 + seed)
@@ -325,8 +326,8 @@ func simplexDual(q *oracle.Problem, a []float64, epsilon float64) (value float64
 	return value
 }
 
-// TestVectorsScaleColumnsInSweeps: standardised columns give the solution of a matrix that is
-// standardised already, sparse and dense, by sweeps alone.
+// TestVectorsScaleColumnsInSweeps checks that a solve with standardised columns gives the solution of a matrix that
+// is already standardised, sparse and dense, by sweeps alone.
 func TestVectorsScaleColumnsInSweeps(t *testing.T) {
 	for seed := range oracle.Cases(12) {
 		r := oracle.NewRandom(600 + seed)
@@ -367,9 +368,9 @@ func TestVectorsScaleColumnsInSweeps(t *testing.T) {
 	}
 }
 
-// TestSweepsFindTheIntercept: sweeps alone come to the objective and the w of the exact solution,
-// as near as the gap says, on dense and sparse rows, weighted and standardised, some of them without
-// entries and some of weight 0. Asked for more than rounding allows they end.
+// TestSweepsFindTheIntercept checks that sweeps alone reach the objective and the w of the exact solution, as closely
+// as the gap says, on dense and sparse rows, weighted and standardised, some without entries and some of weight 0. If
+// the tolerance is below rounding, sweeps must end all the same.
 func TestSweepsFindTheIntercept(t *testing.T) {
 	const tol = 1e-6
 	for _, seed := range oracle.Seeds(24, 30, 75, 225) {
@@ -423,8 +424,8 @@ func TestSweepsFindTheIntercept(t *testing.T) {
 	}
 }
 
-// TestRowsWithoutEntriesTellTheIntercept: of rows that are all intercept one may be free, and
-// is among the free rows of the exact solution.
+// TestRowsWithoutEntriesTellTheIntercept checks rows whose prediction is the intercept alone: one of them may be
+// free, and is among the free rows of the exact solution.
 func TestRowsWithoutEntriesTellTheIntercept(t *testing.T) {
 	weights := []float64{1, 1, 1, 1, 1, 1, 1.5}
 	q := &oracle.Problem{X: [][]float64{{1}, {-1}, {0.5}, {0}, {0}, {0}, {0}}, Y: []float64{2, -2, 1.2, -3, -1, 0.7, 4}}
@@ -451,8 +452,8 @@ func TestRowsWithoutEntriesTellTheIntercept(t *testing.T) {
 	}
 }
 
-// TestStepsOnTheSimplexAreAsLongAsItsFaceAllows: of a thousand columns few are in the solution,
-// and the norm of all says little.
+// TestStepsOnTheSimplexAreAsLongAsItsFaceAllows checks that the step length follows the columns on the face of the
+// solution: of a thousand columns it has few, and the norm of all columns would make steps far too short.
 func TestStepsOnTheSimplexAreAsLongAsItsFaceAllows(t *testing.T) {
 	r := oracle.NewRandom(3)
 	q := r.Problem(oracle.Shape{N: 20, P: 1000, Density: 1})
@@ -473,10 +474,10 @@ func TestStepsOnTheSimplexAreAsLongAsItsFaceAllows(t *testing.T) {
 	}
 }
 
-// TestStepsInsideTheSimplexDoNotDependOnC: where accelerated steps need the more of them the larger C is, those of
-// the interior point end it, of many rows and of many columns, dense and sparse, with weights and a column without
-// entries: to a gap that is that of the objectives, and where C is not that large to rounding, with fewer free rows than
-// columns that are not 0.
+// TestStepsInsideTheSimplexDoNotDependOnC checks problems on the simplex for which the number of accelerated steps
+// grows with C, so that the interior-point method has to solve them: of more rows than columns and fewer, dense and
+// sparse, with weights and a column without entries. The gap must be that of the objectives; for the smaller C it
+// must be at the level of rounding, with fewer free rows than nonzero coefficients.
 func TestStepsInsideTheSimplexDoNotDependOnC(t *testing.T) {
 	for _, seed := range oracle.Seeds(12, 17, 19, 36, 58, 72) {
 		r := oracle.NewRandom(300 + seed)

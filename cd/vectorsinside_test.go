@@ -11,8 +11,9 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// TestInteriorPointOfTubesInAnyUnits: a solve from nowhere to the exact solution takes as few steps of the interior-point method with targets of any
-// unit, C and ε in that unit, and rows of any length. Every solution is as good by its two objectives.
+// TestInteriorPointOfTubesInAnyUnits checks that a cold start reaches the exact solution in few steps of the
+// interior-point method in any unit of the targets, with C and ε in that unit, and for rows of any length. All
+// solutions must be equally good by their two objectives.
 func TestInteriorPointOfTubesInAnyUnits(t *testing.T) {
 	const most = 12
 	for _, unit := range []float64{1e-6, 1, 1e6} {

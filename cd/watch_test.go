@@ -9,8 +9,8 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 )
 
-// Watching shows every stage, ends with the certificate that is returned, and
-// changes no bit.
+// TestWatchSeesTheStagesAndChangesNothing checks that Watch is called at every stage,
+// last with the certificate that is returned, and that watching changes no bit.
 func TestWatchSeesTheStagesAndChangesNothing(t *testing.T) {
 	for seed := range oracle.Cases(20) {
 		q, name := draw(oracle.NewRandom(seed), 60)
@@ -37,7 +37,7 @@ func TestWatchSeesTheStagesAndChangesNothing(t *testing.T) {
 			}
 		}
 		if passes == 0 {
-			continue // a ridge alone has no working sets
+			continue // a solve of a ridge alone has no working sets
 		}
 		if last := seen[len(seen)-1]; passes != watched.Passes || last.Stage != cd.Certified || last.RelativeGap != watched.RelativeGap || last.Support != len(watched.Support) {
 			t.Errorf("%s: ends with %+v after %d passes, want a gap of %g after %d", name, last, passes, watched.RelativeGap, watched.Passes)

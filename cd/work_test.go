@@ -12,8 +12,9 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// TestWorkIsCounted: the same solve costs the same to the last bit on every kernel set, watched or
-// not, new or reset; digits cost more, and a solve from its own solution next to nothing.
+// TestWorkIsCounted checks that the work counted for a solve is the same to the last bit on every
+// kernel set, watched or not, in a new solver or after Reset. More accuracy must cost more, and a
+// solve from its own solution far less.
 func TestWorkIsCounted(t *testing.T) {
 	for seed := range oracle.Cases(20) {
 		r := oracle.NewRandom(seed)
@@ -66,7 +67,8 @@ func fitOn(t *testing.T, k *kernels.Set, q *oracle.Problem, dense, logistic bool
 	return fit
 }
 
-// TestOnePassCostsItsEntries: at αmax a solve is one pass, and that is what it costs.
+// TestOnePassCostsItsEntries checks that a solve above αmax is charged for one pass over the
+// entries.
 func TestOnePassCostsItsEntries(t *testing.T) {
 	const n, p = 200, 300
 	r := oracle.NewRandom(1)
@@ -84,7 +86,8 @@ func TestOnePassCostsItsEntries(t *testing.T) {
 	}
 }
 
-// TestWorkOfAnSVMIsCounted in the same way.
+// TestWorkOfAnSVMIsCounted checks that the same solve of an SVM costs the same, and that more
+// accuracy costs more.
 func TestWorkOfAnSVMIsCounted(t *testing.T) {
 	for _, dense := range []bool{true, false} {
 		fit := svmShape(oracle.NewRandom(3), oracle.Shape{N: 60, P: 20, Density: 0.5}).fit(t, kernels.Available()[0], dense)

@@ -9,8 +9,9 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 )
 
-// Where a column costs a row of the Gram matrix of many entries, and a pass over X few of those, rounds after the
-// first take in fewer columns than the least growth of a set, 100, at no more than two passes more.
+// TestSetsOfDearColumnsGrowLittle checks problems in which a column costs a row of the Gram matrix of many
+// entries, and a pass over X costs only a few such rows. Rounds after the first must then add fewer than 100
+// columns, the usual least growth of a set, and this may take two more passes.
 func TestSetsOfDearColumnsGrowLittle(t *testing.T) {
 	for _, seed := range []uint64{1, 3} {
 		q := oracle.NewRandom(seed).Problem(oracle.Shape{N: 1500, P: 250, Density: 0.9, Mean: 1})
@@ -28,8 +29,8 @@ func TestSetsOfDearColumnsGrowLittle(t *testing.T) {
 	}
 }
 
-// The first set has half of the columns that violate optimality at β = 0 and ten more, but 100 where the
-// solution is to be loose, and never more.
+// TestFirstSetsHaveHalfOfTheViolators checks the size of the first set: half of the columns that violate
+// optimality at β = 0 and ten more, but 100 if the tolerance is loose, and never more than 100.
 func TestFirstSetsHaveHalfOfTheViolators(t *testing.T) {
 	for _, share := range []float64{0.9, 0.6, 0.1} {
 		q := oracle.NewRandom(5).Problem(oracle.Shape{N: 200, P: 500, Density: 0.3, Mean: 1})

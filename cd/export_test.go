@@ -12,7 +12,7 @@ import (
 // RidgeWays is the number of ways in which a ridge is solved.
 const RidgeWays = 3
 
-// ForceRidge makes a solver use one of the [RidgeWays].
+// ForceRidge makes a solver use the given way of solving a ridge, less than [RidgeWays].
 func ForceRidge(s *Solver, way int) {
 	s.planRidge()
 	s.ridge.method = ridgeMethod(way)

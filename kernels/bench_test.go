@@ -183,7 +183,8 @@ func benchmarkIndexed(b *testing.B, run func(k *kernels.Set, c columns)) {
 	}
 }
 
-// BenchmarkCountAnd counts what columns of 50,000 rows have in common, a bit a row.
+// BenchmarkCountAnd counts the rows that two columns of 50,000 rows have in common, with
+// one bit per row.
 func BenchmarkCountAnd(b *testing.B) {
 	eachSetB(b, func(b *testing.B, k *kernels.Set) {
 		x, y := make([]uint64, 782), make([]uint64, 782)
@@ -275,7 +276,7 @@ func BenchmarkEpoch(b *testing.B) {
 				for _, k := range kernels.Available() {
 					b.Run("set="+k.Name, func(b *testing.B) {
 						for b.Loop() {
-							copy(e.Residual, residual) // or it dwindles to subnormal numbers
+							copy(e.Residual, residual) // otherwise the residual shrinks to subnormal numbers
 							clear(e.Coef)
 							k.Epoch(e)
 						}

@@ -10,8 +10,8 @@ import (
 	"github.com/seed-45b9a24c/pare/kernels"
 )
 
-// exactDot is Σ x_i·y_i and Σ |x_i·y_i|, exactly: 4400 bits hold every product
-// of float64 numbers and their sums.
+// exactDot returns Σ x_i·y_i and Σ |x_i·y_i|, exactly: 4400 bits hold every product of
+// float64 numbers and their sums.
 func exactDot(x, y []float64) (sum, size *big.Float) {
 	number := func() *big.Float { return new(big.Float).SetPrec(4400) }
 	sum, size = number(), number()
@@ -23,7 +23,7 @@ func exactDot(x, y []float64) (sum, size *big.Float) {
 	return sum, size
 }
 
-// overflows reports whether a product of elements is no finite number.
+// overflows reports whether a product of elements is not finite.
 func overflows(x, y []float64) bool {
 	for i, v := range x {
 		if p := float64(v * y[i]); p-p != 0 {
@@ -80,7 +80,7 @@ func TestErrorBound(t *testing.T) {
 	})
 }
 
-// TestTypicalError: 32 partial sums keep the usual error far below the bound.
+// TestTypicalError checks that 32 partial sums keep the usual error far below the bound.
 func TestTypicalError(t *testing.T) {
 	const n, rounds = 100_000, 5
 	k, err := kernels.Active()
@@ -109,8 +109,8 @@ func TestTypicalError(t *testing.T) {
 	}
 }
 
-// TestManyRandomCases is K1 and K7 in bulk: sets against pure Go, 10⁶ cases per
-// kernel in the long version.
+// TestManyRandomCases compares every set with pure Go, bit for bit, on random data of
+// every kind, subnormal numbers included: 10⁶ cases per kernel in the long version.
 func TestManyRandomCases(t *testing.T) {
 	cases := 500
 	if raceEnabled {

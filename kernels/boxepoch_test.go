@@ -59,7 +59,7 @@ func referenceBox(e *kernels.BoxEpoch) (kept []int32) {
 		features, values, v := e.Features[e.From[i]:e.To[i]], e.Values[e.From[i]:e.To[i]], &e.At[i]
 		g := math.FMA(v.Sign, reference.DotIndexed(values, features, e.W), math.FMA(e.Diagonal, v.Value, -v.Margin))
 		e.Visited += len(features)
-		// Where w as it is would lead the sample.
+		// The value to which the current w would lead the sample.
 		target := v.Value
 		switch {
 		case e.Diagonal > 0:
@@ -166,8 +166,8 @@ func TestBoxEpochReturnsTheDocumentedBits(t *testing.T) {
 	})
 }
 
-// TestBoxEpochsSolveTheDual: after many epochs each sample is where its gradient
-// wants it, and w is the sum that it stands for.
+// TestBoxEpochsSolveTheDual checks that after many epochs every sample satisfies its
+// optimality condition, with w recomputed from the samples.
 func TestBoxEpochsSolveTheDual(t *testing.T) {
 	for seed, diagonal := range []float64{0, 0.4} {
 		boxEpochsSolveTheDual(t, rand.New(rand.NewPCG(43, uint64(44+seed))), diagonal)
@@ -247,8 +247,8 @@ func TestMisuseOfBoxEpochPanics(t *testing.T) {
 	})
 }
 
-// BenchmarkBoxEpoch sweeps samples of a made-up classification in random order,
-// some features being popular, from the point that five sweeps reach.
+// BenchmarkBoxEpoch sweeps the samples of a synthetic classification problem, in which
+// some features are frequent, in random order, from the point that five sweeps reach.
 func BenchmarkBoxEpoch(b *testing.B) {
 	for _, size := range []struct{ features, length, samples int }{{20_000, 12, 4_000}, {20_000, 74, 4_000}} {
 		e := classification(size.features, size.length, size.samples)
@@ -301,7 +301,7 @@ func classification(features, length, samples int) *kernels.BoxEpoch {
 	return e
 }
 
-// boxByCalls takes a call for each product and each update.
+// boxByCalls makes one call for each product and each update.
 var boxByCalls = &kernels.Set{Name: "calls", BoxEpoch: func(e *kernels.BoxEpoch) int {
 	all := kernels.Available()
 	k := all[len(all)-1]

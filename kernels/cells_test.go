@@ -11,7 +11,8 @@ import (
 	"github.com/seed-45b9a24c/pare/kernels"
 )
 
-// Marks are where the three bytes are, in texts of every length, and of several blocks.
+// TestMarks checks that marks are the places of the three bytes, in texts of every length, and
+// of several blocks.
 func TestMarks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	eachSet(t, func(t *testing.T, k *kernels.Set) {
@@ -37,7 +38,7 @@ func TestMarks(t *testing.T) {
 	})
 }
 
-// cells is a text of cells with a byte between them, and where they end, from −1 on.
+// cells returns a text of cells with a byte after each, and where they end, preceded by −1.
 func cells(list []string) (text []byte, ends []int32) {
 	ends = append(ends, -1)
 	for _, cell := range list {
@@ -48,7 +49,8 @@ func cells(list []string) (text []byte, ends []int32) {
 	return text, ends
 }
 
-// spelled is what Numbers says of a cell, by strconv.
+// spelled returns what Numbers has to give for a cell, by strconv: NaN if Numbers does not
+// read such a cell.
 func spelled(cell string) float64 {
 	rest := strings.TrimPrefix(cell, "-")
 	whole, fraction, _ := strings.Cut(rest, ".")
@@ -80,8 +82,9 @@ func checkNumbers(t *testing.T, k *kernels.Set, list []string) {
 	}
 }
 
-// Numbers are those of strconv: for every cell of four bytes of some kinds, and longer ones at
-// random, wherever they are in a text, whatever is beside them.
+// TestNumbers compares numbers with those of strconv: for every cell of up to four bytes of
+// some kinds, and for longer random ones, wherever they are in a text and whatever surrounds
+// them.
 func TestNumbers(t *testing.T) {
 	const kinds = "09.-+e,/:\x00"
 	eachSet(t, func(t *testing.T, k *kernels.Set) {
@@ -96,7 +99,7 @@ func TestNumbers(t *testing.T) {
 			}
 		}
 		checkNumbers(t, k, all)
-		for i, cell := range all { // among others that are numbers, as are most in a file
+		for i, cell := range all { // among cells that are numbers, as most are in a file
 			list := []string{"a cell to begin with", "1", "-23.5", "12345678", "-.5"}
 			list[1+i%4] = cell
 			checkNumbers(t, k, list)
@@ -133,7 +136,8 @@ func TestNumbers(t *testing.T) {
 	})
 }
 
-// A cell that ends outside the text is the caller's fault.
+// TestCellsOutsideOfTheText checks that Numbers and Marks panic at mistakes of the caller: a
+// cell that ends outside the text, or an output of the wrong length.
 func TestCellsOutsideOfTheText(t *testing.T) {
 	eachSet(t, func(t *testing.T, k *kernels.Set) {
 		text, ends := cells([]string{"12345678901234567890", "1", "2", "3"})

@@ -11,7 +11,8 @@ import (
 	"github.com/seed-45b9a24c/pare/kernels"
 )
 
-// Marks and Numbers look at no byte outside their operands, and write none.
+// TestCellsStayInside checks that Marks and Numbers read and write no byte outside their
+// operands.
 func TestCellsStayInside(t *testing.T) {
 	eachSet(t, func(t *testing.T, k *kernels.Set) {
 		for _, edge := range []guard.Edge{guard.Start, guard.End} {

@@ -68,8 +68,8 @@ func ExampleEpoch() {
 	// Output: [2 0] [1 0.5]
 }
 
-// Two samples on one axis, of opposite classes: the first stops at its bound, the
-// second does the rest of w = 1.
+// Two samples on one axis, of opposite classes: the first stops at its bound, the second
+// contributes the rest of w = 1.
 func ExampleBoxEpoch() {
 	e := &kernels.BoxEpoch{
 		From: []int64{0, 1}, To: []int64{1, 2},

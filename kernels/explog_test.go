@@ -9,7 +9,8 @@ import (
 	"github.com/seed-45b9a24c/pare/kernels"
 )
 
-// bigExp is e^x to about 200 bits: halve the argument, Taylor, square back.
+// bigExp returns e^x to about 200 bits, by halving the argument, a Taylor series, and
+// squaring.
 func bigExp(x float64) *big.Float {
 	const prec, halvings = 320, 40
 	r := new(big.Float).SetPrec(prec).SetFloat64(x)
@@ -27,7 +28,7 @@ func bigExp(x float64) *big.Float {
 	return sum
 }
 
-// ulps is |got − want| in units of the last place of want.
+// ulps returns |got − want| in units of the last place of want.
 func ulps(got float64, want *big.Float) float64 {
 	near, _ := want.Float64()
 	exponent := max(math.Ilogb(near), -1022) - 52
@@ -120,7 +121,7 @@ func TestExpLogSpecialValues(t *testing.T) {
 		{nan, nan, nan},
 		{-1e300, 0, nan},
 		{1e300, inf, math.Log(1e300)},
-		{-0x1.6232bdd7abcd2p+9, 0x1p-1022 * (1 + 0x1.fp-46), nan}, // the least normal one
+		{-0x1.6232bdd7abcd2p+9, 0x1p-1022 * (1 + 0x1.fp-46), nan}, // the least x with a normal exponential
 		{-0x1.6232bdd7abcd3p+9, 0, nan},
 		{-745, 0, nan},
 		{709.782712893384, math.Exp(709.782712893384), math.Log(709.782712893384)},

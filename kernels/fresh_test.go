@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// What is made is cleared, whatever was in the memory before, keeps its contents while it is held,
-// and a call that has ended does not clear it to the end.
+// TestZeros checks that new memory is cleared, whatever it held before, and keeps its contents
+// while it is in use, and that a call that has ended does not clear it to the end.
 func TestZeros(t *testing.T) {
 	for _, n := range []int{0, 1, freshLeast - 1, freshLeast, freshLeast + 3, 1 << 21} {
 		testZeros[float64](t, n)

@@ -22,8 +22,8 @@ func prox(c, old, square, inverse, threshold, ridge float64) (grad, b float64) {
 	return c - shrink, float64(b * inverse)
 }
 
-// newGramEpoch makes a problem on m rows of which w are visited, in no
-// particular order, some maybe twice.
+// newGramEpoch makes a problem on m rows, w of which are visited in random order, some
+// possibly twice.
 func newGramEpoch(rng *rand.Rand, m, w int) *kernels.GramEpoch {
 	stride := m + rng.IntN(5)
 	e := &kernels.GramEpoch{
@@ -76,7 +76,7 @@ func compareGram(t *testing.T, got, want *kernels.GramEpoch) {
 	compare(t, "grad", got.Grad, want.Grad)
 }
 
-// damages are what can be wrong with the numbers of an epoch.
+// damages put invalid or extreme numbers into the operands of an epoch.
 var damages = []func(residual, coef, inverse, threshold []float64, ridge *float64){
 	func(residual, _, _, _ []float64, _ *float64) { residual[3] = math.NaN() },
 	func(residual, _, _, _ []float64, _ *float64) { residual[3] = math.Inf(1) },
@@ -282,9 +282,9 @@ func TestEpochsDoNotAllocate(t *testing.T) {
 	})
 }
 
-// BenchmarkGramEpoch and BenchmarkDenseEpoch set every kernel against the loop
-// that calls Axpy, and Dot, for one coordinate after the other. A coefficient in
-// eight moves, and then all of them.
+// BenchmarkGramEpoch and BenchmarkDenseEpoch compare every kernel with a loop that calls
+// Axpy, and Dot, for one coordinate after another, where one coefficient in eight moves
+// and where all move.
 func BenchmarkGramEpoch(b *testing.B) {
 	for _, m := range []int{20, 100, 500, 2000} {
 		for _, share := range []int{8, 1} {

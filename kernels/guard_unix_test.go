@@ -170,8 +170,8 @@ func TestNoAccessOutsideOfOperands(t *testing.T) {
 	}
 }
 
-// TestGuardPagesCatchAssembly shows that the test above can fail: an index one
-// past the end is read by the assembly, since nobody checks it there.
+// TestGuardPagesCatchAssembly shows that the test above can fail: assembly, which has no
+// bounds checks, does read an index one past the end.
 func TestGuardPagesCatchAssembly(t *testing.T) {
 	y := guard.Slice[float64](t, 64, guard.End)
 	eachSet(t, func(t *testing.T, k *kernels.Set) {

@@ -14,7 +14,7 @@ import (
 // This file reads the assembly as text and holds it to the rules of the package
 // comments of kernels/amd64 and kernels/arm64, whatever the machine it runs on.
 
-// An instruction of a function, macros expanded.
+// instruction is an instruction of a function, with macros expanded.
 type instruction struct {
 	line     string // file:line where it stands, or where its macro is used
 	mnemonic string // "" for a label
@@ -119,7 +119,7 @@ func parseAssembly(t *testing.T, path string) []function {
 	return functions
 }
 
-// The instructions that each set may use.
+// allowed lists the instructions that each set may use.
 var allowed = map[string]string{
 	"avx2": `
 		MOVQ MOVL MOVW MOVWQZX LEAQ ADDQ SUBQ SHLQ SHRQ ANDQ XORQ DECQ INCQ CMPQ TESTQ CMOVQLT
@@ -244,8 +244,8 @@ func TestAssemblyTouchesNoModeAndNoAlignedMemory(t *testing.T) {
 	}
 }
 
-// TestEveryFunctionHasItsTwin: a declaration for each function, and a function
-// for each declaration.
+// TestEveryFunctionHasItsTwin checks that every function in assembly has a declaration in
+// Go, and every declaration a function.
 func TestEveryFunctionHasItsTwin(t *testing.T) {
 	declared := regexp.MustCompile(`(?m)^//go:noescape\nfunc (\w+)\(`)
 	for _, folder := range []string{"amd64", "arm64"} {
@@ -276,7 +276,8 @@ func TestEveryFunctionHasItsTwin(t *testing.T) {
 	}
 }
 
-// TestTheGateSeesFaults feeds it assembly that breaks the rules.
+// TestTheGateSeesFaults checks that assembly which breaks the rules is parsed as it is
+// written, macros included.
 func TestTheGateSeesFaults(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bad_avx2_amd64.s")
 	source := "#define TWO(a, b) \\\n\tVMOVAPD a(SI), b \\ // comment\n\tVADDPD b, b, b\n" +

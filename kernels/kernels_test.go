@@ -10,8 +10,8 @@ import (
 	"github.com/seed-45b9a24c/pare/kernels"
 )
 
-// disturb leaves large sums in the vector registers and masks of another length
-// than n in the mask registers: what a kernel forgets to set is then wrong.
+// disturb leaves large sums in the vector registers, and masks of a length other than n
+// in the mask registers, so that a kernel that fails to set them gives wrong results.
 func disturb(k *kernels.Set, n int) {
 	x := slices.Repeat([]float64{1e100}, 32+(n+7)%32)
 	sink = k.Dot(x, x)
@@ -22,7 +22,7 @@ func disturb(k *kernels.Set, n int) {
 // kind of data and several alignments, for every kernel and set.
 func TestEverySetReturnsTheDocumentedBits(t *testing.T) {
 	stride := 1
-	if raceEnabled { // slow, and there for its annotations
+	if raceEnabled { // slow, and run for the annotations only
 		stride = 17
 	}
 	sets := everySet(t)
@@ -52,8 +52,8 @@ func TestEverySetReturnsTheDocumentedBits(t *testing.T) {
 	}
 }
 
-// TestOperandsMayStartAnywhere crosses the offsets of the operands, down to
-// single bytes, which Go never makes but a mapped file may.
+// TestOperandsMayStartAnywhere tries all pairs of offsets of the operands, down to single
+// bytes: Go never allocates at these, but a mapped file may have them.
 func TestOperandsMayStartAnywhere(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	o := newOperands(rng, kinds[0].fill, 77, 0)
@@ -95,7 +95,7 @@ func TestOperandsMayStartAnywhere(t *testing.T) {
 	})
 }
 
-// TestLongOperands crosses the block boundaries.
+// TestLongOperands checks operands that are longer than a block.
 func TestLongOperands(t *testing.T) {
 	sizes := []int{1023, 1024, 1025, 8191, 8192, 8193, 16384, 16385, 40000}
 	if *long {
@@ -119,8 +119,8 @@ func TestLongOperands(t *testing.T) {
 	}
 }
 
-// TestColumnsOfEqualLength is the case that DotColumns is made for, over every
-// short length, and with more columns than one call into assembly takes.
+// TestColumnsOfEqualLength checks the case for which DotColumns is optimised, at every
+// short length, and with more columns than one call of the assembly takes.
 func TestColumnsOfEqualLength(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 9))
 	eachSet(t, func(t *testing.T, k *kernels.Set) {
@@ -148,7 +148,7 @@ func TestColumnsOfEqualLength(t *testing.T) {
 	})
 }
 
-// TestColumnsNeedNotStartAtZero: a block of columns of a larger matrix.
+// TestColumnsNeedNotStartAtZero checks a block of columns of a larger matrix.
 func TestColumnsNeedNotStartAtZero(t *testing.T) {
 	o := newOperands(rand.New(rand.NewPCG(10, 11)), kinds[0].fill, 200, 0)
 	want := make([]float64, len(o.out))

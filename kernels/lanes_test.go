@@ -8,7 +8,8 @@ import (
 	"github.com/seed-45b9a24c/pare/kernels"
 )
 
-// Every lane of DotLanes has the bits of DotIndexed on that lane alone.
+// TestLanesAreIndependentProblems checks that every lane of DotLanes has the bits of
+// DotIndexed on that lane alone.
 func TestLanesAreIndependentProblems(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	reference := kernels.Available()[0]

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-45b9a24c/pare/kernels"
 )
 
-// bigLog1p is ln(1+f) for 0 < f ≤ 1 by the series of artanh.
+// bigLog1p returns ln(1+f) for 0 < f ≤ 1 by the series of artanh.
 func bigLog1p(f *big.Float) *big.Float {
 	number := func() *big.Float { return new(big.Float).SetPrec(320) }
 	s := number().Quo(f, number().Add(f, big.NewFloat(2)))
@@ -90,8 +90,8 @@ func TestLogisticSpecialValues(t *testing.T) {
 	}
 }
 
-// TestNothingIsSubnormal looks at the place where e^x falls below the smallest normal number,
-// and from there on out.
+// TestNothingIsSubnormal checks the functions where e^x falls below the smallest normal
+// number, and beyond that: results must be 0, never subnormal.
 func TestNothingIsSubnormal(t *testing.T) {
 	const (
 		least  = -0x1.6232bdd7abcd2p+9 // the first number with a normal exponential, −708.3964185322641
@@ -149,8 +149,8 @@ func TestNothingIsSubnormal(t *testing.T) {
 	})
 }
 
-// TestVectorFunctionsHaveTheBitsOfTheScalarOnes sweeps the whole range, densely
-// around the places where something changes.
+// TestVectorFunctionsHaveTheBitsOfTheScalarOnes covers the whole range, and densely the
+// points where a function takes another path.
 func TestVectorFunctionsHaveTheBitsOfTheScalarOnes(t *testing.T) {
 	x := margins(20000)
 	for _, centre := range []float64{0, 709.782712893384, 710, -708.3964185322641, -745.1332191019411, -745.14, -746, 709.79, math.Ln2 / 2, -math.Ln2 / 2, 36.7, 37.5} {
@@ -227,8 +227,8 @@ func BenchmarkDivergence(b *testing.B) {
 	}, func(x float64) float64 { return math.Log1p(math.Exp(-4 - x)) })
 }
 
-// BenchmarkFarOut has the functions where e^x, its square or its fourth power would be
-// subnormal, or nothing at all, beside where they are not.
+// BenchmarkFarOut measures the functions where e^x, its square or its fourth power would be
+// subnormal or 0, and where they are normal.
 func BenchmarkFarOut(b *testing.B) {
 	x, dst := make([]float64, 1024), make([]float64, 1024)
 	for _, k := range kernels.Available() {

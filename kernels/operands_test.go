@@ -10,13 +10,13 @@ import (
 	"github.com/seed-45b9a24c/pare/kernels"
 )
 
-// operands are what one call of any kernel needs.
+// operands holds the operands for one call of any kernel.
 type operands struct {
 	a      float64
 	x, y   []float64 // dense, of the same length
 	values []float64 // entries of a column, or of several
 	rows   []int32   // distinct within a column
-	target []float64 // what rows point into
+	target []float64 // indexed by rows
 	colPtr []int64
 	out    []float64
 
@@ -35,7 +35,7 @@ func (o operands) clone() operands {
 	return o
 }
 
-// in copies what kernels may write, at an offset into the memory of the copy before.
+// in copies the operands that kernels may write to an offset in the memory of an earlier copy.
 func (o operands) in(buffer *operands, offset int) operands {
 	at := func(buffer *[]float64, v []float64) []float64 {
 		*buffer = slices.Grow((*buffer)[:0], offset+len(v))[:offset]
@@ -46,8 +46,7 @@ func (o operands) in(buffer *operands, offset int) operands {
 	return o
 }
 
-// spans are the columns backwards, without the first where there are more, and a number
-// for each.
+// spans returns the columns in reverse order, without the first if there are more, and an output for each.
 func (o operands) spans() (from, to []int64, out []float64) {
 	w := len(o.out)
 	if w < 2 {
@@ -59,8 +58,8 @@ func (o operands) spans() (from, to []int64, out []float64) {
 	return from, to, o.out[1:]
 }
 
-// denseColumns runs an operation on a few long columns, on some that end with the values, on many short ones and on
-// those of all operands.
+// denseColumns runs an operation on a few long columns, on some that end with the values, on many short ones, and
+// on columns that consist of all operands.
 func (o operands) denseColumns(run func(values, y, out []float64)) []float64 {
 	third, eleventh, short := min(len(o.values)/3, len(o.y)), min(len(o.values)/11, len(o.y)), min(len(o.values), len(o.x), 7)
 	few, some, many := o.lanes[:min(3, len(o.lanes))], make([]float64, 11), make([]float64, len(o.values)/max(1, short))
@@ -73,7 +72,7 @@ func (o operands) denseColumns(run func(values, y, out []float64)) []float64 {
 	return slices.Concat(few, some, many, whole)
 }
 
-// narrowed are values in 32 bits.
+// narrowed returns values in 32 bits.
 func narrowed(values []float64) []float32 {
 	v := make([]float32, len(values))
 	for i := range v {
@@ -82,7 +81,8 @@ func narrowed(values []float64) []float32 {
 	return v
 }
 
-// denseSpans gives columns of some lengths that begin and end anywhere in the values, a few and more than a few.
+// denseSpans runs an operation on a few and on many columns, of several lengths, which begin anywhere in the
+// values.
 func (o operands) denseSpans(run func(from []int64, y []float64)) {
 	for _, n := range [...]int{len(o.y), len(o.y) / 2, len(o.y) / 3, 0} {
 		room := len(o.values) - n
@@ -99,7 +99,7 @@ func (o operands) denseSpans(run func(from []int64, y []float64)) {
 	}
 }
 
-// reach asks for what reaches bounds below, at and above what is there, of some lengths.
+// reach runs an operation on several lengths, with bounds below, at and above the values that are compared.
 func (o operands) reach(run func(a float64, x, y []float64, least float64, out []uint64)) (bits []float64) {
 	for _, n := range [...]int{len(o.x), len(o.x) / 3} {
 		bounds := []float64{o.a, 0}
@@ -117,19 +117,18 @@ func (o operands) reach(run func(a float64, x, y []float64, least float64, out [
 	return bits
 }
 
-// countAnd counts the bits of the elements of x and y as they are, and of all that x has.
+// countAnd counts the common bits of x and y, of parts of them, and of x with itself.
 func (o operands) countAnd(run func(x, y []uint64) int) []float64 {
 	x, y := words(o.x), words(o.y)
 	return []float64{float64(run(x, y)), float64(run(x[len(x)/3:], y[:len(y)-len(y)/3])), float64(run(x, x))}
 }
 
-// words are the elements of x as they lie in memory.
+// words returns the elements of x as they are in memory.
 func words(x []float64) []uint64 {
 	return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(x))), len(x))
 }
 
-// operations drives every kernel in the same way: run returns everything that
-// the kernel returned or wrote.
+// operations runs every kernel in the same way: run returns everything that the kernel returned or wrote.
 var operations = []struct {
 	name string
 	run  func(k *kernels.Set, o operands) []float64
@@ -247,7 +246,7 @@ var operations = []struct {
 	{"axpyspans", func(k *kernels.Set, o operands) []float64 {
 		w := len(o.out)
 		k.AxpySpans(o.out, o.colPtr[:w], o.colPtr[1:], o.rows, o.values, o.target)
-		from, to, a := o.spans() // each column twice, so that rows are met again
+		from, to, a := o.spans() // each column twice, so that rows occur again
 		k.AxpySpans(slices.Repeat(a, 2), slices.Repeat(from, 2), slices.Repeat(to, 2), o.rows, o.values, o.target)
 		return o.target
 	}},
@@ -262,7 +261,7 @@ var operations = []struct {
 	}},
 }
 
-// A kind of data. Every kind fills all operands of a case.
+// kinds are kinds of data. Each fills all operands of a case.
 var kinds = []struct {
 	name string
 	fill func(rng *rand.Rand, v []float64)
@@ -342,7 +341,7 @@ func newOperands(rng *rand.Rand, fill func(*rand.Rand, []float64), n, offset int
 	for i, v := range o.x {
 		o.single[i] = float32(v)
 	}
-	for i := range o.lanes { // the target again, another place in each lane
+	for i := range o.lanes { // the target again, shifted differently in each lane
 		o.lanes[i] = o.target[(i/kernels.Lanes+i%kernels.Lanes*5)%len(o.target)]
 	}
 	for k, row := range rng.Perm(len(o.target))[:n] {
@@ -367,7 +366,7 @@ func newOperands(rng *rand.Rand, fill func(*rand.Rand, []float64), n, offset int
 	return o
 }
 
-// sameBits compares as the contract says: bit for bit, all NaN being one.
+// sameBits compares bit for bit, with all NaN equal, as the documentation of the kernels requires.
 func sameBits(u, v float64) bool {
 	return math.Float64bits(u) == math.Float64bits(v) || math.IsNaN(u) && math.IsNaN(v)
 }
@@ -381,8 +380,7 @@ func compare(t *testing.T, what string, got, want []float64) {
 	}
 }
 
-// moved copies v to where its address is the given number of bytes past a
-// multiple of 128.
+// moved copies v to an address that is the given number of bytes past a multiple of 128.
 func moved[T float64 | float32 | int32](v []T, bytes int) []T {
 	if len(v) == 0 {
 		return v
@@ -395,7 +393,7 @@ func moved[T float64 | float32 | int32](v []T, bytes int) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(&at[0])), len(v))
 }
 
-// bytesApart copies v, byte by byte, to where a float64 belongs.
+// bytesApart copies v, byte by byte, to an address that is aligned for float64.
 func bytesApart(v []float64) []float64 {
 	if len(v) == 0 {
 		return v

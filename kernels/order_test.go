@@ -6,8 +6,8 @@ import (
 	"github.com/seed-45b9a24c/pare/kernels"
 )
 
-// The order of operations, stated once more and as plainly as can be: slow, in
-// no way shared with the code under test.
+// oracle defines the order of operations once more, as plainly as possible: it is slow
+// and shares nothing with the code under test.
 type oracle struct{}
 
 func (oracle) reduce(n, width int, term func(i int, sum float64) float64) float64 {

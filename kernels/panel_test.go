@@ -9,7 +9,7 @@ import (
 	"github.com/seed-45b9a24c/pare/kernels"
 )
 
-// A tile case holds the operands of the operations on panels and tiles.
+// tileCase holds the operands of the operations on panels and tiles.
 type tileCase struct {
 	m, stride  int
 	vector     []float64 // m
@@ -43,7 +43,7 @@ func (c tileCase) rows() *[8][]float64 {
 	return c.vectors
 }
 
-// tileOperations drives the operations: what they leave in t.
+// tileOperations lists the operations with their definitions. The result of each is in t.
 var tileOperations = []struct {
 	name           string
 	run, reference func(k *kernels.Set, c tileCase)
@@ -134,7 +134,7 @@ func TestTilesReturnTheDocumentedBits(t *testing.T) {
 	}
 }
 
-// TestTilesSolveSystems: SolveTile inverts what the product with L does.
+// TestTilesSolveSystems checks that SolveTile inverts the product with L.
 func TestTilesSolveSystems(t *testing.T) {
 	eachSet(t, func(t *testing.T, k *kernels.Set) {
 		rng := rand.New(rand.NewPCG(43, 44))
@@ -163,8 +163,8 @@ func TestTilesSolveSystems(t *testing.T) {
 	})
 }
 
-// TestTilesOfOneMatrix: operands are parts of the same matrix, as in a
-// factorisation, and nothing but the tile is written.
+// TestTilesOfOneMatrix checks operands that are parts of the same matrix, as in a
+// factorisation: nothing but the tile may be written.
 func TestTilesOfOneMatrix(t *testing.T) {
 	const s = 30
 	rng := rand.New(rand.NewPCG(45, 46))

@@ -11,14 +11,14 @@ import (
 	"github.com/seed-45b9a24c/pare/kernels"
 )
 
-// longestPause is how long a kernel may keep a garbage collection waiting.
+// longestPause is how long a kernel may delay a garbage collection.
 const longestPause = 200 * time.Microsecond
 
-// TestTheWorldStopsQuickly runs every kernel on long operands in two goroutines
-// and looks at how long garbage collections waited for them, beside a loop in
-// plain Go, which the runtime can interrupt anywhere. What else the machine does
-// makes some waits longer, but a kernel that cannot be interrupted makes nearly
-// all of them longer: so the lower quartile decides, and the longest is shown.
+// TestTheWorldStopsQuickly runs every kernel on long operands in two goroutines and
+// measures how long garbage collections wait for them, compared with a loop in plain Go,
+// which the runtime can interrupt anywhere. Other load on the machine makes some waits
+// longer, but a kernel that cannot be interrupted makes nearly all of them longer: so the
+// lower quartile decides, and the longest is shown.
 func TestTheWorldStopsQuickly(t *testing.T) {
 	if !*long || raceEnabled {
 		t.Skip("needs -kernels.long and some minutes")

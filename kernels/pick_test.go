@@ -8,7 +8,7 @@ import (
 	"github.com/seed-45b9a24c/pare/kernels"
 )
 
-// pickCase is a column with n entries, in rows of which a share have a number.
+// pickCase returns a column with n entries, and numbers of which a share are not negative.
 func pickCase(rng *rand.Rand, n int, share float64) (number, rows []int32, values []float64) {
 	number = make([]int32, 2*n+3)
 	next := int32(0)
@@ -26,7 +26,7 @@ func pickCase(rng *rand.Rand, n int, share float64) (number, rows []int32, value
 	return number, rows, values
 }
 
-// wantPicked states what Pick does, row by row.
+// wantPicked is the definition of Pick.
 func wantPicked(number, rows []int32, values []float64) (index []int32, out []float64) {
 	for k, i := range rows {
 		if number[i] >= 0 {
@@ -36,8 +36,8 @@ func wantPicked(number, rows []int32, values []float64) (index []int32, out []fl
 	return index, out
 }
 
-// TestPick picks of columns of every length, none, some and all of whose rows have a number, and
-// leaves alone what is beyond the room for them.
+// TestPick checks columns of every length, with a number for none, some and all of the rows, and that
+// nothing is written behind the room for all entries.
 func TestPick(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 15))
 	eachSet(t, func(t *testing.T, k *kernels.Set) {

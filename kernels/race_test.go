@@ -57,7 +57,8 @@ func TestReadersDoNotRace(t *testing.T) {
 	})
 }
 
-// TestRaceBuildsSpoilUndefinedNumbers: whoever reads them before they are written gets a wrong result.
+// TestRaceBuildsSpoilUndefinedNumbers checks that undefined numbers are NaN in race builds, so that
+// code which reads them before writing them gives a wrong result.
 func TestRaceBuildsSpoilUndefinedNumbers(t *testing.T) {
 	for _, n := range []int{1, 100, 1 << 17} {
 		for i, x := range kernels.Undefined[float64](n) {

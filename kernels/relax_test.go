@@ -7,7 +7,7 @@ import (
 	"github.com/seed-45b9a24c/pare/kernels"
 )
 
-// A moment is short: many of them are to be had in the time that a part of a loop takes.
+// TestAMomentIsShort checks that Relax takes little of the time of a part of a loop.
 func TestAMomentIsShort(t *testing.T) {
 	least := time.Hour
 	for range 100 {

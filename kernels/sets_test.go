@@ -30,7 +30,8 @@ func eachSet(t *testing.T, f func(t *testing.T, k *kernels.Set)) {
 	}
 }
 
-// everySet is for tests that compute once what every set is compared with.
+// everySet returns the sets to test, for tests that compute their reference once for all
+// sets.
 func everySet(t *testing.T) []*kernels.Set {
 	t.Helper()
 	if want := os.Getenv("PARE_CI_SETS"); want != "" {
@@ -77,7 +78,7 @@ func TestSetsAreFoundByName(t *testing.T) {
 	}
 }
 
-// TestTheBestSet is for machines, and emulators, of which one knows what they have.
+// TestTheBestSet checks the best set on machines and emulators whose features are known.
 func TestTheBestSet(t *testing.T) {
 	want := os.Getenv("PARE_CI_BEST")
 	if want == "" {

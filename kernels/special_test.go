@@ -7,7 +7,7 @@ import (
 	"github.com/seed-45b9a24c/pare/kernels"
 )
 
-// The grid of first and other entries on which Anderson (TOMS 978) tests nrm2.
+// grid has the first and other entries with which Anderson (TOMS 978) tests nrm2.
 var grid = func() []float64 {
 	const (
 		small = 0x1p-1022 // the smallest normal number
@@ -67,8 +67,8 @@ func TestSpecialValuesInReductions(t *testing.T) {
 	}
 }
 
-// TestNrm2OverTheWholeRange compares with the value that follows from counting:
-// √(first² + (n−1)·others²), scaled by hand.
+// TestNrm2OverTheWholeRange compares Nrm2 with √(first² + (n−1)·others²), which does not
+// overflow in Hypot.
 func TestNrm2OverTheWholeRange(t *testing.T) {
 	eachSet(t, func(t *testing.T, k *kernels.Set) {
 		for _, n := range []int{1, 2, 10, 100, 9000} {
@@ -80,7 +80,7 @@ func TestNrm2OverTheWholeRange(t *testing.T) {
 					got := k.Nrm2(gridVector(n, n-1, first, others))
 					want := math.Hypot(first, math.Sqrt(float64(n-1))*others)
 					if math.IsNaN(first) || math.IsNaN(others) {
-						want = math.NaN() // Hypot prefers Inf
+						want = math.NaN() // Hypot returns Inf if the other argument is NaN
 					}
 					switch {
 					case math.IsNaN(want) || math.IsInf(want, 0):
@@ -96,7 +96,8 @@ func TestNrm2OverTheWholeRange(t *testing.T) {
 	})
 }
 
-// TestScalarFactors: no short cut for a = 0, NaN spreads, zeros keep their sign.
+// TestScalarFactors checks that there is no short cut for a = 0, that NaN propagates, and
+// that zeros keep their sign.
 func TestScalarFactors(t *testing.T) {
 	factors := []float64{0, math.Copysign(0, -1), 1, math.NaN(), math.Inf(1), math.Inf(-1), 5e-324, -3e-310}
 	values := append([]float64{3, -3, 1e-310, -1e-310}, specials...)
@@ -154,7 +155,8 @@ func TestNaNIsNeverLost(t *testing.T) {
 	})
 }
 
-// TestSumsAreNeverNegativeZero is what makes the padding of tails harmless.
+// TestSumsAreNeverNegativeZero checks that sums are +0 even if all products underflow to
+// −0, which makes the padding of tails harmless.
 func TestSumsAreNeverNegativeZero(t *testing.T) {
 	tiny := math.SmallestNonzeroFloat64
 	eachSet(t, func(t *testing.T, k *kernels.Set) {

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-45b9a24c/pare/kernels"
 )
 
-// looked is a context that counts how often it is looked at, and ends when it has been so often.
+// looked is a context that counts calls of Err and ends after a number of them.
 type looked struct {
 	context.Context
 	looks, ends int
@@ -24,7 +24,8 @@ func (l *looked) Err() error {
 	return nil
 }
 
-// until runs an operation for a call that ends after so many looks.
+// until runs an operation in a call whose context ends after a number of looks, and returns how
+// often it looked.
 func until(k *kernels.Set, ends int, run func(k *kernels.Set)) (looks int, err error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -36,8 +37,9 @@ func until(k *kernels.Set, ends int, run func(k *kernels.Set)) (looks int, err e
 	return l.looks, err
 }
 
-// Operations look at their context between blocks, and end at once where it has ended. Operands of
-// one block are not worth a look, and results have the same bits.
+// TestOperationsEndBetweenBlocks checks that operations look at their context between blocks, and
+// end at once when it has ended. Operands of one block need no look, and results have the same
+// bits.
 func TestOperationsEndBetweenBlocks(t *testing.T) {
 	const blocks, always = 5, 1 << 30
 	eachSet(t, func(t *testing.T, k *kernels.Set) {
@@ -66,8 +68,9 @@ func TestOperationsEndBetweenBlocks(t *testing.T) {
 	})
 }
 
-// Pieces cover every element once, in order, and end with the context between two of them, as do
-// copies; a pace looks once in as many elements as a piece has, whatever its steps.
+// TestLoopsInPieces checks that Pieces covers every element once, in order, and ends with the
+// context between two pieces, as copies do, and that a pace looks once in as many elements as a
+// piece has, whatever its steps.
 func TestLoopsInPieces(t *testing.T) {
 	k := kernels.Available()[0]
 	for _, n := range []int{0, 1, kernels.Block - 1, kernels.Block, kernels.Block + 1, 300_000} {
@@ -117,7 +120,8 @@ func TestLoopsInPieces(t *testing.T) {
 	}
 }
 
-// Caught takes the end of a call for its own error, and nothing else.
+// TestCaughtLetsOtherPanicsGo checks that Caught turns the end of a call into its error, and lets
+// other panics go on.
 func TestCaughtLetsOtherPanicsGo(t *testing.T) {
 	defer func() {
 		if cause := recover(); cause != "a fault" {
@@ -129,7 +133,8 @@ func TestCaughtLetsOtherPanicsGo(t *testing.T) {
 	panic("a fault")
 }
 
-// Ranges in pieces give what range gives, may be left anywhere, and look between pieces.
+// TestRangesInPieces checks that Range and Each give what range gives, may be left anywhere, and
+// look between pieces.
 func TestRangesInPieces(t *testing.T) {
 	for _, n := range []int{0, 1, kernels.Block, kernels.Block + 1, 3*kernels.Block - 1} {
 		x := make([]int32, n)
@@ -160,7 +165,7 @@ func TestRangesInPieces(t *testing.T) {
 	}
 }
 
-// A clone is a copy, nil of nil; what is filled holds one value.
+// TestCloneAndFill checks that a clone is a copy, nil for nil, and that Fill sets every element.
 func TestCloneAndFill(t *testing.T) {
 	var k *kernels.Set
 	x := make([]float64, 1<<16+3)
@@ -172,7 +177,7 @@ func TestCloneAndFill(t *testing.T) {
 	}
 }
 
-// Subtract rounds each difference once, whatever the length.
+// TestSubtract checks that Subtract rounds each difference once, whatever the length.
 func TestSubtract(t *testing.T) {
 	for _, k := range testedSets() {
 		for _, n := range []int{0, 1, 7, 511, 512, 513, 1025, kernels.Block + 3} {

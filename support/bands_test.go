@@ -8,9 +8,9 @@ import (
 	"github.com/seed-45b9a24c/pare/kernels"
 )
 
-// TestProductsByBands: products with lists of columns, one after the other, are those of the definition before there
-// is a copy by bands, with one of these very columns, and with one that lacks some and has others, until it is no longer worth
-// its extra columns; rows of a last band that is not whole, of weight 0 and weighed anew are among them.
+// TestProductsByBands compares products with lists of columns, one list after another, with their definition: before
+// there is a copy by bands, with a copy of exactly these columns, and with a copy that lacks some of them and has
+// others, until its extra columns cost too much. The last band of rows is not full, and some rows have weight 0.
 func TestProductsByBands(t *testing.T) {
 	const n, p, ridge = 3*bandRows + 123, 24, 0.1
 	some := make([]float64, n)
@@ -37,7 +37,7 @@ func TestProductsByBands(t *testing.T) {
 		for _, of := range []struct {
 			list     []int32
 			products int
-			banded   bool // after them
+			banded   bool // whether the last product is by bands
 		}{
 			{apart(0, p), 2, false},
 			{apart(0, p), 20, true},

@@ -11,8 +11,8 @@ import (
 	"github.com/seed-45b9a24c/pare/support"
 )
 
-// text makes a view of columns of which few are long and many short, as in text;
-// the two longest are copies.
+// text returns a view of a few long and many short columns, as in text data; the two
+// longest are copies of each other.
 func text(t testing.TB, r *oracle.Random, n, p int, centre bool) *sparse.View {
 	t.Helper()
 	pointers, rows, values := []int64{0}, []int32(nil), []float64(nil)
@@ -43,8 +43,9 @@ func text(t testing.TB, r *oracle.Random, n, p int, centre bool) *sparse.View {
 	return view
 }
 
-// TestFactorisedSystem: solutions are solutions, with copies among the longest columns
-// too, their norm is the one that reports have, and they take fewer iterations.
+// TestFactorisedSystem checks that a system whose longest columns are factorised, copies
+// among them included, is solved in fewer iterations than with the diagonal, and that
+// Norm is the norm in which residuals are reported.
 func TestFactorisedSystem(t *testing.T) {
 	for seed := range oracle.Draws(4) {
 		r := oracle.NewRandom(seed)
@@ -92,8 +93,8 @@ func TestFactorisedSystem(t *testing.T) {
 		if iterations[1] >= iterations[0] {
 			t.Errorf("seed %d: %d iterations, %d with the diagonal", seed, iterations[1], iterations[0])
 		}
-		// ‖·‖ is that of an inner product in which A has the eigenvalues that conjugate
-		// gradients met.
+		// The norm belongs to an inner product in which A has the eigenvalues that
+		// conjugate gradients have met.
 		least, most := cg.Ritz()
 		u, v := vector(), vector()
 		plus, minus := make([]float64, p), make([]float64, p)
@@ -111,8 +112,8 @@ func TestFactorisedSystem(t *testing.T) {
 	}
 }
 
-// BenchmarkSystem is a system of short and long columns, solved with the diagonal and
-// with the longest columns factorised.
+// BenchmarkSystem solves a system of short and long columns, with the diagonal and with
+// the longest columns factorised.
 func BenchmarkSystem(b *testing.B) {
 	const p = 1200
 	view := text(b, oracle.NewRandom(1), 4000, p, false)

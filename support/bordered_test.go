@@ -11,9 +11,9 @@ import (
 	"github.com/seed-45b9a24c/pare/support"
 )
 
-// TestBorderedSolvesTheConditions: of rows drawn, sparse and dense, scaled or not, some of them copies
-// or without entries, with and without an intercept; one list after the other, and the residual
-// reported is that of the system written out.
+// TestBorderedSolvesTheConditions checks systems of random rows, one list after another: sparse and
+// dense, scaled or not, some of them copies or without entries, with and without an intercept. The
+// residual reported must be that of the system written out.
 func TestBorderedSolvesTheConditions(t *testing.T) {
 	seeds := []uint64{420} // of condition 1e8
 	for seed := range oracle.Cases(60) {
@@ -60,7 +60,7 @@ func TestBorderedSolvesTheConditions(t *testing.T) {
 			if len(rows) == 0 {
 				continue
 			}
-			// The right-hand side of a solution drawn.
+			// The right-hand side that belongs to a random solution.
 			truth, total, size := make([]float64, len(rows)), 0.0, 0.0
 			for k := range truth {
 				truth[k] = r.Normal()
@@ -83,7 +83,7 @@ func TestBorderedSolvesTheConditions(t *testing.T) {
 			if !report.Converged || !m.Centred && b != 0 {
 				t.Errorf("seed %d: %+v, b = %g", seed, report, b)
 			}
-			mean := 0.0 // what rows without entries are measured by
+			mean := 0.0 // the scale of rows without entries
 			for _, i := range rows {
 				mean += square[i] / float64(len(rows))
 			}

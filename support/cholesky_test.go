@@ -39,8 +39,8 @@ func definite(rng *rand.Rand, s int, ridge float64) []float64 {
 	return a
 }
 
-// TestCholeskyFactorises multiplies the factor out again, for every remainder of
-// the size, on every set; all sets agree to the bit.
+// TestCholeskyFactorises multiplies the factor out, on every set, for sizes that are multiples of a tile and for
+// others. All sets must give the same bits.
 func TestCholeskyFactorises(t *testing.T) {
 	for _, s := range []int{1, 2, 5, 7, 8, 9, 12, 15, 16, 17, 23, 24, 25, 40, 67, 100} {
 		rng := rand.New(rand.NewPCG(uint64(s), 1))
@@ -86,8 +86,8 @@ func TestCholeskyFactorises(t *testing.T) {
 	}
 }
 
-// TestInverseDiagonal: against solves with the columns of the identity, for every
-// remainder of the size; all sets agree to the bit.
+// TestInverseDiagonal compares the diagonal of the inverse with solves for the columns of the identity, for sizes
+// that are multiples of a tile and for others. All sets must give the same bits.
 func TestInverseDiagonal(t *testing.T) {
 	for _, s := range []int{1, 2, 7, 8, 9, 15, 16, 17, 31, 40, 67} {
 		a := definite(rand.New(rand.NewPCG(uint64(s), 2)), s, 0.01)
@@ -115,7 +115,8 @@ func TestInverseDiagonal(t *testing.T) {
 	}
 }
 
-// TestCholeskyStopsAtADependentRow, wherever in a tile that row is.
+// TestCholeskyStopsAtADependentRow checks that a factorisation stops at a row that depends on the rows before it,
+// wherever in a tile it is, and at a NaN.
 func TestCholeskyStopsAtADependentRow(t *testing.T) {
 	const s = 19
 	k := fixture.Kernels(t)
@@ -139,7 +140,7 @@ func TestCholeskyStopsAtADependentRow(t *testing.T) {
 	}
 }
 
-// dotByDot is the factorisation with one dot product for every entry.
+// dotByDot is the Cholesky factorisation with one dot product for every entry.
 func dotByDot(k *kernels.Set, a []float64, s int) {
 	for i := range s {
 		row := a[i*s:][:i+1]
@@ -151,8 +152,8 @@ func dotByDot(k *kernels.Set, a []float64, s int) {
 	}
 }
 
-// BenchmarkCholesky is per set and size, beside a factorisation by dot products
-// and the solution of one system.
+// BenchmarkCholesky measures, per set and size, factorisations by tiles and by dot products, and the solution of one
+// system.
 func BenchmarkCholesky(b *testing.B) {
 	for _, s := range []int{8, 20, 50, 100, 200, 400, 512, 1000} {
 		rng := rand.New(rand.NewPCG(1, 1))
@@ -187,7 +188,8 @@ func BenchmarkCholesky(b *testing.B) {
 	}
 }
 
-// TestForwardTiles multiplies the solutions out again, for all remainders of the size and of the columns, on every set.
+// TestForwardTiles multiplies the solutions by the factor, on every set, for sizes and numbers of columns that are
+// multiples of a tile and for others. All sets must give the same bits.
 func TestForwardTiles(t *testing.T) {
 	for _, s := range []int{1, 7, 8, 9, 16, 21, 40} {
 		for _, columns := range []int{1, 7, 8, 9, s} {

@@ -9,8 +9,9 @@ import (
 	"github.com/seed-45b9a24c/pare/support"
 )
 
-// TestReweighedColumns: after changes of the weights, of all rows or of some, columns held
-// before in any order are √w(x − x̄) and have its norm, and their Gram matrix is that of them.
+// TestReweighedColumns checks columns after changes of the weights of all rows, or to a sample of the rows, whatever
+// was held before: they must be √w(x − x̄), sparse ones without the centring, with the norm of √w(x − x̄), and the
+// Gram matrix must be theirs.
 func TestReweighedColumns(t *testing.T) {
 	for seed := range oracle.Cases(60) {
 		r := oracle.NewRandom(seed)
@@ -102,8 +103,8 @@ func TestReweighedColumns(t *testing.T) {
 	}
 }
 
-// TestNormsOfNearlyConstantColumns: where the centre is nearly all of a sparse column, its norm under weights is what
-// is left, to as many digits as the entries have.
+// TestNormsOfNearlyConstantColumns checks a sparse column whose entries differ little from their mean: its weighted
+// norm, which is that of the differences, must be accurate to as many digits as the entries allow.
 func TestNormsOfNearlyConstantColumns(t *testing.T) {
 	q := &oracle.Problem{Alpha: []float64{1}, Intercept: true}
 	d := make([]float64, 40)
@@ -129,8 +130,9 @@ func TestNormsOfNearlyConstantColumns(t *testing.T) {
 	}
 }
 
-// TestPredictionsRegained from a working residual: they have moved by X̃δ where δ was taken from it, in rows that
-// the store has, and not at all where a row's slope is too steep for its curvature.
+// TestPredictionsRegained checks the change of the predictions that is recovered from a working residual. After
+// columns times δ were subtracted from that, it must be X̃δ in the rows that the store has. Nothing may be recovered
+// if the slope of some row is too steep for its curvature.
 func TestPredictionsRegained(t *testing.T) {
 	for seed := range oracle.Cases(40) {
 		r := oracle.NewRandom(seed)

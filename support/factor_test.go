@@ -9,8 +9,9 @@ import (
 	"github.com/seed-45b9a24c/pare/support"
 )
 
-// TestFactorTakesRowsInOrder: a factor made of a whole matrix solves what one solves that has grown row
-// by row in the same order, and ends at the first row that depends on those before it.
+// TestFactorTakesRowsInOrder checks that a factor computed from a whole matrix solves the same systems
+// as one grown row by row in the same order, and that it ends at the first row that depends on those
+// before it.
 func TestFactorTakesRowsInOrder(t *testing.T) {
 	k, rng := fixture.Kernels(t), rand.New(rand.NewPCG(5, 5))
 	for s := 1; s < 40; s++ {
@@ -21,7 +22,7 @@ func TestFactorTakesRowsInOrder(t *testing.T) {
 				columns[i][j] = rng.NormFloat64()
 			}
 		}
-		first := s // that depends on others
+		first := s // the first row that depends on others
 		if s > 2 && s%3 == 0 {
 			first = 2 + rng.IntN(s-2)
 			for j := range s {
@@ -35,7 +36,7 @@ func TestFactorTakesRowsInOrder(t *testing.T) {
 			}
 		}
 		taken, grown := support.Factor{Kernels: k}, support.Factor{Kernels: k}
-		taken.Reset(s + 3) // room that another problem has left
+		taken.Reset(s + 3) // room left by another problem
 		if got := taken.Take(a, s, order); got != first || taken.Rows() != first {
 			t.Fatalf("%d rows: %d taken, want %d", s, got, first)
 		}

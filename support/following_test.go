@@ -9,9 +9,9 @@ import (
 	"github.com/seed-45b9a24c/pare/support"
 )
 
-// TestSolveFollowing: what comes with a solution is the product of the columns with it, on
-// systems with columns eliminated and without; it is not there where an iterate before the last
-// was better, which happens.
+// TestSolveFollowing checks that the vector returned with a solution is the product of the
+// columns with it, on systems with and without eliminated columns. There is no such vector if
+// an iterate before the last one was better, which must occur.
 func TestSolveFollowing(t *testing.T) {
 	apart := 4
 	if oracle.Fewest() {
@@ -68,7 +68,7 @@ func TestSolveFollowing(t *testing.T) {
 					scale = max(scale, math.Abs(want[row]))
 					row++
 				}
-				for i, v := range u { // to the rounding of so many sums of 450 terms, and some room
+				for i, v := range u { // up to the rounding of sums of 450 terms, with a margin
 					if !(math.Abs(v-want[i]) <= 1e-9*(1+scale)) {
 						t.Fatalf("exact %v, seed %d, %d iterations: row %d is %g, want %g", exact, seed, most, i, v, want[i])
 					}

@@ -36,8 +36,9 @@ func denseColumns(t testing.TB, k *kernels.Set, n, p int) (*support.Columns, [][
 	return support.NewColumns(view), list
 }
 
-// TestDenseGramAddsRowAfterRow, whatever the number of columns held at once and before,
-// and it is symmetric.
+// TestDenseGramAddsRowAfterRow checks that the entries of a dense Gram matrix are sums in
+// the order of the rows, however many columns are held at once and before, and that the
+// matrix is symmetric.
 func TestDenseGramAddsRowAfterRow(t *testing.T) {
 	for _, c := range []struct{ n, p, before int }{{37, 23, 10}, {256, 9, 9}, {1100, 23, 6}, {600, 150, 2}, {60, 300, 2}} {
 		for _, k := range kernels.Available() {
@@ -70,8 +71,8 @@ func TestDenseGramAddsRowAfterRow(t *testing.T) {
 	}
 }
 
-// TestDenseGramTakesMemoryByNeed: the Gram matrix of a few short columns allocates little
-// more than its entries.
+// TestDenseGramTakesMemoryByNeed checks that the Gram matrix of a few short columns
+// allocates little more than its entries.
 func TestDenseGramTakesMemoryByNeed(t *testing.T) {
 	const n, size = 40, 8
 	columns, _ := denseColumns(t, kernels.Available()[0], n, size)
@@ -97,10 +98,11 @@ func hold(columns *support.Columns, gram *support.Gram, held []int32, n int, col
 	return held
 }
 
-// TestSparseGramIsThatOfDenseColumns, however many come at once, where rows make one block
-// and where they make several, of long columns and of short ones.
+// TestSparseGramIsThatOfDenseColumns checks the Gram matrix of long and short sparse columns
+// against that of the same columns stored densely, with one block of rows and with several,
+// however many columns are added at once.
 func TestSparseGramIsThatOfDenseColumns(t *testing.T) {
-	const p = 8*18 + 1 // more than 16 chunks, which are met together
+	const p = 8*18 + 1 // more than 16 chunks, which are processed together
 	for _, n := range []int{300, 20_000} {
 		rng := rand.New(rand.NewPCG(uint64(n), 1))
 		x := make([]float64, n*p)
@@ -145,7 +147,7 @@ func TestSparseGramIsThatOfDenseColumns(t *testing.T) {
 	}
 }
 
-// gramOf returns the Gram matrix of the columns, taken in by batches.
+// gramOf returns the Gram matrix of the columns, which are added in batches.
 func gramOf(t *testing.T, k *kernels.Set, x sparse.Matrix, centre bool, batches []int) []float64 {
 	t.Helper()
 	view, err := sparse.NewView(k, x, nil, centre)
@@ -200,7 +202,8 @@ func BenchmarkDenseGram(b *testing.B) {
 	}
 }
 
-// TestGramSystemIsTheSystem: in place and copied, of all that the matrix holds and of a few.
+// TestGramSystemIsTheSystem checks that products and diagonal on the Gram matrix are those
+// of System, in place and on a copy, for all columns that the matrix holds and for a few.
 func TestGramSystemIsTheSystem(t *testing.T) {
 	for seed := range uint64(6) {
 		r := oracle.NewRandom(seed)

@@ -12,8 +12,8 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// oneHot makes a store of the columns of so many categories of ten levels each, which are all ones, or where
-// numbered is true have a number each for an entry.
+// oneHot returns a store of one-hot columns, ten for each category. Their entries are ones, or, if numbered is
+// true, ones and twos.
 func oneHot(t testing.TB, k *kernels.Set, n, categories int, numbered bool, m *team.Team) *Columns {
 	t.Helper()
 	const levels = 10
@@ -48,7 +48,7 @@ func oneHot(t testing.TB, k *kernels.Set, n, categories int, numbered bool, m *t
 	return NewColumns(view.With(m))
 }
 
-// TestTeamsOfCounts: a team counts with the bits of one thread, and shares that.
+// TestTeamsOfCounts checks that a team counts with the bits of one thread, and shares the work.
 func TestTeamsOfCounts(t *testing.T) {
 	before := runtime.GOMAXPROCS(4)
 	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
@@ -81,7 +81,8 @@ func TestTeamsOfCounts(t *testing.T) {
 	}
 }
 
-// TestCountsStandBack where words would mostly be 0, under weights, and where memory is bounded.
+// TestCountsStandBack checks that columns are not counted where most words would be 0, where rows have weights
+// other than 0 and 1, and where memory is bounded.
 func TestCountsStandBack(t *testing.T) {
 	const n = 6400
 	counted := func(weights []float64, entries int, bound int64) bool {
@@ -127,8 +128,8 @@ func TestCountsStandBack(t *testing.T) {
 	}
 }
 
-// BenchmarkGramOfOneHotColumns: 120 columns of 12 categories, which are counted, and with two numbers in each,
-// which are not.
+// BenchmarkGramOfOneHotColumns measures 120 columns of 12 categories: columns of ones, which are counted, and
+// columns of ones and twos, which are not.
 func BenchmarkGramOfOneHotColumns(b *testing.B) {
 	for _, k := range kernels.Available() {
 		for _, numbered := range []bool{false, true} {

@@ -13,9 +13,8 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// listed makes a matrix of p columns, some long and most short, and the Gram matrix of those
-// over a view of it, which is taken in by batches. It returns how many of its columns are in
-// lists, too.
+// listed returns the Gram matrix of p columns, some long and most short, which are added in
+// batches. It also returns the columns, and how many of them are in lists as well.
 func listed(t *testing.T, k *kernels.Set, n, p int, weights []float64, centre bool, batches []int, m *team.Team) (g *Gram, x [][]float64, inLists int) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(uint64(n), uint64(p)))
@@ -53,9 +52,10 @@ func listed(t *testing.T, k *kernels.Set, n, p int, weights []float64, centre bo
 	return g, x, g.lists.listed
 }
 
-// TestListsMakeTheGramMatrix of short columns, whatever took in those before, on all rows
-// and on some, centred and not, of lists that stay where they are and of lists that move, all
-// at once or while room is made for a few columns.
+// TestListsMakeTheGramMatrix checks the rows of short columns, which are computed from lists,
+// however the columns before were added: on all rows and on some, centred and not, with lists
+// that stay in place and lists that move, all at once or whenever room is made for a few
+// columns.
 func TestListsMakeTheGramMatrix(t *testing.T) {
 	const n, p = 20_000, 300
 	some := make([]float64, n)
@@ -95,8 +95,8 @@ func TestListsMakeTheGramMatrix(t *testing.T) {
 	}
 }
 
-// TestTeamsOfListsAndCopies: rows by lists, products on the matrix and by bands have the
-// bits of one thread, and the team shares them.
+// TestTeamsOfListsAndCopies checks that a team gives the bits of one thread for rows from
+// lists, products on the matrix and products by bands, and shares the work.
 func TestTeamsOfListsAndCopies(t *testing.T) {
 	before := runtime.GOMAXPROCS(4)
 	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
@@ -151,7 +151,7 @@ func TestTeamsOfListsAndCopies(t *testing.T) {
 	}
 }
 
-// product is Σ s(u − ū)(v − v̄) by the definition, s-weighted means where centred.
+// product returns Σ s(u − ū)(v − v̄) by definition, with s-weighted means if centred.
 func product(u, v, s []float64, centre bool) float64 {
 	var total, meanU, meanV, sum float64
 	weight := func(i int) float64 {
@@ -174,13 +174,14 @@ func product(u, v, s []float64, centre bool) float64 {
 	return sum
 }
 
-// TestListsAreEmptiedWithTheMatrix and filled again to the same bits, in the room they have.
+// TestListsAreEmptiedWithTheMatrix checks that lists are emptied with the store, and filled
+// again to the same bits in the same memory.
 func TestListsAreEmptiedWithTheMatrix(t *testing.T) {
 	k := kernels.Available()[0]
 	batches := []int{100, 100, 10, 90}
 	g, _, _ := listed(t, k, 20_000, 300, nil, false, batches, nil)
 	held := append([]int32(nil), g.list...)
-	want := make([][]float64, len(held)) // what lies between the rows is of any value
+	want := make([][]float64, len(held)) // values between the rows are undefined
 	for k := range want {
 		want[k] = slices.Clone(g.Row(k))
 	}

@@ -13,9 +13,10 @@ import (
 
 var _ = flag.Bool("long", false, "ten times as many random problems")
 
-// TestGramAfterAnySequence of what solvers do to it and to its store, every entry is that of
-// the definition: of columns that come by tiles, lanes and lists, few and many at a time,
-// after others, after all were dropped, weighted anew, or left with other rows.
+// TestGramAfterAnySequence compares every entry of the Gram matrix with its definition after random
+// sequences of what solvers do to the matrix and its store. Columns are added by tiles, lanes and lists,
+// few and many at a time, after others, after all were dropped, and after the weights or the rows have
+// changed.
 func TestGramAfterAnySequence(t *testing.T) {
 	met := map[string]int{}
 	for seed := range max(12, oracle.Cases(100)) {
@@ -45,12 +46,12 @@ func TestGramAfterAnySequence(t *testing.T) {
 	}
 }
 
-// sequence is a store of columns and the Gram matrix over it in the hands of one who does at
-// random what solvers do. Values of X, weights and their roots are small integers, so that
-// sums of products are exact in any order.
+// sequence is a store of columns with its Gram matrix, on which random operations of solvers are
+// performed. Values of X, weights and their roots are small integers, so that sums of products are exact
+// in any order.
 type sequence struct {
 	r      *oracle.Random
-	met    map[string]int // paths
+	met    map[string]int // how often each path was taken
 	rows   [][]entry
 	view   *sparse.View
 	store  *Columns
@@ -58,12 +59,12 @@ type sequence struct {
 	system System
 	onGram GramSystem
 
-	want []float64 // p × p: the matrix of all columns under the weights at hand
-	size []float64 // p: root of Σwx², which rounding is relative to
-	near float64   // 0 where sums are exact
+	want []float64 // p × p: the Gram matrix of all columns under the current weights
+	size []float64 // p: √Σwx², the scale of rounding errors
+	near float64   // the relative tolerance, 0 where sums are exact
 }
 
-// entry is one of a row of X.
+// entry is an entry of a row of X.
 type entry struct {
 	column int32
 	value  float64
@@ -99,8 +100,8 @@ func newSequence(t *testing.T, k *kernels.Set, seed uint64, met map[string]int) 
 	return s
 }
 
-// matrix draws X: dense, or as in text, of few long columns and many short ones in no order; some or all
-// have one value each.
+// matrix draws X: dense, or, as in text, a few long and many short columns in random order. Some or all
+// columns have a single value.
 func (s *sequence) matrix(seed uint64) (sparse.Matrix, error) {
 	r := s.r
 	n, p, dense := 20+r.Intn(400), 5+r.Intn(60), false
@@ -145,7 +146,7 @@ func (s *sequence) matrix(seed uint64) (sparse.Matrix, error) {
 	return sparse.NewCSC(n, p, pointers, rows, values)
 }
 
-// weights draws squares of integers, or 0 and 1, for the rows that may have them.
+// weights draws squares of integers, or 0 and 1, for the rows that may have a weight.
 func (s *sequence) weights(may func(i int) bool) []float64 {
 	most, out := 2+s.r.Intn(2)*2, make([]float64, len(s.rows))
 	for i := range out {
@@ -153,7 +154,7 @@ func (s *sequence) weights(may func(i int) bool) []float64 {
 			out[i] = root * root
 		}
 	}
-	for i := range out { // never none
+	for i := range out { // at least one row has a weight
 		if may(i) {
 			out[i] = 1
 			break
@@ -193,7 +194,7 @@ func (s *sequence) define(d []float64) {
 	}
 }
 
-// act does something at random and returns what, and what was wrong with it.
+// act performs a random operation, and returns a description and any error.
 func (s *sequence) act() (did string, err error) {
 	weights := s.view.Weights()
 	training := func(i int) bool { return weights == nil || weights[i] > 0 }
@@ -229,7 +230,7 @@ func (s *sequence) act() (did string, err error) {
 	}
 }
 
-// some lists columns without repetition: one, some or all.
+// some returns distinct random columns: one, some or all.
 func (s *sequence) some() []int32 {
 	p := len(s.size)
 	list := make([]int32, p)
@@ -240,7 +241,7 @@ func (s *sequence) some() []int32 {
 	return list[:min(p, 1+s.r.Intn(int(s.r.Pick(1, 4, 20, 20, float64(p), 2*float64(p)))))]
 }
 
-// hold makes the matrix hold columns, and notes how it did.
+// hold makes the matrix hold columns, and notes which paths that took.
 func (s *sequence) hold(columns []int32) {
 	g, before := s.gram, s.gram.Size()
 	s.store.Hold(columns)
@@ -250,7 +251,7 @@ func (s *sequence) hold(columns []int32) {
 	}
 	listed, room := g.lists.listed, cap(g.lists.slots)
 	if s.r.Intn(3) == 0 {
-		g.lists.missed = math.MaxFloat64 // it is time to list what is held
+		g.lists.missed = math.MaxFloat64 // makes the matrix list its columns
 	}
 	g.Hold(columns)
 	note := func(path string, met bool) {
@@ -287,7 +288,8 @@ func (s *sequence) hold(columns []int32) {
 	}
 }
 
-// multiply makes products with the system of some columns, by the store and by the matrix.
+// multiply compares products with the system of some columns, from the store and from the Gram matrix,
+// with their definition.
 func (s *sequence) multiply() error {
 	list, ridge := s.some(), 0.25
 	s.hold(list)
@@ -325,14 +327,14 @@ func (s *sequence) multiply() error {
 	return nil
 }
 
-// compare looks at every entry of the matrix.
+// compare checks every entry of the matrix.
 func (s *sequence) compare() error {
 	g, p := s.gram, len(s.size)
 	for a, i := range g.list {
 		if g.Slot(i) != a {
 			return fmt.Errorf("column %d is in slot %d and %d", i, a, g.Slot(i))
 		}
-		if square, want := s.store.Square(i), s.want[int(i)*p+int(i)]; math.Abs(square-want) > max(s.near, 1e-15)*s.size[i]*s.size[i] { // the store squares a root
+		if square, want := s.store.Square(i), s.want[int(i)*p+int(i)]; math.Abs(square-want) > max(s.near, 1e-15)*s.size[i]*s.size[i] { // the store squares the norm
 			return fmt.Errorf("‖X̃_%d‖² is %v, want %v", i, square, want)
 		}
 		row := g.Row(a)

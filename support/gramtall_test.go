@@ -13,8 +13,8 @@ import (
 	"github.com/seed-45b9a24c/pare/support"
 )
 
-// curvedColumns are dense columns, the third and those after it far from 0, under weights some of which are 0. A
-// few rows far out, of the last two columns, have nearly all of the weight there is.
+// curvedColumns returns dense columns, from the third on far from 0, and weights, some of which are 0. A few rows,
+// outliers in the last two columns, have nearly all of the weight.
 func curvedColumns(t *testing.T, n, p int) (x [][]float64, weights []float64) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(uint64(n), uint64(p)))
@@ -35,7 +35,7 @@ func curvedColumns(t *testing.T, n, p int) (x [][]float64, weights []float64) {
 	return x, weights
 }
 
-// centredProducts is Σw·(xₐ − x̄ₐ)·(x_b − x̄_b) over the rows listed, and x̄ₐ, by two passes.
+// centredProducts returns Σw·(xₐ − x̄ₐ)·(x_b − x̄_b) over the rows listed, and x̄ₐ, in two passes.
 func centredProducts(a, b, weights []float64, rows []int32, centred bool) (product, mean float64) {
 	var sums [2]float64
 	var total float64
@@ -52,8 +52,9 @@ func centredProducts(a, b, weights []float64, rows []int32, centred bool) (produ
 	return product, sums[0] / total
 }
 
-// TestTallGramIsOfWeightedCentredColumns, whatever was held before, with some of the rows or all, and columns that are
-// scaled; the store has their means and norms, and every set of kernels the same bits, as any number of threads.
+// TestTallGramIsOfWeightedCentredColumns checks the Gram matrix of weighted columns, centred and scaled or not, on
+// all rows or some, whatever was held before. The store must have their means and norms, and every kernel set and any
+// number of threads must give the same bits.
 func TestTallGramIsOfWeightedCentredColumns(t *testing.T) {
 	before := runtime.GOMAXPROCS(4)
 	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
@@ -67,7 +68,7 @@ func TestTallGramIsOfWeightedCentredColumns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		own := make([]float64, c.n) // 0 where those of the loss are
+		own := make([]float64, c.n) // 0 where the weights of the loss are 0, otherwise 1
 		rows, theirs := []int32(nil), []float64(nil)
 		for i, w := range weights {
 			if w > 0 {

@@ -10,9 +10,9 @@ import (
 	"github.com/seed-45b9a24c/pare/support"
 )
 
-// TestHessianWrittenOutIsTheOneOfColumns: what is written out between some coefficients has the
-// products that columns of X have, dense and sparse, over several tiles of rows, with rows of weight 0, with
-// intercepts and without; other coefficients neither move nor have products.
+// TestHessianWrittenOutIsTheOneOfColumns checks that the Hessian written out between some coefficients has the
+// products that columns of X give, dense and sparse, over several tiles of rows, with rows of weight 0, with and
+// without intercepts. Coefficients that are not written out must neither move nor have products.
 func TestHessianWrittenOutIsTheOneOfColumns(t *testing.T) {
 	for seed := range oracle.Cases(12) {
 		r := oracle.NewRandom(7100 + seed)
@@ -78,8 +78,8 @@ func TestHessianWrittenOutIsTheOneOfColumns(t *testing.T) {
 	}
 }
 
-// TestBlockSystemOfScoresIsTheHessian: products and the diagonal by scores are those of the Hessian between the
-// coefficients that are not 0, with the ridge's curvature.
+// TestBlockSystemOfScoresIsTheHessian checks that products and diagonal by scores are those of the Hessian between
+// the nonzero coefficients plus the curvature of the ridge.
 func TestBlockSystemOfScoresIsTheHessian(t *testing.T) {
 	const scores, ridge = 3, 0.25
 	for seed := range oracle.Cases(12) {
@@ -144,8 +144,8 @@ func TestBlockSystemOfScoresIsTheHessian(t *testing.T) {
 	}
 }
 
-// TestStepsEndWhereIterationsGainLittle: a step by conjugate gradients takes a fraction of the iterations of an exact
-// one, and lowers the quadratic nearly as far.
+// TestStepsEndWhereIterationsGainLittle checks that a step by conjugate gradients takes a fraction of the iterations
+// of an exact one, and lowers the quadratic nearly as much.
 func TestStepsEndWhereIterationsGainLittle(t *testing.T) {
 	r := oracle.NewRandom(7300)
 	q := r.Problem(oracle.Shape{N: 60, P: 120, Density: 0.2})
@@ -192,8 +192,9 @@ func TestStepsEndWhereIterationsGainLittle(t *testing.T) {
 	}
 }
 
-// TestAFactorOfAPointNearbySavesIterations: conjugate gradients that go by the Hessian written out at a point nearby come to the
-// solution of the system at hand, in a fraction of the iterations; they go without where some coefficient was not written.
+// TestAFactorOfAPointNearbySavesIterations checks that conjugate gradients preconditioned with the Hessian written
+// out at a nearby point reach the solution of the current system in a fraction of the iterations. If a coefficient
+// was not written out, they must do without that preconditioner.
 func TestAFactorOfAPointNearbySavesIterations(t *testing.T) {
 	const scores, size, tol = 3, 20, 1e-9
 	r := oracle.NewRandom(7400)

@@ -12,9 +12,9 @@ import (
 	"github.com/seed-45b9a24c/pare/support"
 )
 
-// TestBoundedStoresAreTheWholeOne to the bit: columns, their Gram matrix over several blocks of
-// rows, products with a system and its solution, of a store that may hold a byte, some columns or
-// all of them; of a fold, of weights and of curvatures.
+// TestBoundedStoresAreTheWholeOne checks that a store that may hold one byte or some of the
+// columns gives the bits of one that holds all: columns, their Gram matrix over several blocks of
+// rows, products with a system and its solution, for a fold, weights and curvatures.
 func TestBoundedStoresAreTheWholeOne(t *testing.T) {
 	const n, p = 9000, 450
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -79,7 +79,7 @@ func TestBoundedStoresAreTheWholeOne(t *testing.T) {
 				for _, bytes := range []int64{1, 90_000} {
 					got, partial := of(bytes)
 					if name == "none" && !curved && !view.Scaled() {
-						continue // X's own storage serves
+						continue // the store uses X itself
 					}
 					if !partial || !reflect.DeepEqual(got, want) {
 						t.Errorf("weights %s, scaled %v, curved %v, %d bytes: not the bits of all columns held, or they are (%v)", name, view.Scaled(), curved, bytes, !partial)

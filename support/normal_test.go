@@ -10,9 +10,9 @@ import (
 	"github.com/seed-45b9a24c/pare/support"
 )
 
-// TestNormalIsTheProductOfColumns: products, combinations, projections and the matrix
-// itself are those of the columns listed, one list after the other, sparse and dense,
-// before and after many products.
+// TestNormalIsTheProductOfColumns checks products, linear combinations and the matrix
+// itself against the columns listed, one list after another, sparse and dense, before and
+// after many products.
 func TestNormalIsTheProductOfColumns(t *testing.T) {
 	for seed := range oracle.Cases(30) {
 		r := oracle.NewRandom(4000 + seed)
@@ -56,7 +56,7 @@ func TestNormalIsTheProductOfColumns(t *testing.T) {
 					w[i] = r.Normal()
 				}
 				a.Take(view.Matrix(), list)
-				for range 2 { // as the columns come, and ranked
+				for range 2 { // with the columns as listed, and ranked
 					sum := slices.Clone(w)
 					a.Add(v, sum)
 					for i, got := range sum {

@@ -10,8 +10,9 @@ import (
 	"github.com/seed-45b9a24c/pare/support"
 )
 
-// TestOuterSums: entries are sums of products in the order of the vectors, whatever the
-// number and the length of these, and whatever the sum before was of.
+// TestOuterSums checks that entries are sums of products in the order of the vectors,
+// given by rows or by columns, whatever their number and length, and whatever was summed
+// before.
 func TestOuterSums(t *testing.T) {
 	set, err := kernels.Active()
 	if err != nil {

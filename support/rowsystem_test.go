@@ -9,8 +9,9 @@ import (
 	"github.com/seed-45b9a24c/pare/support"
 )
 
-// TestRowSystemSolves: what it returns solves the system of the columns, for dense and
-// sparse, weighted and centred ones, and strengths over eight decades.
+// TestRowSystemSolves checks that the system of the rows gives the solution of the system
+// of the columns, dense and sparse, weighted and centred, for strengths over eight
+// decades.
 func TestRowSystemSolves(t *testing.T) {
 	for seed := range oracle.Cases(40) {
 		r := oracle.NewRandom(seed)

@@ -9,8 +9,8 @@ import (
 	"github.com/seed-45b9a24c/pare/support"
 )
 
-// TestSemidefiniteSystems: of full rank and of less, to working precision; and where there is
-// no solution it says so.
+// TestSemidefiniteSystems checks that systems of full and of lower rank are solved to working
+// precision, and that a system without a solution is recognised.
 func TestSemidefiniteSystems(t *testing.T) {
 	for seed := range oracle.Cases(40) {
 		r := oracle.NewRandom(seed)
@@ -61,7 +61,7 @@ func TestSemidefiniteSystems(t *testing.T) {
 			continue
 		}
 		for i := range b {
-			b[i] = r.Normal() // hardly in the range
+			b[i] = r.Normal() // almost surely not in the range
 		}
 		if s.Solve(b) {
 			t.Errorf("seed %d: rank %d of %d: any right-hand side is solved", seed, rank, size)

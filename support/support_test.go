@@ -10,7 +10,7 @@ import (
 	"github.com/seed-45b9a24c/pare/support"
 )
 
-// system makes the operator of some columns of a problem.
+// system returns the system of some columns of a problem.
 func system(t *testing.T, q *oracle.Problem, cols []int32, dense bool) *support.System {
 	t.Helper()
 	view := fixture.View(t, q, dense)
@@ -60,7 +60,7 @@ func extremes(values []float64) (least, most float64) {
 	return least, most
 }
 
-// pick returns every column with probability ½, at least one.
+// pick returns each column with probability ½, but at least one.
 func pick(r *oracle.Random, p int) []int32 {
 	var cols []int32
 	for j := range p {
@@ -74,7 +74,8 @@ func pick(r *oracle.Random, p int) []int32 {
 	return cols
 }
 
-// TestSystemIsTheDenseMatrix, for one list of columns after the other.
+// TestSystemIsTheDenseMatrix compares products and diagonal with those of a dense matrix, for one list of columns
+// after another.
 func TestSystemIsTheDenseMatrix(t *testing.T) {
 	for seed := range oracle.Cases(40) {
 		r := oracle.NewRandom(seed)
@@ -120,8 +121,8 @@ func TestSystemIsTheDenseMatrix(t *testing.T) {
 	}
 }
 
-// TestCGSolvesWhatEliminationSolves, from cold and warm starts, with the
-// residual it claims.
+// TestCGSolvesWhatEliminationSolves compares solutions, from cold and warm starts, with those of elimination, and
+// reported residuals with the true ones.
 func TestCGSolvesWhatEliminationSolves(t *testing.T) {
 	cg := support.CG{Kernels: fixture.Kernels(t)} // one workspace for all sizes
 	for seed := range oracle.Cases(60) {
@@ -148,7 +149,7 @@ func TestCGSolvesWhatEliminationSolves(t *testing.T) {
 		if !ok {
 			t.Fatalf("seed %d: singular", seed)
 		}
-		// ‖x − x*‖ in the Jacobi scaling is at most ‖ρ‖/μ.
+		// In the Jacobi scaling, ‖x − x*‖ is at most the norm of the residual divided by the least eigenvalue.
 		least, most := extremes(oracle.Eigenvalues(dense.scaled()))
 		var distance, residual, right float64
 		product := make([]float64, len(b))
@@ -170,8 +171,8 @@ func TestCGSolvesWhatEliminationSolves(t *testing.T) {
 	}
 }
 
-// TestRitzValuesApproachTheEigenvalues: from inside the spectrum always, to it
-// when conjugate gradients have run to the end.
+// TestRitzValuesApproachTheEigenvalues checks that Ritz values lie within the spectrum, and are its ends once
+// conjugate gradients have taken all steps.
 func TestRitzValuesApproachTheEigenvalues(t *testing.T) {
 	cg := support.CG{Kernels: fixture.Kernels(t)}
 	for seed := range oracle.Cases(60) {
@@ -201,8 +202,8 @@ func TestRitzValuesApproachTheEigenvalues(t *testing.T) {
 	}
 }
 
-// TestCGOnSingularSystems: solvable ones are solved; for a right-hand side
-// outside the range it stops, says so, and leaves finite numbers.
+// TestCGOnSingularSystems checks that singular systems with a solution are solved. For a right-hand side outside the
+// range the iteration must stop, report that, and leave finite numbers.
 func TestCGOnSingularSystems(t *testing.T) {
 	cg := support.CG{Kernels: fixture.Kernels(t)}
 	for seed := range oracle.Cases(40) {
@@ -260,7 +261,7 @@ func TestCGWithNothingToDo(t *testing.T) {
 	}
 }
 
-// cancelling is an operator that ends the context at its third product.
+// cancelling is an operator that ends the context at a given product.
 type cancelling struct {
 	matrix
 	left   int
@@ -274,9 +275,10 @@ func (c *cancelling) Apply(v, out []float64) {
 	c.matrix.Apply(v, out)
 }
 
-// TestCGStopsWhenIterationsGainLittle: in a fifth of the iterations at most two thirds of what there is to gain have been
-// gained on average, whatever the residual is, and a third in each. Long columns are found first, and then once more, so that
-// where iterations gain little depends on rounding.
+// TestCGStopsWhenIterationsGainLittle checks that a solve that may stop early takes at most a fifth of the iterations
+// and gains, whatever the residual is, two thirds of what there is to gain on average, and a third in each case.
+// Conjugate gradients find the directions of long columns first, and then again, so that it depends on rounding where
+// iterations gain little.
 func TestCGStopsWhenIterationsGainLittle(t *testing.T) {
 	const problems = 14
 	var shares float64
@@ -316,8 +318,8 @@ func TestCGStopsWhenIterationsGainLittle(t *testing.T) {
 	}
 }
 
-// TestCGKeepsTheLastIterate: where one iteration is all there is and the residual grows in it, the least
-// residual is that of x = 0, and the last iterate the least point of the quadratic along b.
+// TestCGKeepsTheLastIterate checks a solve of one iteration, in which the residual grows: the iterate with the least
+// residual is x = 0, and the last iterate is the minimum of the quadratic along b.
 func TestCGKeepsTheLastIterate(t *testing.T) {
 	a, b := matrix{{1, 0.99}, {0.99, 1}}, []float64{1.05, -0.95}
 	for _, last := range []bool{false, true} {

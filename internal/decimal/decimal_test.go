@@ -15,9 +15,9 @@ import (
 
 var numberGrammar = regexp.MustCompile(`^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?`)
 
-// TestNumbersAreNearest compares every route with 4096 bits of big.Float:
-// random spellings, and the midpoint between two neighbours with its last
-// digit moved either way, where one wrong rounding shows.
+// TestNumbersAreNearest compares every route with big.Float at 4096 bits, on random spellings and on
+// midpoints between two neighbours, exact or with the last digit changed either way, where one wrong
+// rounding shows.
 func TestNumbersAreNearest(t *testing.T) {
 	check := func(text string) {
 		t.Helper()
@@ -48,7 +48,7 @@ func TestNumbersAreNearest(t *testing.T) {
 		check(strconv.FormatFloat(r.NormFloat64(), 'e', r.IntN(20), 64))
 		check(strconv.FormatFloat(math.Float64frombits(r.Uint64()%0x7ff0000000000000), 'e', 1+r.IntN(20), 64))
 	}
-	for range oracle.Draws(5_000) { // halfway between neighbours, or next to that, in so many digits that one quotient decides
+	for range oracle.Draws(5_000) { // halfway between neighbours, or next to that, with a number of digits for which one quotient decides
 		places := r.IntN(5)
 		number := 1<<53 + r.Uint64N(1<<52)
 		for range places {
@@ -88,7 +88,7 @@ func TestNumbersAreNearest(t *testing.T) {
 	}
 }
 
-// TestNumbersOfAnyExponent: exponents beyond any integer type.
+// TestNumbersOfAnyExponent checks exponents beyond the range of every integer type.
 func TestNumbersOfAnyExponent(t *testing.T) {
 	huge := strings.Repeat("9", 100)
 	for text, want := range map[string]Fault{
@@ -132,7 +132,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// TestEight: every count of digits, before every byte that is not one.
+// TestEight checks every number of digits, followed by every byte that is not a digit.
 func TestEight(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for n := range 9 {
@@ -156,13 +156,14 @@ func TestEight(t *testing.T) {
 	}
 }
 
-// TestQuotient: by the reciprocal as by division, near the numbers between which it has to choose too.
+// TestQuotient compares quotients by the reciprocal with those by division, also close to numbers for
+// which the reciprocal alone does not decide the rounding.
 func TestQuotient(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	for round := range 2_000_000 {
 		k := r.IntN(28)
 		m := r.Uint64()>>r.IntN(60) | 1
-		if round%2 == 0 { // almost a float64, or the middle of two
+		if round%2 == 0 { // close to a float64, or to the midpoint of two
 			v := float64(r.Uint64N(1<<54)|1) / 2 * math.Pow10(k)
 			if v = math.Ldexp(v, -r.IntN(40)); v >= 1<<63 {
 				continue
@@ -179,8 +180,8 @@ func TestQuotient(t *testing.T) {
 	}
 }
 
-// TestLong: what it reads is the number that Parse finds, whatever is before and behind it, and it
-// reads what shortest spellings of float64 mostly are.
+// TestLong checks that the number which Long reads is the one that Parse finds, whatever is before and
+// behind it, and that Long reads most of the shortest spellings of float64.
 func TestLong(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 6))
 	check := func(text string) bool {
@@ -226,8 +227,8 @@ func TestLong(t *testing.T) {
 	}
 }
 
-// TestBrief: every text of up to four bytes of some kinds, and longer ones at random, is the
-// number that Parse finds in all of it, or none.
+// TestBrief checks that Brief reads the number that Parse finds in the whole text, or none, for every
+// text of up to four bytes of some kinds, and for longer random ones.
 func TestBrief(t *testing.T) {
 	const kinds = "0197.-+e,\n\x00\x8a\xff/:"
 	check := func(text string) (brief bool) {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestHelpersGiveWayToOthers: where a thread has been without a processor there is a helper less, for twice as many loops
-// every time, until all have been there for long.
+// TestHelpersGiveWayToOthers checks that after a thread has been without a processor a team uses one helper fewer,
+// each time for twice as many loops, until no thread has lacked a processor for long.
 func TestHelpersGiveWayToOthers(t *testing.T) {
 	var m crowd
 	m.begin(2)
@@ -46,12 +46,12 @@ func TestHelpersGiveWayToOthers(t *testing.T) {
 	}
 }
 
-// until is a task whose parts wait for a channel.
+// until is a task whose parts wait until a channel is closed.
 type until chan struct{}
 
 func (u until) Part(int, int) { <-u }
 
-// TestALateEndIsNoticed: who leads notices a part that goes on for long after all others.
+// TestALateEndIsNoticed checks that the leader notices a part that ends long after all others.
 func TestALateEndIsNoticed(t *testing.T) {
 	threads := NewThreads(2, nil)
 	if err := threads.Enter(context.Background()); err != nil {

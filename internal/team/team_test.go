@@ -19,14 +19,15 @@ func (c *counted) Part(k, of int) {
 	}
 }
 
-// onFour has the test run on four processors.
+// onFour makes the test run on four processors.
 func onFour(t *testing.T) {
 	before := runtime.GOMAXPROCS(4)
 	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
 }
 
-// Every part of every task is done once when Do returns, by any team, also one that several
-// goroutines want to lead; and after Rest its threads are free again.
+// TestEveryPartOnce checks that every part of every task has been done once when Do returns, by
+// teams of any size, even if several goroutines lead the team, and that after Rest its threads are
+// free again.
 func TestEveryPartOnce(t *testing.T) {
 	onFour(t)
 	for _, count := range []int{1, 2, 3, 8} {
@@ -64,8 +65,8 @@ func TestEveryPartOnce(t *testing.T) {
 	}
 }
 
-// meeting is a task whose parts wait for one another: it ends only if as many threads work
-// at once.
+// meeting is a task whose parts wait for one another: it ends only if as many threads as it has
+// parts work at once.
 type meeting struct{ all sync.WaitGroup }
 
 func (m *meeting) Part(int, int) {
@@ -73,11 +74,11 @@ func (m *meeting) Part(int, int) {
 	m.all.Wait()
 }
 
-// Parts are done at the same time, as many as there are threads.
+// TestPartsAreDoneAtOnce checks that as many parts as there are threads are done at the same time.
 func TestPartsAreDoneAtOnce(t *testing.T) {
 	onFour(t)
 	for range 20 {
-		threads := team.NewThreads(4, nil) // that have not seen yet that there may be fewer processors
+		threads := team.NewThreads(4, nil) // new threads have not noticed a lack of processors
 		if err := threads.Enter(context.Background()); err != nil {
 			t.Fatal(err)
 		}
@@ -89,7 +90,8 @@ func TestPartsAreDoneAtOnce(t *testing.T) {
 	}
 }
 
-// A helper goes from the loops of one team to those of another, without a rest of the first.
+// TestHelpersGoFromTeamToTeam checks that a helper goes from the loops of one team to those of
+// another without a Rest of the first.
 func TestHelpersGoFromTeamToTeam(t *testing.T) {
 	onFour(t)
 	threads := team.NewThreads(3, nil)
@@ -111,7 +113,7 @@ func TestHelpersGoFromTeamToTeam(t *testing.T) {
 	}
 }
 
-// turns has so many turns.
+// turns is a channel with a capacity of one element per turn.
 type turns chan struct{}
 
 func (t turns) Enter(context.Context) error { t <- struct{}{}; return nil }
@@ -126,8 +128,8 @@ func (t turns) TryEnter() bool {
 	}
 }
 
-// Helpers take a turn that is free and wait for none: a call that has all turns to itself is
-// helped, one that shares them works alone.
+// TestHelpersTakeFreeTurns checks that helpers take free turns and wait for none: a call that has
+// all turns to itself is helped, and one that shares them works alone.
 func TestHelpersTakeFreeTurns(t *testing.T) {
 	onFour(t)
 	shared := make(turns, 2)
@@ -156,7 +158,8 @@ func TestHelpersTakeFreeTurns(t *testing.T) {
 	}
 }
 
-// How a loop is divided depends on its cost; a small one is not.
+// TestParts checks that a loop is divided according to its cost, and that a cheap loop is not
+// divided.
 func TestParts(t *testing.T) {
 	onFour(t)
 	m := team.NewThreads(3, nil).Team()
@@ -189,7 +192,7 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// failing is a task of which one part panics.
+// failing is a task with one part that panics.
 type failing struct{ part int }
 
 func (f failing) Part(k, _ int) {
@@ -198,7 +201,8 @@ func (f failing) Part(k, _ int) {
 	}
 }
 
-// A part that panics on any thread panics in Do, after all parts have ended, and the team goes on.
+// TestAPanicReachesTheLeader checks that a part that panics on any thread makes Do panic, after
+// all parts have ended, and that the team still works.
 func TestAPanicReachesTheLeader(t *testing.T) {
 	onFour(t)
 	threads := team.NewThreads(4, nil)

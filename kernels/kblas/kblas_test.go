@@ -56,8 +56,8 @@ func near(t *testing.T, what string, got, want []float64) {
 	}
 }
 
-// TestAgreesWithGonum on sizes beyond those of its tests, with every increment,
-// triangle and transpose.
+// TestAgreesWithGonum compares results with those of gonum on sizes beyond those of its
+// tests, with every increment, triangle and transpose.
 func TestAgreesWithGonum(t *testing.T) {
 	k, err := kernels.Active()
 	if err != nil {
@@ -69,7 +69,7 @@ func TestAgreesWithGonum(t *testing.T) {
 			rng := rand.New(rand.NewPCG(uint64(n), 1))
 			m, lda, size := n+3, n+5, 3*(n+3)
 			a := vector(rng, (m-1)*lda+n)
-			for i := range n { // triangles that can be solved with
+			for i := range n { // makes systems with the triangles well conditioned
 				a[i*lda+i] = 10 + float64(n)
 			}
 			x, y := vector(rng, size), vector(rng, size)
@@ -115,7 +115,8 @@ func TestAgreesWithGonum(t *testing.T) {
 	}
 }
 
-// TestOverlapAndNaN: what kernels refuse, gonum does.
+// TestOverlapAndNaN checks operands that the kernels refuse and gonum accepts:
+// overlapping vectors, and NaN in Idamax.
 func TestOverlapAndNaN(t *testing.T) {
 	k, err := kernels.Active()
 	if err != nil {

@@ -2,7 +2,7 @@ package criterion
 
 import "github.com/seed-45b9a24c/pare/loss"
 
-// Names lists the criteria that [Named] knows.
+// Names returns the names that [Named] accepts.
 func Names() []string {
 	return []string{"mse", "mae", "logistic", "hinge", "squared_hinge", "poisson_deviance", "gamma_deviance", "tweedie_deviance", "misclassification", "auc"}
 }

@@ -214,6 +214,7 @@ func (c *chart) bar(class, tip string, x0, x1, y0, y1 float64) {
 	fmt.Fprintf(&c.plane, `<rect class="%s"%s x="%.1f" y="%.1f" width="%.1f" height="%.1f"/>`, class, tipped(tip), a, lo, max(b-a, 0.5), max(hi-lo, 0.5))
 }
 
+// tipped returns the attribute that shows a tooltip.
 func tipped(tip string) string {
 	if tip == "" {
 		return ""

@@ -48,6 +48,7 @@ func pathSection(r *Result) section {
 	return s
 }
 
+// ofAll says how many of all are shown.
 func ofAll(shown, all int, what string) string {
 	if shown == all {
 		return fmt.Sprintf("all %d %s", all, what)

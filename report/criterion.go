@@ -79,8 +79,8 @@ func (r *Result) strengths(places []float64) (bounds [2]float64, marks []tick) {
 	return [2]float64{hi, lo}, powers(lo, hi)
 }
 
-// onLine returns the evaluations at points of the curve: all coordinates differ from those of Best by the
-// same amount.
+// onLine returns the evaluations whose coordinates all differ from those of Best by the same amount, where
+// equal strengths of 0 are left out.
 func (r *Result) onLine(all []search.Evaluation) []search.Evaluation {
 	if r.Best == nil {
 		return nil
@@ -268,7 +268,7 @@ func (r *Result) says(e search.Evaluation, before string) string {
 }
 
 // visitSection lists the evaluations of a search, and draws their values in order if some
-// are not on the curve.
+// are not in [Result.onLine].
 func visitSection(r *Result) section {
 	if len(r.Visit) == 0 {
 		return section{}

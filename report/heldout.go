@@ -254,7 +254,7 @@ func (r *Result) classConfusion() table {
 }
 
 // confusion returns a table of how many rows of each label are predicted as each class. With many labels it shows
-// how many rows of each label are right instead, and which class the others are most often predicted as.
+// how many rows of each label are right instead, and which class the remaining rows are most often predicted as.
 func confusion(names []string, count [][]float64) table {
 	rows, right, all := make([]float64, len(names)), 0.0, 0.0
 	for k, row := range count {

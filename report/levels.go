@@ -29,7 +29,7 @@ type mesh struct {
 	values [][]float64
 }
 
-// newMesh arranges evaluations by their two λ's, as decimal logarithms of shares.
+// newMesh arranges evaluations by their two λ, as decimal logarithms of the shares of αmax.
 func newMesh(level []search.Evaluation, top []float64) mesh {
 	var m mesh
 	at := func(e search.Evaluation, i int) float64 { return (e.LogLambda[i] - top[i]) / math.Ln10 }

@@ -40,8 +40,9 @@ type Result struct {
 	Least *search.Evaluation  // the minimum, if Best is the one-standard-error choice
 	Null  float64             // the criterion of the null model
 
-	// Path has solutions with the first strength varying from strong to weak, the others as in
-	// Best; Curve has evaluations of the criterion there.
+	// Path has solutions from strong to weak penalties: the ridge strength of an elastic net stays as
+	// in Best, or the ℓ1 strength if that is 0, and strengths of classes vary together. Curve has
+	// evaluations of the criterion at the same points.
 	Path  []*pare.Fitted
 	Curve []search.Evaluation
 	Level []search.Evaluation // evaluations on a grid of two strengths, the first varying slowest

@@ -18,7 +18,7 @@ const (
 // a gradient. The status is Converged or Budget.
 func Compass(ctx context.Context, f Objective, start Evaluation, box Box, options Options) (*Result, error) {
 	at, value, worth := slices.Clone(start.LogLambda), start.Value, float64(enough*start.StandardError)
-	ways, way, failed, step := 2*len(at), 0, 0, compassFirst
+	ways, way, failed, step := 2*len(at), 0, 0, compassFirst // directions, the next one, and failures in a row
 	var asked []float64
 	next := func(_ int, before []Evaluation) []float64 {
 		if asked != nil {

@@ -112,7 +112,7 @@ func (l *scan) asked() float64 {
 // a jump half way would move the model by an eighth of that difference times the distance.
 func (l *scan) roughness() float64 {
 	square, count := float64(expected), float64(expected)
-	tell := func(off, rough float64) {
+	tell := func(off, rough float64) { // adds an error of the model where rough is expected
 		if off /= rough; rough > 0 && finite(off) {
 			square = math.FMA(off, off, square)
 			count++

@@ -104,7 +104,7 @@ const (
 	floorDepth  = 13.8
 	bottomDepth = 20.7
 
-	enough        = 0.01 // gain in standard errors below which an evaluation is not worth while
+	enough        = 0.01 // gain in standard errors below which a point is not worth an evaluation
 	looselyEnough = 0.02 // the same where points are solved to scanGap
 	farAway       = 30   // distance before Origin of the point that stands for a distant null model
 	leastScale    = 1e-9 // the least unit, as a share of the best point's gain over the null model
@@ -212,6 +212,7 @@ type point struct {
 	depth, slope float64
 }
 
+// lambda returns the λ at a depth.
 func (l *scan) lambda(depth float64) float64 {
 	if l.o.Up {
 		return l.o.Origin + depth

@@ -12,7 +12,8 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// Ticks that differ have labels that do, and there are few also where a range is nothing but rounding.
+// TestTicksAreFewAndToldApart checks that different ticks have different labels, and that there are
+// few ticks even if a range is only rounding error.
 func TestTicksAreFewAndToldApart(t *testing.T) {
 	for _, r := range [][2]float64{
 		{0, 1},
@@ -42,7 +43,8 @@ func TestTicksAreFewAndToldApart(t *testing.T) {
 	}
 }
 
-// Criteria and predictions that overflow are left out of charts, and the others are drawn.
+// TestChartsOfNumbersThatAreNotFinite checks that criteria and predictions that overflow are left out
+// of charts, and that all other points are drawn.
 func TestChartsOfNumbersThatAreNotFinite(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
 	r := Result{
@@ -74,7 +76,8 @@ func TestChartsOfNumbersThatAreNotFinite(t *testing.T) {
 	write("picture", func(w *strings.Builder) error { return WriteCurvePNG(w, r) })
 }
 
-// The picture of a curve names what is in it, and nothing else.
+// TestPicturesNameWhatTheyShow checks that the legend of a curve names exactly what the picture
+// contains.
 func TestPicturesNameWhatTheyShow(t *testing.T) {
 	r := Result{Model: pare.Lasso, Loss: "SURE", Null: math.NaN(), Final: &pare.Fitted{LogLambda: []float64{-1}, LogLambdaMax: []float64{0}}}
 	for i := range 3 {
@@ -98,7 +101,7 @@ func TestPicturesNameWhatTheyShow(t *testing.T) {
 		}
 	}
 	says("line: the choice")
-	r.Curve[1].StandardError = 0.3 // that of a hold-out
+	r.Curve[1].StandardError = 0.3 // a hold-out has a standard error
 	r.Visit = r.Curve
 	says("band: standard error; rings: visited; line: the choice")
 	r.OneSE = &r.Curve[2]

@@ -23,7 +23,7 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// made returns a result with all its parts, for one of the kinds of models.
+// made returns a complete result for the given model.
 func made(t *testing.T, model pare.Model) report.Result {
 	t.Helper()
 	x, y, err := embedded.Diabetes(t.Context(), sparse.ReadOptions{})
@@ -90,7 +90,7 @@ func made(t *testing.T, model pare.Model) report.Result {
 	return r
 }
 
-// charts are those that belong to each model.
+// charts lists the charts that belong to each model.
 var charts = map[pare.Model][]string{
 	pare.Lasso:      {"criterion-curve", "coefficient-path", "support-path", "coefficients-standardised", "coefficients-original", "predicted", "residual-histogram"},
 	pare.ElasticNet: {"criterion-curve", "level-sets", "coefficient-path", "support-path", "coefficients-standardised", "coefficients-original", "predicted", "residual-histogram", "visits"},
@@ -99,8 +99,8 @@ var charts = map[pare.Model][]string{
 	pare.Multiclass: {"criterion-curve", "coefficient-path-1", "coefficient-path-2", "coefficient-path-3", "support-path"},
 }
 
-// written is the page of a result, checked to be one file of well-formed markup that asks
-// for nothing from elsewhere.
+// written returns the page of a result, after checking that it is a single file of well-formed markup that loads
+// nothing from elsewhere.
 func written(t *testing.T, r report.Result) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -147,7 +147,7 @@ func TestPageHasWhatBelongsToTheModel(t *testing.T) {
 	}
 }
 
-// What is not given is left out, and nothing else fails.
+// TestPageOfLittle checks that missing parts of a result are left out of the page and cause no error.
 func TestPageOfLittle(t *testing.T) {
 	full := made(t, pare.Lasso)
 	for name, less := range map[string]func(r *report.Result){
@@ -167,7 +167,7 @@ func TestPageOfLittle(t *testing.T) {
 	}
 }
 
-// Where the ℓ1 strength of an elastic net is 0, its path is one of ridge strengths.
+// TestPageOfARidgeAlone checks that the path of an elastic net whose ℓ1 strength is 0 is one over ridge strengths.
 func TestPageOfARidgeAlone(t *testing.T) {
 	r := made(t, pare.ElasticNet)
 	ridge := func(f *pare.Fitted, strength float64) *pare.Fitted {
@@ -188,8 +188,8 @@ func TestPageOfARidgeAlone(t *testing.T) {
 	}
 }
 
-// The area under the curve is how often a positive row has the higher score, equal ones
-// counted half, and the table counts what is right.
+// TestROCCountsPairs checks that the area under the curve is the fraction of pairs in which the positive row has the
+// higher score, with ties counted half, and that the table counts the correct predictions.
 func TestROCCountsPairs(t *testing.T) {
 	draw := random.SplitMix64(5)
 	r := report.Result{Model: pare.Logistic, Held: &pare.HeldOut{}, Null: math.NaN()}
@@ -224,7 +224,7 @@ func TestROCCountsPairs(t *testing.T) {
 	}
 }
 
-// measure is put into a page to find out in a browser what came of it.
+// measure is a script inserted into a page to check in a browser how it was rendered.
 const measure = `<script>
 addEventListener("load", () => {
   const found = [];
@@ -256,9 +256,9 @@ addEventListener("load", () => {
 });
 </script></body>`
 
-// In a real browser, wide and narrow, light and dark: every chart is drawn, no text is cut
-// off or over another, nothing is wider than the screen, and the script runs. PARE_BROWSER
-// names the browser; .ci/run report installs one. With PARE_ARTEFACTS pictures are kept there.
+// TestPageInABrowser checks a page in a real browser, wide and narrow, light and dark: every chart is drawn, no text is
+// cut off or overlaps another, nothing is wider than the screen, and the script runs. PARE_BROWSER names the browser;
+// .ci/run report installs one. If PARE_ARTEFACTS is set, pictures are kept there.
 func TestPageInABrowser(t *testing.T) {
 	browser := os.Getenv("PARE_BROWSER")
 	if browser == "" {
@@ -310,7 +310,8 @@ func browse(t *testing.T, browser string, args ...string) (stdout, stderr string
 	return out.String(), log.String()
 }
 
-// A page judges rows of weights 0, 1 and 2 as those rows left out, once and twice.
+// TestPageCountsWeights checks that a page with rows of weights 0, 1 and 2 is that of the same rows left out, once and
+// twice.
 func TestPageCountsWeights(t *testing.T) {
 	for _, model := range []pare.Model{pare.Lasso, pare.Logistic, pare.Multiclass} {
 		draw := random.SplitMix64(7)
@@ -346,7 +347,8 @@ func TestPageCountsWeights(t *testing.T) {
 	}
 }
 
-// In the tenths of a calibration, which are of rows, positives of three times the weight make three times the share: 3/4 for 1/2.
+// TestCalibrationCountsWeights checks that the tenths of a calibration, which are formed by rows, weight their rows: if
+// positives have three times the weight, a fraction of 1/2 becomes 3/4.
 func TestCalibrationCountsWeights(t *testing.T) {
 	r := report.Result{Model: pare.Logistic, Held: &pare.HeldOut{Fold: make([]int, 200)}, Null: math.NaN()}
 	for i := range 200 {
@@ -359,7 +361,7 @@ func TestCalibrationCountsWeights(t *testing.T) {
 	}
 }
 
-// A cloud of many rows says which it shows.
+// TestPageSaysWhichRowsItShows checks that a scatter plot of many rows says which of them it shows.
 func TestPageSaysWhichRowsItShows(t *testing.T) {
 	for n, want := range map[int]string{1500: "out of fold: all 1500 rows.", 3001: "out of fold: 1001 of 3001 rows, one in 3."} {
 		r := report.Result{Model: pare.Lasso, Held: &pare.HeldOut{Fold: make([]int, n)}, Null: math.NaN()}

@@ -17,8 +17,8 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// benchmarkTexts returns texts by name: two made up here, and two real ones
-// where ../shared/data is present.
+// benchmarkTexts returns texts by name: two synthetic ones, and two real ones if ../shared/data
+// is present.
 func benchmarkTexts(b *testing.B) map[string][]byte {
 	r := rand.New(rand.NewPCG(1, 1))
 	var words, full bytes.Buffer
@@ -59,7 +59,7 @@ func benchmarkTexts(b *testing.B) map[string][]byte {
 	return texts
 }
 
-// BenchmarkRead counts bytes of text; ns/nonzero beside them.
+// BenchmarkRead reports bytes of text per second, and nanoseconds per nonzero.
 func BenchmarkRead(b *testing.B) {
 	for name, text := range benchmarkTexts(b) {
 		b.Run(name, func(b *testing.B) {

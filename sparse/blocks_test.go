@@ -10,11 +10,11 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// A text that is read in blocks beside one another gives the matrix, or the error with its
-// place, that it gives from front to back.
+// TestBlocksBesideOneAnother checks that a text read in concurrent blocks gives the matrix, or
+// the error and its position, of a sequential read.
 func TestBlocksBesideOneAnother(t *testing.T) {
 	var text strings.Builder
-	for i := range 100_000 { // more entries than one thread sorts
+	for i := range 100_000 { // more entries than one thread sorts alone
 		fmt.Fprintf(&text, "%d %d:%.17g %d:%d.5\n", i%2, 2+i%5, float64(i)/7, 10+i%7919, i%300)
 	}
 	rows := text.String()
@@ -58,7 +58,7 @@ func TestBlocksBesideOneAnother(t *testing.T) {
 		} {
 			x, labels, zeroBased, err := r()
 			switch {
-			case name == "bytes" && err != nil: // chunks differ in size, and so does the line
+			case name == "bytes" && err != nil: // chunks differ in size, and so does the line of the error
 			case fmt.Sprint(err) != fmt.Sprint(failed):
 				t.Errorf("%s, %s: %v, from front to back %v", name, arriving, err, failed)
 			case err == nil && (zeroBased != zero || !slices.Equal(labels, y) || !sameStorage(x, want)):

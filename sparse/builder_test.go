@@ -19,8 +19,8 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// Blocks of rows are those rows one by one, among others, whatever part of them is zero, and
-// whichever columns are taken.
+// TestBlocksAreTheirRows checks that adding blocks of rows is the same as adding the rows one
+// by one, mixed with single rows, for any number of zeros and any selection of columns.
 func TestBlocksAreTheirRows(t *testing.T) {
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 9))
@@ -86,7 +86,7 @@ func TestBlocksAreTheirRows(t *testing.T) {
 	}
 }
 
-// listed spells the rows.
+// listed yields each row as text.
 func listed(b *sparse.Builder) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for columns, values := range b.All() {
@@ -97,8 +97,8 @@ func listed(b *sparse.Builder) iter.Seq[string] {
 	}
 }
 
-// What rows are collected into is the matrix that NewCSC and Compact make of the same
-// entries, and they can be read back.
+// TestBuilderMakesWhatItIsGiven checks that collected rows become the matrix that NewCSC and
+// Compact make of the same entries, and that the rows can be read back.
 func TestBuilderMakesWhatItIsGiven(t *testing.T) {
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 3))
@@ -161,7 +161,7 @@ func TestBuilderMakesWhatItIsGiven(t *testing.T) {
 	}
 }
 
-// full returns a column with its zeros.
+// full returns a column including its zeros.
 func full(m sparse.Matrix, j int) []float64 {
 	n, _ := m.Dims()
 	out := make([]float64, n)
@@ -170,12 +170,12 @@ func full(m sparse.Matrix, j int) []float64 {
 		if rows != nil {
 			k = int(rows[k])
 		}
-		out[k] = v + 0 // −0 is 0 where it is not stored
+		out[k] = v + 0 // −0 becomes 0 if it is not stored
 	}
 	return out
 }
 
-// Rows that are none are refused, and leave no trace.
+// TestBuilderRefuses checks that invalid rows are refused and leave no trace.
 func TestBuilderRefuses(t *testing.T) {
 	var b sparse.Builder
 	for _, c := range []struct {
@@ -227,14 +227,15 @@ func TestDenseRowsIsTheTransposeOfItsColumns(t *testing.T) {
 	}
 }
 
-// An index 0 makes a file count from 0; without one it counts from 1.
+// TestDetectionOfTheBase checks that a file with an index 0 counts from 0, and that a file
+// without one counts from 1.
 func TestDetectionOfTheBase(t *testing.T) {
 	for _, c := range []struct {
 		text     string
 		features int
 		zero     bool
 		p        int
-		want     string // as one-based text; "": refused
+		want     string // as one-based text; "" means that it is refused
 	}{
 		{"1 0:5 2:1\n", 0, true, 3, "1 1:5 3:1\n"},
 		{"1 1:5 3:1\n", 0, false, 3, "1 1:5 3:1\n"},
@@ -269,7 +270,8 @@ func TestDetectionOfTheBase(t *testing.T) {
 	}
 }
 
-// Where indices count from what they are said to, detection changes nothing.
+// FuzzDetectSVMLight checks that detecting the base gives the matrix of reading with that base
+// stated.
 func FuzzDetectSVMLight(f *testing.F) {
 	f.Add([]byte("1 0:1\n"), uint8(0))
 	f.Add([]byte("1 1:1 5:2\n-1 2:1\n"), uint8(4))
@@ -287,7 +289,8 @@ func FuzzDetectSVMLight(f *testing.F) {
 	})
 }
 
-// Rows one by one are the rows of the matrix, and come as soon as their lines do.
+// TestSVMLightRows checks that reading row by row gives the rows of the matrix, each as soon as
+// its line has arrived.
 func TestSVMLightRows(t *testing.T) {
 	text := "1 1:0.5 3:2\n# remark\n\n-1 qid:3 2:1.25 # why\n7\n0 1:1e-3 2:-4 3:123456789.5"
 	m, y, err := read(text, sparse.ReadOptions{})
@@ -357,6 +360,6 @@ func TestSVMLightRows(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		break // and nothing more is read
+		break // nothing more is read
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// arrays is a matrix as NewCSC takes it.
+// arrays holds the arguments of NewCSC.
 type arrays struct {
 	n, p   int
 	colPtr []int64
@@ -31,7 +31,7 @@ func (a arrays) matrix(t *testing.T) *sparse.CSC {
 	return m
 }
 
-// at returns value (i, j) by search.
+// at returns value (i, j) by a linear search.
 func (a arrays) at(i, j int) float64 {
 	for k := a.colPtr[j]; k < a.colPtr[j+1]; k++ {
 		if int(a.rows[k]) == i {
@@ -41,7 +41,7 @@ func (a arrays) at(i, j int) float64 {
 	return 0
 }
 
-// randomArrays has columns of very different lengths, empty ones and explicit zeros.
+// randomArrays draws columns of very different lengths, with empty ones and explicit zeros.
 func randomArrays(r *rand.Rand, n, p int) arrays {
 	a := arrays{n: n, p: p, colPtr: make([]int64, 1, p+1)}
 	for range p {
@@ -64,7 +64,7 @@ func randomArrays(r *rand.Rand, n, p int) arrays {
 	return a
 }
 
-// TestNewCSCKeepsEveryNonzero against a search in the arrays given.
+// TestNewCSCKeepsEveryNonzero compares the matrix with a search in the given arrays.
 func TestNewCSCKeepsEveryNonzero(t *testing.T) {
 	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -96,7 +96,7 @@ func TestNewCSCKeepsEveryNonzero(t *testing.T) {
 	}
 }
 
-// TestNewCSCCopies: the matrix does not see what becomes of the arrays, nor they it.
+// TestNewCSCCopies checks that the matrix and the given arrays do not share memory.
 func TestNewCSCCopies(t *testing.T) {
 	a := randomArrays(rand.New(rand.NewPCG(1, 1)), 20, 20)
 	before := fmt.Sprint(a)
@@ -119,7 +119,7 @@ func TestNewCSCRejects(t *testing.T) {
 		name     string
 		a        arrays
 		kind     outcome.Kind
-		row, col int // −1: not stated
+		row, col int // −1: not named by the error
 		says     string
 	}{
 		{"negative n", arrays{-1, 0, []int64{0}, nil, nil}, outcome.Shape, -1, -1, "-1 × 0"},
@@ -162,7 +162,7 @@ func TestNewCSCRejects(t *testing.T) {
 	}
 }
 
-// TestSmallestMatrices: no rows, no columns, no entries.
+// TestSmallestMatrices checks matrices without rows, columns or entries.
 func TestSmallestMatrices(t *testing.T) {
 	for _, c := range [][2]int{{0, 0}, {0, 5}, {5, 0}, {5, 5}, {1, 1}, {3, 3_000_000}} {
 		m := arrays{n: c[0], p: c[1], colPtr: make([]int64, c[1]+1)}.matrix(t)
@@ -185,7 +185,7 @@ func TestSmallestMatrices(t *testing.T) {
 	}
 }
 
-// TestColumnsFarApart: few entries among millions of columns are found.
+// TestColumnsFarApart checks that a few entries among millions of columns are found.
 func TestColumnsFarApart(t *testing.T) {
 	const p = 3_000_000
 	a := arrays{n: 4, p: p, colPtr: make([]int64, p+1), rows: []int32{2, 0, 1, 0}, values: []float64{1, 2, 3, 0}}
@@ -279,7 +279,8 @@ func TestNewDenseRejects(t *testing.T) {
 	}
 }
 
-// TestCompact: dense from half full upwards, with the same values.
+// TestCompact checks that a matrix that is at least half full becomes dense, with the same
+// values.
 func TestCompact(t *testing.T) {
 	for nnz := range 7 {
 		a := arrays{n: 2, p: 3, colPtr: []int64{0}}
@@ -319,7 +320,7 @@ func TestCompact(t *testing.T) {
 	}
 }
 
-// TestSharedByGoroutines has something to say under the race detector only.
+// TestSharedByGoroutines is meant for the race detector.
 func TestSharedByGoroutines(t *testing.T) {
 	m := randomArrays(rand.New(rand.NewPCG(1, 1)), 50, 50).matrix(t)
 	x := sparse.Compact(m)
@@ -340,8 +341,8 @@ func TestSharedByGoroutines(t *testing.T) {
 	group.Wait()
 }
 
-// FuzzNewCSC: arrays from arbitrary bytes are refused, or make a matrix that
-// keeps its promises.
+// FuzzNewCSC checks that arrays from arbitrary bytes are refused, or make a matrix that
+// satisfies every invariant.
 func FuzzNewCSC(f *testing.F) {
 	f.Add(3, 2, []byte{0, 1, 3}, []byte{0, 1, 2}, []byte{1, 0, 2})
 	f.Add(1, 3, []byte{0, 2, 1, 2}, []byte{0, 0}, []byte{1, 1})
@@ -386,7 +387,8 @@ func FuzzNewCSC(f *testing.F) {
 	})
 }
 
-// A sum that is not finite says where it is.
+// TestSumsOfTripletsThatOverflowAreLocated checks that the error for a sum that is not finite
+// says where it is.
 func TestSumsOfTripletsThatOverflowAreLocated(t *testing.T) {
 	_, err := sparse.NewTriplets(t.Context(), 9, 5, []int32{1, 7, 7, 7}, []int32{4, 2, 3, 3}, []float64{1, 1, 1e308, 1e308})
 	if e, ok := errors.AsType[*outcome.Error](err); !ok || e.Kind != outcome.NonFinite || !e.HasRow || e.Row != 7 || !e.HasColumn || e.Column != 3 {

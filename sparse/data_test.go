@@ -15,9 +15,9 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// TestRealFiles reads the files of ../shared/data and compares them with the
-// table in the README there: n, p, nonempty columns, columns with three
-// nonzeros or more, nonzeros and classes.
+// TestRealFiles reads the files of ../shared/data and compares them with the table in the
+// README there: n, p, nonempty columns, columns with at least three nonzeros, nonzeros and
+// classes.
 func TestRealFiles(t *testing.T) {
 	directory := filepath.Join("..", "..", "shared", "data")
 	readme, err := os.ReadFile(filepath.Join(directory, "README.md"))

@@ -8,8 +8,8 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// TestLongColumnsAreCopiesAsAWhole: columns that differ in one entry are none, wherever that is, and the
-// negative of a column is one only where it may be.
+// TestLongColumnsAreCopiesAsAWhole checks that columns which differ in a single entry, wherever it is,
+// are not copies, and that the negative of a column counts as a copy only if that is allowed.
 func TestLongColumnsAreCopiesAsAWhole(t *testing.T) {
 	const n = 300
 	alternating := func(change func(column []float64)) []float64 {
@@ -57,7 +57,7 @@ func TestLongColumnsAreCopiesAsAWhole(t *testing.T) {
 	}
 }
 
-// TestMultiplesAreCopiesWhereTheyAreScaledAlike: columns that are scaled are compared as they are then.
+// TestMultiplesAreCopiesWhereTheyAreScaledAlike checks that scaled columns are compared after scaling.
 func TestMultiplesAreCopiesWhereTheyAreScaledAlike(t *testing.T) {
 	x, err := sparse.NewDense(3, 4, []float64{1, 0, 2, 2, 0, 4, -1, 0, -2, 3, 0, 6})
 	if err != nil {

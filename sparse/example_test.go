@@ -13,7 +13,7 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// The matrix of the package comment.
+// Build the matrix of the package comment.
 func ExampleNewCSC() {
 	m, err := sparse.NewCSC(4, 5,
 		[]int64{0, 2, 2, 6, 7, 8},
@@ -136,8 +136,8 @@ func ExampleSummarise() {
 	// binary [{-1 1} {1 2}]
 }
 
-// A fold is a view: rows that are held out have weight 0, and columns are centred on
-// the others. Nothing of the matrix is copied.
+// Make a view of a matrix for a fold: held-out rows have weight 0, and columns are centred on
+// the training rows. The matrix is not copied.
 func ExampleNewView() {
 	k, err := kernels.Active()
 	if err != nil {

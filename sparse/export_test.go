@@ -2,7 +2,7 @@ package sparse
 
 import "github.com/seed-45b9a24c/pare/internal/decimal"
 
-// What the tests of package sparse_test need from inside.
+// Internals that the tests of package sparse_test use.
 const (
 	BufferSize     = bufferSize
 	SmallestBuffer = window + 1

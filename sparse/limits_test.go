@@ -9,8 +9,8 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// What reading holds is bounded from the first chunk on, for texts and for rows that are built,
-// and an error says where it stopped.
+// TestReadingLimits checks that the memory held while reading is bounded from the first chunk
+// on, for texts and for rows that are built, and that the error says where reading stopped.
 func TestReadingLimits(t *testing.T) {
 	text := strings.Repeat("1 1:0.5 3:1e-300\n", 100_000)
 	for bytes, fits := range map[int64]bool{1: false, 1 << 20: false, 7 << 20: false, 20 << 20: true, 0: true} {

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// mapped writes a matrix and maps it.
+// mapped writes a matrix to a file and maps it.
 func mapped(t *testing.T, x sparse.Matrix, y []float64) (*sparse.Mapped, string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "m.pare")
@@ -30,7 +30,8 @@ func mapped(t *testing.T, x sparse.Matrix, y []float64) (*sparse.Mapped, string)
 	return m, path
 }
 
-// What is mapped is what was written, whatever its form and however many columns are empty.
+// TestMapGivesWhatWasWritten checks that mapping returns the written matrix, dense or sparse,
+// with any number of empty columns.
 func TestMapGivesWhatWasWritten(t *testing.T) {
 	texts := []string{"", "1\n2\n", "1 1:0.5 3:2\n-1 2:1.25 3:-4\n", "1 5:1 60000000:2\n-1 1000000:3 60000000:4\n"}
 	for _, text := range texts {
@@ -67,8 +68,8 @@ func TestMapGivesWhatWasWritten(t *testing.T) {
 	}
 }
 
-// A header with any bit changed, a file of any other length, another body: all are refused;
-// a changed body of a file that is trusted may be mapped.
+// TestMapRefusesDamage checks that a header with any changed bit, a file of another length, and
+// a changed body are refused. Only if the file is trusted may a changed body be mapped.
 func TestMapRefusesDamage(t *testing.T) {
 	x, y, err := read("1 1:0.5 3:2\n-1 2:1.25 3:-4\n2 4:1\n", sparse.ReadOptions{})
 	if err != nil {
@@ -143,7 +144,7 @@ func TestMapRefusesDamage(t *testing.T) {
 	}
 }
 
-// firstVersion is a file as the first version of the format has it.
+// firstVersion returns a file in the first version of the format.
 func firstVersion(content []byte) []byte {
 	content = slices.Clone(content)
 	binary.LittleEndian.PutUint32(content[8:], 1)
@@ -153,7 +154,8 @@ func firstVersion(content []byte) []byte {
 	return content
 }
 
-// Damage anywhere in a file of many pieces is found, by whatever number of threads looks for it.
+// TestMapFindsDamageAnywhere checks that damage anywhere in a file of many pieces is found, by
+// any number of threads.
 func TestMapFindsDamageAnywhere(t *testing.T) {
 	const n, p = 5000, 60
 	values := make([]float64, n*p)

@@ -14,9 +14,9 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// TestIntroduceIsCorrelate: to the bit, and the means and norms that come of the same pass
-// are those of a pass of their own, near the definition where they cancel, are constant or
-// lie beside held-out rows whose squares overflow.
+// TestIntroduceIsCorrelate checks that Introduce has the bits of Correlate, and that the means and norms from this pass
+// equal those of a pass of their own. These are close to their definition even if a column cancels, is constant, or has
+// held-out rows whose squares overflow.
 func TestIntroduceIsCorrelate(t *testing.T) {
 	k := fixture.Kernels(t)
 	for seed := range oracle.Cases(60) {
@@ -32,7 +32,7 @@ func TestIntroduceIsCorrelate(t *testing.T) {
 			q.Weights[0] = 1
 		}
 		for i := range n {
-			q.X[i][0] = 3 // a constant
+			q.X[i][0] = 3 // a constant column
 			if seed%3 == 0 && q.Weights != nil && q.Weights[i] == 0 {
 				q.X[i][0] = 1e200
 			}
@@ -75,8 +75,8 @@ func TestIntroduceIsCorrelate(t *testing.T) {
 	}
 }
 
-// TestSparseColumnsKeepTheirSpreadUnderWeights: far from 0, what is left of the weight for rows that are not stored is not
-// what rounding leaves of it.
+// TestSparseColumnsKeepTheirSpreadUnderWeights checks the norms of columns far from 0 with rows that are not stored:
+// the total weight of those rows must not be replaced by rounding error.
 func TestSparseColumnsKeepTheirSpreadUnderWeights(t *testing.T) {
 	k := fixture.Kernels(t)
 	for seed := range oracle.Cases(60) {
@@ -91,9 +91,9 @@ func TestSparseColumnsKeepTheirSpreadUnderWeights(t *testing.T) {
 			}
 		}
 		switch last := n - 1; seed % 3 {
-		case 1: // next to no weight, and next to all of the spread
+		case 1: // almost no weight and almost all of the spread
 			q.X[last][1], q.Weights[last] = 0, 1e-12
-		case 2: // and in many rows
+		case 2: // the same in many rows
 			for i := range n - 2 {
 				q.X[i][1], q.Weights[i] = 0, 1e-18
 			}
@@ -126,7 +126,7 @@ func TestSparseColumnsKeepTheirSpreadUnderWeights(t *testing.T) {
 	}
 }
 
-// TestWholePassIsShared: threads that share a pass over all columns make the same bits.
+// TestWholePassIsShared checks that the bits do not depend on the number of threads that share a pass over all columns.
 func TestWholePassIsShared(t *testing.T) {
 	k := fixture.Kernels(t)
 	threads := team.NewThreads(4, nil)
@@ -154,7 +154,7 @@ func TestWholePassIsShared(t *testing.T) {
 				t.Fatal(err)
 			}
 			shared := together.With(threads.Team())
-			for range 2 { // with the moments, and without
+			for range 2 { // with and without the moments
 				want, got := make([]float64, len(x.Order())), make([]float64, len(x.Order()))
 				alone.Introduce(u, want)
 				shared.Introduce(u, got)
@@ -178,8 +178,8 @@ func TestWholePassIsShared(t *testing.T) {
 	}
 }
 
-// TestWholeCountsHeldOutRows: the square of a column over all rows alike, exact where rows
-// are in or out, no less else, and scaled as the view is.
+// TestWholeCountsHeldOutRows checks the squared norm of a column over all rows with equal weight: exact if rows are
+// either in or out, otherwise an upper bound, and scaled like the view.
 func TestWholeCountsHeldOutRows(t *testing.T) {
 	for seed := range oracle.Cases(60) {
 		r := oracle.NewRandom(seed)
@@ -224,13 +224,13 @@ func TestWholeCountsHeldOutRows(t *testing.T) {
 	}
 }
 
-// Norms in storage order are those of the columns, however the view was made.
+// TestNormsInStorageOrder checks that norms in storage order are those of the columns, however the view was made.
 func TestNormsInStorageOrder(t *testing.T) {
 	for seed := range oracle.Cases(20) {
 		r := oracle.NewRandom(seed)
 		q := r.Problem(oracle.Shape{N: 30, P: 12, Density: r.Pick(0.2, 1), Mean: r.Pick(0, 2), Weights: seed%2 == 0})
 		for i := range q.X {
-			q.X[i][3] = 1 // with an intercept nothing is left of it
+			q.X[i][3] = 1 // constant, so that its norm is 0 with an intercept
 		}
 		q.Intercept = seed%4 < 2
 		view := fixture.View(t, q, seed%3 == 0)
@@ -249,8 +249,8 @@ func TestNormsInStorageOrder(t *testing.T) {
 	}
 }
 
-// What a matrix keeps for all its views is made anew where the call that was making it has ended
-// in the middle.
+// TestMomentsAfterACancel checks that data which a matrix caches for all its views are computed again if the call that
+// was computing them was cancelled.
 func TestMomentsAfterACancel(t *testing.T) {
 	n := 3 << 16
 	column := make([]float64, 2*n)

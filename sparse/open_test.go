@@ -21,7 +21,8 @@ import (
 
 const smallText = "+1 1:0.5 3:2\n-1 2:1.25\n"
 
-// smallBzip2 is smallText as written by bzip2 1.0.8; the standard library only reads.
+// smallBzip2 is smallText compressed by bzip2 1.0.8, since the standard library cannot compress
+// it.
 const smallBzip2 = "QlpoOTFBWSZTWWPyBcYAAALYAAAQQAt6ECAAMQDTTQNR+qNNkkbRxDy2PcFCzPi7kinChIMfkC4w"
 
 func gzipped(t *testing.T, text string) []byte {
@@ -96,7 +97,8 @@ func TestOpenByContent(t *testing.T) {
 	}
 }
 
-// TestOpenLargeCompressed: more than any buffer, through the goroutine.
+// TestOpenLargeCompressed reads a compressed file that is larger than all buffers, through the
+// decompressing goroutine.
 func TestOpenLargeCompressed(t *testing.T) {
 	text := strings.Repeat("1 1:0.125 77:3\n-1 5:2e-3 # comment\n", 50_000)
 	want, yWant, err := read(text, sparse.ReadOptions{})
@@ -115,11 +117,12 @@ func TestOpenLargeCompressed(t *testing.T) {
 	}
 }
 
-// TestOpenFailures: each has its kind, the file's name, and no matrix.
+// TestOpenFailures checks that every error has its kind and the file's name, and comes without
+// a matrix.
 func TestOpenFailures(t *testing.T) {
 	text := strings.Repeat(smallText, 20_000)
 	broken := gzipped(t, text)
-	broken[len(broken)-6] ^= 1 // in the checksum
+	broken[len(broken)-6] ^= 1 // a byte of the checksum
 	for _, c := range []struct {
 		name    string
 		content []byte
@@ -183,7 +186,7 @@ func TestOpenStandardInput(t *testing.T) {
 	}
 }
 
-// TestOpenCancelled: a compressed file is let go of, its goroutine too.
+// TestOpenCancelled checks that a cancel closes a compressed file and ends its goroutine.
 func TestOpenCancelled(t *testing.T) {
 	path := file(t, "a.gz", bytes.Repeat(gzipped(t, strings.Repeat(smallText, 4000)), 100))
 	for _, after := range []time.Duration{0, time.Millisecond, 5 * time.Millisecond} {

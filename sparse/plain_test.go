@@ -13,7 +13,8 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 )
 
-// scannedBy reads a text by lines that are plain and the general route, or by the general route alone.
+// scannedBy reads a text, plain lines by the fast route and other lines by the general one, or all
+// lines by the general one.
 func scannedBy(t *testing.T, text string, opt ReadOptions, buffer int, plainly bool) (s *scanner, err error) {
 	t.Helper()
 	if s, err = newScanner(context.Background(), strings.NewReader(text), opt, make([]byte, buffer)); err != nil {
@@ -25,7 +26,7 @@ func scannedBy(t *testing.T, text string, opt ReadOptions, buffer int, plainly b
 	return s, s.scan()
 }
 
-// rowsOf spells what a journal has.
+// rowsOf returns the contents of a journal as text.
 func rowsOf(g *journal) string {
 	var b strings.Builder
 	var label float64
@@ -39,7 +40,7 @@ func rowsOf(g *journal) string {
 	return b.String()
 }
 
-// oddLines are lines with something in them that few have, or none may.
+// oddLines are lines with rare or invalid contents.
 var oddLines = []string{
 	"", " ", "#", "# 1 2:3", " 1 2:3", "1", "1 ", "1 #", "1 # 2:3", "1 2:3 ", "1  2:3", "1 2:3  4:5", "1\t2:3", "1 2:3\t", "1 2:3\r", "1\r", "1 \r", "\r",
 	"+1 2:+3", "-1 2:-.5", "1 2:5.", "1 2:1e3", "1 2:-0", "-0 2:0", "1 2:0.0 3:1", "1 2:1_0", "1 2:0x1", "1 2:nan", "1 2:1e999", "1 2:1e-999",
@@ -49,7 +50,8 @@ var oddLines = []string{
 	"1 2:1 #" + strings.Repeat("x", 70), "1 2:" + strings.Repeat("1", 70),
 }
 
-// TestLinesArePlain: lines taken apart at once and one by one are the same rows, or the same error.
+// TestLinesArePlain checks that the fast route and the general one give the same rows or the same
+// error.
 func TestLinesArePlain(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	plainly, lines := 0, 0
@@ -103,7 +105,7 @@ func TestLinesArePlain(t *testing.T) {
 	}
 }
 
-// TestWhatIsPlain: the lines that files have are taken apart at once, each by itself.
+// TestWhatIsPlain checks that common lines take the fast route, each by itself.
 func TestWhatIsPlain(t *testing.T) {
 	plainly := []string{
 		"1", "1 ", "1 #", "1 # 2:3", "1 2:3 ", "1 2:3\r", "1\r", "1 \r", "+1 2:+3", "-1 2:-.5", "1 2:1e3", "-0 2:0", "1 2:3 #4:5", "1 qid:7 2:3", "1 qid:7", "1 qid:7 #",

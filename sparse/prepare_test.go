@@ -32,7 +32,7 @@ func dense(m sparse.Matrix) [][]float64 {
 	return table
 }
 
-// exactNorm is the l2 norm to 200 bits.
+// exactNorm returns the ℓ2 norm, computed with 200 bits.
 func exactNorm(values []float64) *big.Float {
 	sum := new(big.Float).SetPrec(200)
 	for _, v := range values {
@@ -58,7 +58,7 @@ func checkUnit(t *testing.T, what string, v, scaled []float64) {
 	}
 }
 
-// checkNorm compares a norm with that of v. Subnormal ones have few digits.
+// checkNorm compares a norm with that of v. Subnormal norms have few digits.
 func checkNorm(t *testing.T, what string, v []float64, norm float64) {
 	t.Helper()
 	if want, _ := exactNorm(v).Float64(); math.Abs(norm-want) > 1e-14*want+5e-324 {
@@ -74,8 +74,8 @@ func column(table [][]float64, j int) []float64 {
 	return c
 }
 
-// TestPreparationStepByStep: columns are dropped, then rows scaled, then
-// columns, against exact norms.
+// TestPreparationStepByStep checks the order of the steps, which is to drop columns, then scale
+// rows, then scale columns, against exact norms.
 func TestPreparationStepByStep(t *testing.T) {
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -153,8 +153,8 @@ func TestPreparationStepByStep(t *testing.T) {
 	}
 }
 
-// TestUnitNormsAtTheEdges of float64: no overflow, no underflow, and what
-// cannot be represented is dropped, not stored as 0.
+// TestUnitNormsAtTheEdges checks norms at the edges of float64: nothing overflows or
+// underflows, and a value that cannot be represented is dropped, not stored as 0.
 func TestUnitNormsAtTheEdges(t *testing.T) {
 	for _, c := range []struct{ v, want []float64 }{
 		{[]float64{3, 4}, []float64{0.6, 0.8}},
@@ -192,8 +192,8 @@ func TestUnitNormsAtTheEdges(t *testing.T) {
 	}
 }
 
-// TestUnitNormsScaleExactly: a power of two on the data leaves every bit of
-// the result, as long as nothing is subnormal.
+// TestUnitNormsScaleExactly checks that scaling the data by a power of two does not change a
+// bit of the result, as long as nothing is subnormal.
 func TestUnitNormsScaleExactly(t *testing.T) {
 	a := randomArrays(rand.New(rand.NewPCG(7, 1)), 30, 40)
 	c := sparse.Preparation{MinNNZ: 2, UnitRows: true, UnitColumns: true}

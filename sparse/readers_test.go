@@ -14,8 +14,8 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// TestFailingReaders: a reader's error arrives with its cause and place, and
-// readers that return nothing for ever are given up.
+// TestFailingReaders checks that a reader's error is returned with its cause and position, and
+// that reading ends with an error if a reader returns nothing for ever.
 func TestFailingReaders(t *testing.T) {
 	broken := errors.New("broken")
 	for _, text := range []string{"", "1 1:1\n1 1:", "1 1:1\n" + strings.Repeat("1 1:1 2:2\n", 20_000)} {
@@ -36,8 +36,8 @@ type silent struct{}
 
 func (silent) Read([]byte) (int, error) { return 0, nil }
 
-// TestErrorsDoNotDependOnReads: the same error from the same text, however it
-// arrives.
+// TestErrorsDoNotDependOnReads checks that a text gives the same error whatever the sizes of
+// the reads.
 func TestErrorsDoNotDependOnReads(t *testing.T) {
 	tail := strings.Repeat("x", 9000)
 	for _, text := range []string{
@@ -65,7 +65,7 @@ func TestErrorsDoNotDependOnReads(t *testing.T) {
 	}
 }
 
-// TestThreadsBeyondMemory are as many as are of use.
+// TestThreadsBeyondMemory checks that an extreme number of threads is reduced to a useful one.
 func TestThreadsBeyondMemory(t *testing.T) {
 	for _, threads := range []int{math.MinInt, math.MaxInt} {
 		if x, _, err := sparse.ReadSVMLight(t.Context(), strings.NewReader("1 1:1\n"), sparse.ReadOptions{Threads: threads}); err != nil || x.NNZ() != 1 {

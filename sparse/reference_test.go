@@ -19,9 +19,9 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// The reference parser holds the whole text, cuts it into lines and tokens
-// with regular expressions, and computes numbers with big.Float. It shares
-// nothing with the reader but the documented grammar.
+// The reference parser holds the whole text, cuts it into lines and tokens with regular
+// expressions, and computes numbers with big.Float. It shares only the documented grammar with
+// the reader.
 
 type refEntry struct {
 	i, j int
@@ -203,7 +203,7 @@ func checkAgainst(want *refMatrix, wantErr *refError, m *sparse.CSC, y []float64
 
 func sameBits(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }
 
-// checkInvariants holds a matrix to everything that CSC promises.
+// checkInvariants checks that a matrix satisfies every invariant of CSC.
 func checkInvariants(m *sparse.CSC) error {
 	n, p := m.Dims()
 	order, colPtr, rows, values := m.Storage()
@@ -282,7 +282,7 @@ func (g *textMaker) file(lines int) []byte {
 		}
 	}
 	text := g.b.Bytes()
-	for g.IntN(4) == 0 && len(text) > 0 { // damage
+	for g.IntN(4) == 0 && len(text) > 0 { // damage the text
 		at := g.IntN(len(text))
 		switch g.IntN(3) {
 		case 0:
@@ -332,7 +332,7 @@ func (g *textMaker) blank() {
 	g.b.WriteString(strings.Repeat(g.pick(" ", "\t", " \t", "\r "), 1+g.IntN(3)))
 }
 
-// number spells a random float64 in one of the ways that files do.
+// number spells a random float64 in one of the ways found in files.
 func (g *textMaker) number() string {
 	sign := g.pick("", "", "", "-", "+")
 	switch g.IntN(14) {
@@ -366,7 +366,7 @@ func (g *textMaker) number() string {
 	}
 }
 
-// pieces reads r in random short pieces, some of them empty.
+// pieces reads r in random short reads, some of them empty.
 type pieces struct {
 	r    io.Reader
 	rand *rand.Rand

@@ -28,7 +28,8 @@ func repeat(size int, line func(b *bytes.Buffer, k int)) []byte {
 	return b.Bytes()
 }
 
-// expensiveTexts are those whose result, or its making, is large beside them.
+// expensiveTexts returns texts that need much memory relative to their size, for the result or
+// while reading.
 func expensiveTexts(size int) map[string][]byte {
 	lines := func(text string) []byte {
 		return bytes.Repeat([]byte(text), size/len(text))
@@ -71,9 +72,9 @@ func expensiveTexts(size int) map[string][]byte {
 	}
 }
 
-// TestMemoryIsBounded: everything ever allocated, not only what is live at
-// once, stays within 8 MiB and 6 bytes per byte of text, so the peak does too
-// whenever the collector runs.
+// TestMemoryIsBounded checks that the total of all allocations, not only of live ones, stays
+// within 8 MiB plus 6 bytes per byte of text. The total bounds the peak, whenever the collector
+// runs.
 func TestMemoryIsBounded(t *testing.T) {
 	oracle.Once(t)
 	size := 2 << 20
@@ -99,8 +100,8 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 }
 
-// TestRejectionIsCheap: an index that asks for the moon is refused before
-// anything of that size is allocated.
+// TestRejectionIsCheap checks that an index far beyond the limit is refused before memory of
+// that size is allocated.
 func TestRejectionIsCheap(t *testing.T) {
 	for _, text := range []string{"1 4177197833204390623:1", "1 2147483646:1", "1 67108864:1"} {
 		var before, after runtime.MemStats
@@ -114,7 +115,7 @@ func TestRejectionIsCheap(t *testing.T) {
 	}
 }
 
-// endless is a text without end.
+// endless is a reader of a text that never ends.
 type endless struct {
 	text string
 	at   int
@@ -132,8 +133,8 @@ func (e *endless) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// TestCancellation: the end of the context is noticed inside a text that never
-// ends and inside a read that never returns.
+// TestCancellation checks that a cancel is noticed inside a text that never ends and inside a
+// read that never returns.
 func TestCancellation(t *testing.T) {
 	gone := errors.New("the client is gone")
 	stuck, release := io.Pipe()
@@ -157,13 +158,13 @@ func TestCancellation(t *testing.T) {
 		if e := (*outcome.Error)(nil); !errors.Is(err, gone) || !errors.As(err, &e) || e.Kind != outcome.IO || e.Line < 1 || m != nil || y != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if *long && took > 50*time.Millisecond { // what counts else is that it is noticed
+		if *long && took > 50*time.Millisecond { // otherwise the test checks only that the cancel is noticed
 			t.Errorf("%s: noticed after %v", name, took)
 		}
 	}
 }
 
-// TestCancelledBeforehand: nothing is read.
+// TestCancelledBeforehand checks that nothing is read under a cancelled context.
 func TestCancelledBeforehand(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -174,8 +175,7 @@ func TestCancelledBeforehand(t *testing.T) {
 	}
 }
 
-// TestCancellationWhileSorting: the end of the context is noticed after the
-// last byte, too.
+// TestCancellationWhileSorting checks that a cancel is also noticed after the last byte.
 func TestCancellationWhileSorting(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	text := strings.NewReader(strings.Repeat("1 1:1 2:2.5\n", 100_000))
@@ -192,7 +192,8 @@ func (f lastWords) Read([]byte) (int, error) {
 	return 0, io.EOF
 }
 
-// TestNoGoroutineIsLeft: synctest fails if one outlives the reading.
+// TestNoGoroutineIsLeft checks that no goroutine outlives the reading; synctest fails if one
+// does.
 func TestNoGoroutineIsLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -206,7 +207,7 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 	})
 }
 
-// TestTimeIsLinear: twice the text takes at most 2.3 times as long.
+// TestTimeIsLinear checks that twice the text takes at most 2.3 times as long.
 func TestTimeIsLinear(t *testing.T) {
 	if !*long {
 		t.Skip("-long not given")
@@ -231,7 +232,7 @@ func TestTimeIsLinear(t *testing.T) {
 			once, twice = append([]byte("1 "), once...), append([]byte("1 "), twice...)
 		}
 		const limit = 2.3
-		// The best times count; on a loaded machine they take a while to show.
+		// The best times count; a loaded machine needs several rounds to show them.
 		best, ratio := [2]time.Duration{time.Hour, time.Hour}, math.Inf(1)
 		for round := 0; round < 5 || round < 40 && ratio > limit; round++ {
 			for k, text := range [][]byte{once, twice} {
@@ -250,7 +251,8 @@ func TestTimeIsLinear(t *testing.T) {
 	}
 }
 
-// TestOneLineOfAGibibyte: no newline, no memory, and a verdict.
+// TestOneLineOfAGibibyte checks that a line of a gibibyte without a newline is refused without
+// taking memory.
 func TestOneLineOfAGibibyte(t *testing.T) {
 	if !*long {
 		t.Skip("-long not given")

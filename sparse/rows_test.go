@@ -9,8 +9,8 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// Rows has the entries of the rows listed, and a view of them the numbers of one that
-// was made of a matrix of these rows.
+// TestRowsAreThoseListed checks that Rows returns the listed rows, and that a view of them
+// equals a view of a matrix made of these rows.
 func TestRowsAreThoseListed(t *testing.T) {
 	k, err := kernels.Active()
 	if err != nil {
@@ -85,7 +85,7 @@ func TestRowsAreThoseListed(t *testing.T) {
 	}
 }
 
-// thin is the sparse form of a dense matrix.
+// thin returns the sparse form of a dense matrix.
 func thin(t *testing.T, n, p int, values []float64) *sparse.CSC {
 	t.Helper()
 	ptr := []int64{0}
@@ -106,7 +106,7 @@ func thin(t *testing.T, n, p int, values []float64) *sparse.CSC {
 	return m
 }
 
-// unfold returns column j with its zeros.
+// unfold returns column j including its zeros.
 func unfold(m sparse.Matrix, j, n int) []float64 {
 	rows, values := m.Column(j)
 	if rows == nil {

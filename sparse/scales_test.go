@@ -8,19 +8,19 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// The range of standard deviations is that of a textbook formula; constant and empty
-// columns have no part in it, whatever form the matrix has.
+// TestScalesLeaveConstantColumnsOut checks the range of standard deviations against the
+// textbook formula, without constant and empty columns, for every storage.
 func TestScalesLeaveConstantColumnsOut(t *testing.T) {
 	k, err := kernels.Active()
 	if err != nil {
 		t.Fatal(err)
 	}
 	values := []float64{
-		1, 2, 3, 4, // sd √1.25
-		0.1, 0.1, 0.1, 0.1, // constant, not in binary
+		1, 2, 3, 4, // standard deviation √1.25
+		0.1, 0.1, 0.1, 0.1, // constant, but not exact in binary
 		0, 0, 0, 0,
-		0, 5000, 0, 0, // 5000·√3/4
-		1e9 + 1, 1e9, 1e9, 1e9, // √3/4
+		0, 5000, 0, 0, // standard deviation 5000·√3/4
+		1e9 + 1, 1e9, 1e9, 1e9, // standard deviation √3/4
 	}
 	dense, err := sparse.NewDense(4, 5, values)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// TestSingleBoundsProducts: what the copy in 32 bits says that |X_jᵀu| is at most is at least that, and at most what it
-// says that it adds above it, for columns of any scale, standardised and not.
+// TestSingleBoundsProducts checks the upper bound on |X_jᵀu| from the copy in 32 bits: it is not too small, and exceeds
+// |X_jᵀu| by no more than the stated excess, for columns of any scale, standardised and not.
 func TestSingleBoundsProducts(t *testing.T) {
 	const n, p = 90, 3000
 	r := oracle.NewRandom(5)
@@ -18,7 +18,7 @@ func TestSingleBoundsProducts(t *testing.T) {
 	for k := range values {
 		values[k] = (r.Pick(0, 100) + r.Normal()) * math.Exp(float64(k/n%7)-3)
 		if k/n%5 == 0 {
-			values[k] = math.Round(values[k]) // has 32 bits
+			values[k] = math.Round(values[k]) // exactly representable in 32 bits
 		}
 	}
 	x, err := sparse.NewDense(n, p, values)
@@ -67,7 +67,8 @@ func dot(x, y []float64) (sum float64) {
 	return sum
 }
 
-// TestSingleExistsWhereItServes: not of a small or a sparse matrix, nor where 32 bits cannot have a number.
+// TestSingleExistsWhereItServes checks that there is no copy of a small or sparse matrix, or of values outside the
+// range of 32 bits.
 func TestSingleExistsWhereItServes(t *testing.T) {
 	const n, p = 100, 3000
 	for name, c := range map[string]struct {

@@ -10,8 +10,8 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// TestSummaryAgreesWithATable: counts by brute force over the dense table,
-// for both kinds of matrix.
+// TestSummaryAgreesWithATable compares the counts with brute force over the dense table, for
+// both kinds of matrix.
 func TestSummaryAgreesWithATable(t *testing.T) {
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -45,7 +45,7 @@ func TestSummaryAgreesWithATable(t *testing.T) {
 				if v != 0 {
 					count++
 				}
-				c[k] = v + 0 // −0 is 0
+				c[k] = v + 0 // turns −0 into 0
 			}
 			nnz += int64(count)
 			switch key := fmt.Sprint(c); {
@@ -105,7 +105,7 @@ func TestSummaryOfLabels(t *testing.T) {
 	}
 }
 
-// TestBytes: what a matrix says it holds is what it holds.
+// TestBytes checks that a matrix reports the memory that it holds.
 func TestBytes(t *testing.T) {
 	a := randomArrays(rand.New(rand.NewPCG(1, 2)), 300, 200)
 	x := a.matrix(t)

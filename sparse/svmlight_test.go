@@ -27,8 +27,8 @@ func read(text string, opt sparse.ReadOptions) (*sparse.CSC, []float64, error) {
 	return sparse.ReadSVMLight(context.Background(), strings.NewReader(text), opt)
 }
 
-// TestReaderAgreesWithReference is the differential test: same matrix, labels,
-// and errors as the slow parser, whatever the size of buffer and reads.
+// TestReaderAgreesWithReference checks that matrix, labels and errors are those of the slow
+// reference parser, for any size of buffer and reads.
 func TestReaderAgreesWithReference(t *testing.T) {
 	rejected, files := 0, oracle.Draws(*files)
 	for seed := range files {
@@ -71,7 +71,7 @@ func TestReaderAgreesWithReference(t *testing.T) {
 	}
 }
 
-// TestForeignFiles: files that are no svmlight text say what they are.
+// TestForeignFiles checks that the error for a file in another format names that format.
 func TestForeignFiles(t *testing.T) {
 	for text, says := range map[string]string{
 		"\xef\xbb\xbf1 1:1\n":          "a byte order mark",
@@ -115,7 +115,7 @@ func TestReadOptions(t *testing.T) {
 		name string
 		text string
 		opt  sparse.ReadOptions
-		kind outcome.Kind // "" where it is read
+		kind outcome.Kind // "" if it can be read
 		p    int
 		line int
 		byt  int64
@@ -166,8 +166,8 @@ func TestReadOptions(t *testing.T) {
 	}
 }
 
-// TestFewEntriesInManyColumns: a matrix with far more columns than entries
-// costs what its entries cost, and its columns are found all the same.
+// TestFewEntriesInManyColumns checks that a matrix with far more columns than entries takes
+// memory for its entries only, and that its columns are still found.
 func TestFewEntriesInManyColumns(t *testing.T) {
 	m, _, err := read("1 5:1 2147483646:2\n-1 1000000:3 2147483646:4\n", sparse.ReadOptions{Features: sparse.MaxDim})
 	if err != nil {
@@ -217,7 +217,7 @@ func FuzzReadSVMLight(f *testing.F) {
 		want, wantErr := referenceParse(text, opt)
 		m, y, err := sparse.ReadWithBuffer(context.Background(), bytes.NewReader(text), opt, make([]byte, sparse.SmallestBuffer))
 		if e := (*outcome.Error)(nil); errors.As(err, &e) && strings.Contains(e.Message, "a qid of more") {
-			return // a limit that the reference does not know
+			return // a limit that the reference does not have
 		}
 		if err := checkAgainst(want, wantErr, m, y, err); err != nil {
 			t.Error(err)

@@ -10,8 +10,8 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// TestTransposeMovesEveryEntry: each (i, j) is at (j, i), columns are valid, and
-// transposing twice gives the matrix back.
+// TestTransposeMovesEveryEntry checks that each (i, j) moves to (j, i), that the columns are
+// valid, and that transposing twice gives the original matrix.
 func TestTransposeMovesEveryEntry(t *testing.T) {
 	for seed := range uint64(60) {
 		r := oracle.NewRandom(seed)
@@ -54,8 +54,8 @@ func sameMatrix(t *testing.T, x sparse.Matrix, want func(i, j int) float64, n, p
 	}
 }
 
-// TestTransposeOfHardlyAnything: empty shapes, and far more columns than
-// entries, which must not cost a table of them.
+// TestTransposeOfHardlyAnything checks empty shapes, and far more columns than entries, for
+// which no table of columns may be allocated.
 func TestTransposeOfHardlyAnything(t *testing.T) {
 	for _, c := range []struct{ n, p int }{{0, 0}, {3, 0}, {0, 3}, {2, 1_000_000_000}} {
 		var x *sparse.CSC
@@ -86,8 +86,8 @@ func ExampleTranspose() {
 	// Output: [0 2] [5 9]
 }
 
-// TestTransposeOfManyRows: rows are taken in bands, and the transpose is made once,
-// whoever asks first.
+// TestTransposeOfManyRows checks a transpose that is built in bands of rows, and that
+// concurrent callers share a single transpose.
 func TestTransposeOfManyRows(t *testing.T) {
 	r := oracle.NewRandom(7)
 	const n, p = 20_001, 4

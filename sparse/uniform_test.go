@@ -10,13 +10,13 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// TestUniform: columns of one value are told from others, at any place where that differs, by any
-// number of goroutines, and where columns without entries are not in the table.
+// TestUniform checks that constant columns are distinguished from columns that differ in any one
+// place, by any number of goroutines, also if empty columns are not in the table of columns.
 func TestUniform(t *testing.T) {
 	const n = 200
 	k := kernels.Available()[0]
 	pointers, rows, values := []int64{0}, []int32(nil), []float64(nil)
-	odd := []int{-1, 0, 1, 63, 64, 100, n - 1} // row of another value in the column, −1: none
+	odd := []int{-1, 0, 1, 63, 64, 100, n - 1} // the row with another value in each column; −1 for none
 	for _, at := range odd {
 		for i := range n {
 			rows, values = append(rows, int32(i)), append(values, 2.5)
@@ -26,9 +26,9 @@ func TestUniform(t *testing.T) {
 		}
 		pointers = append(pointers, int64(len(rows)))
 	}
-	rows, values = append(rows, 7), append(values, 3) // of one entry,
+	rows, values = append(rows, 7), append(values, 3) // a column with a single entry
 	pointers = append(pointers, int64(len(rows)), int64(len(rows)))
-	want := []bool{true, false, false, false, false, false, false, true, true} // and of none
+	want := []bool{true, false, false, false, false, false, false, true, true} // the last column has no entries
 	x, err := sparse.NewCSC(n, len(want), pointers, rows, values)
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +48,7 @@ func TestUniform(t *testing.T) {
 	all.Wait()
 }
 
-// TestUniformEnds: a look that its context has ended is not remembered.
+// TestUniformEnds checks that the result of a pass that was cancelled is not cached.
 func TestUniformEnds(t *testing.T) {
 	const n = 1 << 17
 	rows, values := make([]int32, n), make([]float64, n)

@@ -10,8 +10,8 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// TestVerdicts is the table of what is accepted and what is not, and where the
-// error points. Every text is line 2 of its file.
+// TestVerdicts lists what is accepted, what is refused, and where the error points. Every text
+// is line 2 of its file.
 func TestVerdicts(t *testing.T) {
 	const accepted = outcome.Kind("")
 	for k, c := range []struct {

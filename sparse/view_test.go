@@ -17,8 +17,8 @@ func storages(t *testing.T, q *oracle.Problem) map[string]sparse.Matrix {
 	return map[string]sparse.Matrix{"dense": fixture.Matrix(t, q, true), "sparse": fixture.Matrix(t, q, false)}
 }
 
-// TestViewAgainstDenseArithmetic: means, centred norms and products of both
-// storages, with and without weights and centring.
+// TestViewAgainstDenseArithmetic compares means, centred norms and products of both storages
+// with dense arithmetic, with and without weights and centring.
 func TestViewAgainstDenseArithmetic(t *testing.T) {
 	k := fixture.Kernels(t)
 	for seed := range oracle.Cases(60) {
@@ -29,7 +29,7 @@ func TestViewAgainstDenseArithmetic(t *testing.T) {
 		q.Intercept = seed%4 < 2
 		n, p := q.Dims()
 		if seed%8 > 3 {
-			for i, s := range q.Weights { // rows held out, as by a fold
+			for i, s := range q.Weights { // held-out rows, as in a fold
 				q.Weights[i] = math.Ceil(min(s, 1))
 			}
 		}
@@ -57,7 +57,7 @@ func TestViewAgainstDenseArithmetic(t *testing.T) {
 				if math.Abs(v.Mean(j)-mean) > 1e-14*math.Abs(mean)+1e-15 {
 					t.Errorf("seed %d, %s: mean of column %d is %.17g, want %.17g", seed, name, j, v.Mean(j), mean)
 				}
-				// The mean is known to u·|x̄|, hence the norm to √N·u·|x̄| at worst.
+				// The mean is accurate to u·|x̄|, hence the norm to √N·u·|x̄| at worst.
 				norm := math.Sqrt(q.Norm2(j))
 				if math.Abs(v.Norm(j)-norm) > 1e-13*norm+1e-15*math.Sqrt(q.Total())*math.Abs(mean) {
 					t.Errorf("seed %d, %s: norm of column %d is %.17g, want %.17g", seed, name, j, v.Norm(j), norm)
@@ -108,8 +108,7 @@ func TestViewAgainstDenseArithmetic(t *testing.T) {
 	}
 }
 
-// TestHeldOutRowsAreAbsent: whatever stands in rows of weight 0, the view is
-// that of the other rows alone.
+// TestHeldOutRowsAreAbsent checks that the values in rows of weight 0 do not influence a view.
 func TestHeldOutRowsAreAbsent(t *testing.T) {
 	k := fixture.Kernels(t)
 	for seed := range oracle.Cases(20) {
@@ -148,9 +147,9 @@ func TestHeldOutRowsAreAbsent(t *testing.T) {
 	}
 }
 
-// TestConstantColumnsHaveNoNorm: a column equal on the training rows is
-// nothing beside an intercept, whatever its size; it must not become noise
-// that is divided by.
+// TestConstantColumnsHaveNoNorm checks that a column which is constant on the training rows has
+// norm 0 beside an intercept, whatever its size. Rounding error in its place would become a
+// divisor.
 func TestConstantColumnsHaveNoNorm(t *testing.T) {
 	k := fixture.Kernels(t)
 	for _, value := range []float64{1, 0.1, 3e7, 1e-9} {
@@ -184,7 +183,7 @@ func TestNewViewRefusesWeights(t *testing.T) {
 	for _, c := range []struct {
 		weights []float64
 		kind    outcome.Kind
-		row     int // −1: of no row
+		row     int // −1: no row
 	}{
 		{[]float64{1, 1}, outcome.Shape, -1},
 		{[]float64{}, outcome.Shape, -1},
@@ -210,7 +209,8 @@ func TestNewViewRefusesWeights(t *testing.T) {
 	}
 }
 
-// TestViewKeepsItsOwnWeights: changing the slice afterwards changes nothing.
+// TestViewKeepsItsOwnWeights checks that later changes of the slice of weights do not affect
+// the view.
 func TestViewKeepsItsOwnWeights(t *testing.T) {
 	x, err := sparse.NewDense(3, 1, []float64{1, 2, 4})
 	if err != nil {
@@ -227,8 +227,8 @@ func TestViewKeepsItsOwnWeights(t *testing.T) {
 	}
 }
 
-// TestStandardisedViews: products with the columns of a standardised view are those
-// with columns divided by hand, and its norms are √N; constants become 0.
+// TestStandardisedViews checks that products with the columns of a standardised view are those
+// with columns divided by hand, that norms are √N, and that constant columns become 0.
 func TestStandardisedViews(t *testing.T) {
 	k := fixture.Kernels(t)
 	dense := []float64{1, 2, 3, 4 /**/, 0, 0, 5, 1 /**/, 7, 7, 7, 7 /**/, 0, 0, 0, 0}
@@ -286,8 +286,8 @@ func TestStandardisedViews(t *testing.T) {
 	}
 }
 
-// TestConstantColumnsHaveNoSpread: exactly, where their mean rounds, on the rows of
-// positive weight.
+// TestConstantColumnsHaveNoSpread checks that a column which is constant on the rows of
+// positive weight has a norm of exactly 0, even if computing its mean rounds.
 func TestConstantColumnsHaveNoSpread(t *testing.T) {
 	k := fixture.Kernels(t)
 	n := 1001
@@ -302,7 +302,7 @@ func TestConstantColumnsHaveNoSpread(t *testing.T) {
 	weights[5], weights[n-1] = 0, 0
 	for name, c := range map[string]struct {
 		weights  []float64
-		change   int // row that is another, −1: none
+		change   int // the row with another value; −1 for none
 		constant bool
 	}{
 		"constant": {nil, -1, true}, "constant, weighted": {weights, -1, true}, "but on a row left out": {weights, 5, true},

@@ -22,8 +22,8 @@ func write(t *testing.T, x sparse.Matrix, y []float64) string {
 	return b.String()
 }
 
-// TestWhatIsWrittenIsReadBack: the same bits, and the same text again, over
-// all of float64.
+// TestWhatIsWrittenIsReadBack checks that a matrix is read back with the same bits, and written
+// again as the same text, over the whole range of float64.
 func TestWhatIsWrittenIsReadBack(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -40,7 +40,7 @@ func TestWhatIsWrittenIsReadBack(t *testing.T) {
 		x := a.matrix(t)
 		text := write(t, x, y)
 		if a.p == 0 {
-			a.p = 1 // Features 0 would mean: from the file
+			a.p = 1 // Features 0 would mean that the file determines it
 			x = arrays{n: a.n, p: 1, colPtr: make([]int64, 2)}.matrix(t)
 		}
 		again, yAgain, err := read(text, sparse.ReadOptions{Features: a.p})
@@ -61,8 +61,8 @@ func TestWhatIsWrittenIsReadBack(t *testing.T) {
 	}
 }
 
-// TestWritingIsIdempotentOnAnyText: read, written and read, any valid text
-// stays the same matrix.
+// TestWritingIsIdempotentOnAnyText checks that reading, writing and reading any valid text
+// gives the same matrix.
 func TestWritingIsIdempotentOnAnyText(t *testing.T) {
 	accepted := 0
 	for seed := range uint64(500) {
@@ -106,7 +106,7 @@ func TestWriteErrors(t *testing.T) {
 		}
 	}
 	full := errors.New("disk full")
-	for _, n := range []int{2, 200_000} { // the failure shows at the end, or before
+	for _, n := range []int{2, 200_000} { // the failure shows at the end, or before it
 		x := arrays{n: n, p: 0, colPtr: []int64{0}}.matrix(t)
 		err := sparse.WriteSVMLight(brokenWriter{full}, x, make([]float64, n))
 		if !errors.Is(err, full) || !strings.Contains(fmt.Sprint(err), "writing failed") {

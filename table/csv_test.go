@@ -17,8 +17,8 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// Records are those of the standard library's reader, and so are the lines of errors,
-// whatever stands next to quotes and however the text arrives.
+// TestRecordsAreThoseOfTheStandardLibrary checks that records and the line numbers of errors
+// are those of encoding/csv, whatever stands next to quotes and however the text arrives.
 func TestRecordsAreThoseOfTheStandardLibrary(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	pieces := []string{"1", "-2.5", "x", ",", ",", "\n", "\n", "\r\n", "\"", "\"\"", "\"a\"", "\"1\"", "\"b,\n\"", " ", "\r", "", "1e5", "0.12345678901234567"}
@@ -35,7 +35,7 @@ func TestRecordsAreThoseOfTheStandardLibrary(t *testing.T) {
 	}
 }
 
-// compareRecords reads a text both ways, and returns how many records it has.
+// compareRecords reads a text with both readers, and returns the number of records.
 func compareRecords(t *testing.T, text string, bytewise bool, threads int) int {
 	t.Helper()
 	want, failed := csv.NewReader(strings.NewReader(text)).ReadAll()
@@ -73,7 +73,7 @@ func compareRecords(t *testing.T, text string, bytewise bool, threads int) int {
 	return len(want)
 }
 
-// FuzzRecords is TestRecordsAreThoseOfTheStandardLibrary on any text.
+// FuzzRecords runs TestRecordsAreThoseOfTheStandardLibrary on any text.
 func FuzzRecords(f *testing.F) {
 	for _, text := range []string{"a,b\n1,2\n", "1,\"2\"\r\n3,-.5e1\r\n", "\"a\"\"b\",1\n", "0.12345678901234567,12345678\n\n1.,.1\n", strings.Repeat("1234567,", 20) + "1\n"} {
 		f.Add(text, false)
@@ -104,8 +104,8 @@ func allRecords(r io.Reader, threads int) ([][]Cell, error) {
 	}
 }
 
-// What is read of a text, and the line of what is wrong with it, does not depend on how many
-// blocks are parsed at once.
+// TestThreadsReadTheSame checks that the data read, and the line of an error, do not depend on
+// the number of blocks that are parsed at once.
 func TestThreadsReadTheSame(t *testing.T) {
 	var text bytes.Buffer
 	text.WriteString("a,b,c,y\n")
@@ -155,7 +155,7 @@ func TestThreadsReadTheSame(t *testing.T) {
 	}
 }
 
-// TestLinesBeforeATableCount: in errors.
+// TestLinesBeforeATableCount checks that errors count the lines before the table.
 func TestLinesBeforeATableCount(t *testing.T) {
 	for _, before := range []string{"sep=;\n", "# a remark\n"} {
 		_, err := Read(t.Context(), strings.NewReader(before+"a;y\n1;2\n3;word\n"), Options{Target: "y", Name: "text"})

@@ -10,7 +10,8 @@ import (
 	"github.com/seed-45b9a24c/pare/table"
 )
 
-// A table is described whatever is in its cells, and formats that are no tables are not.
+// TestDescribeListsWhatIsInTheColumns checks that a table is described whatever its cells hold,
+// and that formats other than tables are refused.
 func TestDescribeListsWhatIsInTheColumns(t *testing.T) {
 	write := func(name, text string) string {
 		path := filepath.Join(t.TempDir(), name)
@@ -24,7 +25,7 @@ func TestDescribeListsWhatIsInTheColumns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for k := range got.Columns { // but for what is not exported
+	for k := range got.Columns { // without unexported fields
 		c := got.Columns[k]
 		got.Columns[k] = table.Content{
 			Name: c.Name, Target: c.Target, Feature: c.Feature, Again: c.Again, Numbers: c.Numbers, Texts: c.Texts, Missing: c.Missing,

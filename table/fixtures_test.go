@@ -13,7 +13,8 @@ import (
 
 func fixture(name string) string { return filepath.Join("testdata", name) }
 
-// The same data, as pandas, SciPy, scikit-learn and NumPy write them, are the same bits.
+// TestOtherProgramsWriteTheSameData checks that the same data, written by pandas, SciPy,
+// scikit-learn and NumPy, are read with the same bits.
 func TestOtherProgramsWriteTheSameData(t *testing.T) {
 	want, err := table.Open(t.Context(), fixture("sklearn-one.svm"), table.Options{})
 	if err != nil {
@@ -54,7 +55,7 @@ func TestOtherProgramsWriteTheSameData(t *testing.T) {
 	}
 }
 
-// same says in what two matrices differ, "" for nothing.
+// same describes the difference between two matrices, and returns "" if there is none.
 func same(a, b sparse.Matrix) string {
 	n, p := a.Dims()
 	if m, q := b.Dims(); m != n || p != q {
@@ -70,7 +71,7 @@ func same(a, b sparse.Matrix) string {
 	return ""
 }
 
-// Texts, missing values, truths and integers come through.
+// TestMixedData checks that texts, missing values, booleans and integers are read correctly.
 func TestMixedData(t *testing.T) {
 	d, err := table.Open(t.Context(), fixture("mixed.csv"), table.Options{Target: "label", OneHot: true, Missing: table.Mean})
 	if err != nil {
@@ -86,7 +87,8 @@ func TestMixedData(t *testing.T) {
 	}
 }
 
-// The rows of further files are those of the matrix, in every form.
+// TestRowsAreThoseOfTheMatrix checks that reading a file row by row gives the rows of the
+// matrix, in every format.
 func TestRowsAreThoseOfTheMatrix(t *testing.T) {
 	for name, o := range map[string]table.Options{
 		"sklearn.svm": {}, "sklearn-one.svm": {}, "pandas.csv": {Target: "target"}, "pandas.tsv.gz": {Target: "target"}, "numpy.txt": {Target: "-1"},
@@ -128,8 +130,9 @@ func TestRowsAreThoseOfTheMatrix(t *testing.T) {
 	}
 }
 
-// A binary file cut anywhere, or with any byte of its header changed, is refused or whole:
-// it never ends in another matrix of the same file without an error, nor in a panic.
+// TestDamagedBinaryFiles checks that a binary file cut anywhere, or with a changed byte in its
+// header, is refused or read completely: it is never read as another matrix without an error,
+// and never causes a panic.
 func TestDamagedBinaryFiles(t *testing.T) {
 	for name, o := range map[string]table.Options{"numpy.npy": {Target: "-1"}, "scipy-csr.npz": {NoTarget: true}, "mixed.npz": {}, "numpy-fortran.npy": {Target: "1"}} {
 		content, err := os.ReadFile(fixture(name))
@@ -152,7 +155,7 @@ func TestDamagedBinaryFiles(t *testing.T) {
 		for at := range min(len(content), 128) {
 			changed := slices.Clone(content)
 			changed[at] ^= 0x11
-			_ = try(changed) // no panic
+			_ = try(changed) // must not panic
 		}
 	}
 }

@@ -21,7 +21,8 @@ import (
 
 var _ = flag.Bool("long", false, "more and larger cases: minutes")
 
-// texts are tables and matrices of about so many bytes, each large in another way.
+// texts returns tables and matrices of about the given number of bytes, each large in another
+// way.
 func texts(size int) map[string][]byte {
 	lines := func(head, line string) []byte {
 		return append([]byte(head), bytes.Repeat([]byte(line), size/len(line))...)
@@ -72,7 +73,7 @@ func texts(size int) map[string][]byte {
 	}
 }
 
-// used is the processor time that reading a text takes.
+// used returns the processor time of reading a text.
 func used(t *testing.T, text []byte) time.Duration {
 	t.Helper()
 	runtime.GC()
@@ -81,7 +82,7 @@ func used(t *testing.T, text []byte) time.Duration {
 	switch {
 	case bytes.HasPrefix(text, []byte("%%")):
 		o = table.Options{Name: "data", NoTarget: true, Threads: 1}
-	case text[0] == '1': // no names
+	case text[0] == '1': // no header
 		o.Target = "1"
 	}
 	err := syscall.Getrusage(syscall.RUSAGE_SELF, &before)
@@ -95,10 +96,10 @@ func used(t *testing.T, text []byte) time.Duration {
 	return time.Duration(after.Utime.Nano() + after.Stime.Nano() - before.Utime.Nano() - before.Stime.Nano())
 }
 
-// Reading takes time in proportion to the text: processor time, the least of some rounds, of
-// which there are more while it looks otherwise. Time that grew with the square of the size would
-// be 16 times as much for four times the text, and is to be below 8; the long form has ten times
-// the text, and wants twice as much in at most 2.3 times the time.
+// TestTimeIsLinear checks that reading takes processor time in proportion to the text. The least
+// of several rounds counts, and more rounds are run while it is too large. For four times the
+// text, quadratic time would be 16 times as much; the limit is 8. The long form has ten times the
+// text, and allows 2.3 times the time for twice the text.
 func TestTimeIsLinear(t *testing.T) {
 	if testing.Short() || oracle.Few() {
 		t.Skip("short: it reads ten megabytes many times")
@@ -121,7 +122,7 @@ func TestTimeIsLinear(t *testing.T) {
 	}
 }
 
-// A row of a gibibyte is refused, whatever it is made of.
+// TestOneRowOfAGibibyte checks that a row of a gibibyte is refused, whatever it contains.
 func TestOneRowOfAGibibyte(t *testing.T) {
 	if !oracle.Long() {
 		t.Skip("-long not given")
@@ -139,7 +140,7 @@ func TestOneRowOfAGibibyte(t *testing.T) {
 	}
 }
 
-// endless is a text again and again.
+// endless is a text that is repeated for ever.
 type endless string
 
 func (e endless) Read(b []byte) (int, error) {

@@ -11,8 +11,8 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// Coordinates that are read by blocks are those read line by line, and so are the lines of
-// errors, for any number of threads.
+// TestMarketByBlocksAndByLines checks that coordinates read in blocks, and the lines of errors,
+// are those of reading line by line, for any number of threads.
 func TestMarketByBlocksAndByLines(t *testing.T) {
 	const n, p, entries = 5000, 300, 60_000
 	lines := make([]string, entries)
@@ -46,7 +46,7 @@ func TestMarketByBlocksAndByLines(t *testing.T) {
 		"an index of 20 bytes": {text: body(map[int]string{30_000: "10000000000000000000 1 1"}), line: 30_004},
 	} {
 		text := "%%MatrixMarket matrix coordinate real general\n%\n" + size + "\n" + one.text
-		byLines := strings.Replace(text, size, size+"\n", 1) // a block that begins with an empty line goes by lines
+		byLines := strings.Replace(text, size, size+"\n", 1) // a block that begins with an empty line is read line by line
 		var want *sparse.CSC
 		for k, read := range []struct {
 			text    string

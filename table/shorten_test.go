@@ -6,7 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// TestMessagesAreCutBetweenRunes: of a long cell a message has the beginning, which stays UTF-8 text.
+// TestMessagesAreCutBetweenRunes checks that a message shows the beginning of a long cell, cut so
+// that it remains valid UTF-8.
 func TestMessagesAreCutBetweenRunes(t *testing.T) {
 	for before := range 4 {
 		for _, letter := range []string{"a", "é", "€", "🙂"} {

@@ -33,7 +33,7 @@ func read(text string, o table.Options) (*table.Data, error) {
 	return table.Read(context.Background(), strings.NewReader(text), o)
 }
 
-// shown is what data hold, in one line: names, columns, target.
+// shown describes data in one line: names, columns, target.
 func shown(d *table.Data) string {
 	n, p := d.X.Dims()
 	var b strings.Builder
@@ -57,7 +57,7 @@ func shown(d *table.Data) string {
 
 const small = "a,b,y\n1,2,5\n0,-4.5,6\n"
 
-// The same table in every spelling of text is the same data.
+// TestSpellingsOfOneTable checks that all ways to write a table as text give the same data.
 func TestSpellingsOfOneTable(t *testing.T) {
 	want := "a[1 0] b[2 -4.5] → [5 6][]"
 	for name, text := range map[string]string{
@@ -94,7 +94,7 @@ func TestSpellingsOfOneTable(t *testing.T) {
 	}
 }
 
-// What compresses a file is found in it, whatever its name and wherever it comes from.
+// TestCompressedTables checks that compression is detected from the content, whatever the name and source of the file.
 func TestCompressedTables(t *testing.T) {
 	var zipped bytes.Buffer
 	z := gzip.NewWriter(&zipped)
@@ -124,8 +124,8 @@ func TestCompressedTables(t *testing.T) {
 	}
 }
 
-// A header is a first line without numbers; columns have names or numbers; the target may
-// be any of them.
+// TestColumnsByNameAndNumber checks that a first line without numbers is a header, that columns have names or numbers,
+// and that any of them may be the target.
 func TestColumnsByNameAndNumber(t *testing.T) {
 	yes, no := true, false
 	for _, c := range []struct {
@@ -137,7 +137,7 @@ func TestColumnsByNameAndNumber(t *testing.T) {
 		{"1,2,5\n0,-4.5,6\n", table.Options{Target: "-1"}, "[1 0] [2 -4.5] → [5 6][]"},
 		{"1,2,5\n0,-4.5,6\n", table.Options{Target: "1"}, "column 2[2 -4.5] column 3[5 6] → [1 0][]"},
 		{"1,2,5\n0,-4.5,6\n", table.Options{Target: "-1", Header: &yes}, "1[0] 2[-4.5] → [6][]"},
-		{"2,1\n7,8\n", table.Options{Target: "2", Header: &yes}, "1[8] → [7][]"}, // names go first
+		{"2,1\n7,8\n", table.Options{Target: "2", Header: &yes}, "1[8] → [7][]"}, // names take precedence
 		{"a,y\ninf,no\nx,nan.\n", table.Options{Target: "y", OneHot: true}, "a=inf[1 0] a=x[0 1] → [1 0][nan. no]"},
 		{"x,y\n7,8\n", table.Options{Target: "2", Header: &no, OneHot: true, Categories: []string{"1", "2"}}, "column 1=7[0 1] column 1=x[1 0] → [1 0][8 y]"},
 		{"a,,y\n1,2,5\n", table.Options{Target: "y"}, "a[1] column 2[2] → [5][]"},
@@ -165,7 +165,8 @@ func TestColumnsByNameAndNumber(t *testing.T) {
 	}
 }
 
-// Categories become columns in alphabetical order, missing cells what is asked for.
+// TestCategoriesAndMissingCells checks that categories become columns in alphabetical order, and that missing cells are
+// treated as requested.
 func TestCategoriesAndMissingCells(t *testing.T) {
 	const text = "n,c,y\n1,red,1\n,blue,2\n5,,3\n0,red,4\n"
 	for _, c := range []struct {
@@ -197,7 +198,8 @@ func TestCategoriesAndMissingCells(t *testing.T) {
 	}
 }
 
-// A first line that is longer than what is looked at is known by its beginning.
+// TestWideTables checks that the format of a file whose first line is longer than the part inspected is detected from
+// its beginning.
 func TestWideTables(t *testing.T) {
 	for _, separator := range []string{" ", ",", "\t"} {
 		line := strings.TrimSuffix(strings.Repeat("-1.25e+1"+separator, 20_000), separator) + "\n"
@@ -210,7 +212,8 @@ func TestWideTables(t *testing.T) {
 	}
 }
 
-// Columns aside come back by themselves, numbers or texts; what is no column does not.
+// TestColumnsAside checks that columns set aside are returned separately, as numbers or texts, and that a name which is
+// no column is not.
 func TestColumnsAside(t *testing.T) {
 	d, err := read("a,w,g,y\n1,0.5,x,1\n2,2,z,2\n", table.Options{Target: "y", Aside: []string{"w", "g", "nowhere/file", ""}})
 	if err != nil {
@@ -219,7 +222,7 @@ func TestColumnsAside(t *testing.T) {
 	if len(d.Aside) != 2 || !slices.Equal(d.Aside["w"].Numbers, []float64{0.5, 2}) || !slices.Equal(d.Aside["g"].Texts, []string{"x", "z"}) || shown(d) != "a[1 2] → [1 2][]" {
 		t.Errorf("%v, %s", d.Aside, shown(d))
 	}
-	// "" is no column, not even one without a name, which stays a feature.
+	// "" never names a column, not even one without a name, which stays a feature.
 	d, err = read("a,,y\n1,5,1\n2,7,2\n", table.Options{Target: "y", Aside: []string{""}})
 	if err != nil {
 		t.Fatal(err)
@@ -229,8 +232,8 @@ func TestColumnsAside(t *testing.T) {
 	}
 }
 
-// Rows that are read one by one have their columns aside, too, which are no features even of a model that knows
-// columns by their number only.
+// TestRowsWithColumnsAside checks that reading row by row also returns the columns set aside, and that these are no
+// features, even for a model that knows columns only by number.
 func TestRowsWithColumnsAside(t *testing.T) {
 	d, err := read("a,w,g,y\n1,0.5,x,1\n2,2,z,2\n", table.Options{Target: "y", Aside: []string{"w", "g"}})
 	if err != nil {
@@ -250,9 +253,10 @@ func TestRowsWithColumnsAside(t *testing.T) {
 	}
 }
 
-// What pandas and R write before the columns with names labels the rows, whatever the labels are, and is no feature
-// unless it is asked for. The texts are theirs: to_csv of a frame with the index [3, 0], to_csv of two unnamed levels,
-// to_csv(index=False) of what read_csv made of the first, and R's write.csv, and write.table with blanks and tabs.
+// TestLabelsOfRowsAreNoFeatures checks that row labels, which pandas and R write before the named columns, are not
+// features unless requested, whatever the labels are. The texts were written by to_csv for a frame with the index [3,
+// 0] and for two unnamed levels, by to_csv(index=False) for the first file after read_csv, and by R's write.csv, and
+// write.table with blanks and tabs.
 func TestLabelsOfRowsAreNoFeatures(t *testing.T) {
 	for _, c := range []struct{ name, text string }{
 		{"pandas, shuffled", ",a,y\n3,7,1\n0,8,2\n"},
@@ -292,7 +296,8 @@ func TestLabelsOfRowsAreNoFeatures(t *testing.T) {
 	}
 }
 
-// What pandas writes of a frame without names is a row, since a row may be that, but with a note.
+// TestNumbersOfColumnsAreNoted checks that the column numbers which pandas writes for a frame without names are read as
+// a row, since they might be one, with a note.
 func TestNumbersOfColumnsAreNoted(t *testing.T) {
 	yes := true
 	for _, c := range []struct {
@@ -314,8 +319,8 @@ func TestNumbersOfColumnsAreNoted(t *testing.T) {
 	}
 }
 
-// TestDecimalCommas: the text is what pandas' to_csv(sep=";", decimal=",") and spreadsheets write; the values are those of the same
-// spelling with a point.
+// TestDecimalCommas checks texts as pandas' to_csv(sep=";", decimal=",") and spreadsheets write them; the values are
+// those of the same text with decimal points.
 func TestDecimalCommas(t *testing.T) {
 	o := table.Options{Target: "y", DecimalComma: true}
 	d, err := read("a;b;y\n0,5;1,25e-05;-3\n1.234,5;-1.234.567;2,0\n+12;\"7,25\";1\n", o)
@@ -346,11 +351,12 @@ func TestDecimalCommas(t *testing.T) {
 	}
 }
 
-// A column that counts the rows is a feature, and noted, wherever it begins and whatever rows are left out.
+// TestCountsOfRowsAreNoted checks that a column which numbers the rows is a feature, with a note, whatever its first
+// value and whichever rows are dropped.
 func TestCountsOfRowsAreNoted(t *testing.T) {
 	for _, c := range []struct {
 		from, step int
-		missing    string // what row 3 has in another column
+		missing    string // the contents of row 3 in another column
 		notes      int
 	}{{0, 1, "5", 1}, {1, 1, "5", 1}, {-2, 1, "5", 1}, {1000, 1, "", 1}, {0, 2, "5", 0}} {
 		var text strings.Builder
@@ -372,7 +378,7 @@ func TestCountsOfRowsAreNoted(t *testing.T) {
 	}
 }
 
-// Rows are predicted whatever their labels are, or without any.
+// TestRowsBesideTheirLabels checks that rows are predicted with any row labels or with none.
 func TestRowsBesideTheirLabels(t *testing.T) {
 	d, err := read("\"a\" \"y\"\n\"p\" 7 1\n\"q\" 8 2\n", table.Options{Target: "y"})
 	if err != nil {
@@ -387,7 +393,7 @@ func TestRowsBesideTheirLabels(t *testing.T) {
 	}
 }
 
-// The target may have a file of its own, in any form that has one value a row.
+// TestTargetOfItsOwnFile checks that the target may be in a separate file, in any format with one value per row.
 func TestTargetOfItsOwnFile(t *testing.T) {
 	for text, want := range map[string]string{
 		"5\n6\n":          "[5 6][]",
@@ -420,8 +426,8 @@ func TestTargetOfItsOwnFile(t *testing.T) {
 	}
 }
 
-// Whatever cannot be read is refused with what it is, and where.
-// Rows of a mapped file are those of the text it was made of: columns go by their names, and targets are there.
+// TestRowsOfMappedFiles checks that the rows of a mapped file are those of the text that it was made from: columns are
+// found by name, and the targets are present.
 func TestRowsOfMappedFiles(t *testing.T) {
 	fitted, err := read("a,color,y\n1,red,yes\n0,blue,no\n", table.Options{Target: "y", OneHot: true})
 	if err != nil {
@@ -489,7 +495,8 @@ func mappedFile(t *testing.T, text string) string {
 	return path
 }
 
-// Options that say nothing about the format of a file are refused, whether it is read as data or row by row.
+// TestOptionsOfOtherFormatsAreRefused checks that options without a meaning for the format of a file are refused, both
+// when the file is read as data and row by row.
 func TestOptionsOfOtherFormatsAreRefused(t *testing.T) {
 	yes := true
 	market := "%%MatrixMarket matrix array real general\n1 1\n5\n"
@@ -518,7 +525,7 @@ func TestOptionsOfOtherFormatsAreRefused(t *testing.T) {
 				t.Errorf("%s %q: %v, want %s refused", by, c.text, err, c.flag)
 			}
 		}
-		if c.flag != "target" { // as data, a matrix may have its target in a file
+		if c.flag != "target" { // when read as data, a matrix may have its target in a separate file
 			_, err := read(c.text, c.o)
 			verify("data", err)
 		}
@@ -532,7 +539,7 @@ func TestOptionsOfOtherFormatsAreRefused(t *testing.T) {
 	}
 }
 
-// The first column may have a name that begins as another format does.
+// TestNamesThatBeginAsOtherFormats checks that the name of the first column may begin like another format.
 func TestNamesThatBeginAsOtherFormats(t *testing.T) {
 	for _, name := range []string{"PAR1", "FEA1", "RDX", "ARROW1", "[Ca]", "[1]", "[0.5)", "[-1]", "{x}", "<18"} {
 		for _, separator := range []string{",", ";", "\t"} {
@@ -545,6 +552,7 @@ func TestNamesThatBeginAsOtherFormats(t *testing.T) {
 	}
 }
 
+// TestRefusals checks that a text that cannot be read is refused with the reason and the position.
 func TestRefusals(t *testing.T) {
 	const array = "\x93NUMPY\x01\x00\x3c\x00{'descr': '<f8', 'fortran_order': False, 'shape': "
 	y := table.Options{Target: "y"}
@@ -567,7 +575,7 @@ func TestRefusals(t *testing.T) {
 		{"a,y\n1,2\n,3\n", y, outcome.Parse, 3, `column "a": no value here`},
 		{"a,y\n1,\n", table.Options{Target: "y", Missing: table.Mean}, outcome.Parse, 2, `column "y": no value here`},
 		{"a,y\n1,2\n3,x\n", y, outcome.Parse, 3, `"x" is text`},
-		{"a,y\n3,5,2\n1,5,3\n", y, outcome.Parse, 2, "3 cells, where the first line has 2"}, // decimal commas
+		{"a,y\n3,5,2\n1,5,3\n", y, outcome.Parse, 2, "3 cells, where the first line has 2"}, // written with decimal commas
 		{"a;y\n1;2;\n3;4;\n", y, outcome.Parse, 2, "3 cells, where the first line has 2"},
 		{"a,b,y\n,1,2\n,2,3\n", table.Options{Target: "y", Missing: table.Mean}, outcome.Parse, 0, `data: drop: column "a" holds no value at all`},
 		{"a\xe9,y\n1,2\n", y, outcome.Parse, 0, "data: the name of column 1 is not UTF-8"},
@@ -630,13 +638,13 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// numpyHeader is what an array of one element begins with.
+// numpyHeader returns the header of a NumPy array with one element.
 func numpyHeader(descr string) string {
 	text := "{'descr': " + descr + ", 'fortran_order': False, 'shape': (1,), }\n"
 	return "\x93NUMPY\x01\x00" + string([]byte{byte(len(text)), 0}) + text
 }
 
-// neverending is text without an end that counts what is read of it.
+// neverending is a text without an end that counts the bytes read.
 type neverending struct {
 	line string
 	read int
@@ -651,7 +659,8 @@ func (e *neverending) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// TestOptionsAreRefusedBeforeTheTextIsRead, however long it is; what has no row is of no format.
+// TestOptionsAreRefusedBeforeTheTextIsRead checks that invalid options are refused before any of the text is read,
+// however long it is, and that a text without rows has no format.
 func TestOptionsAreRefusedBeforeTheTextIsRead(t *testing.T) {
 	no := false
 	schema := &table.Schema{TargetPosition: -1}
@@ -686,7 +695,8 @@ func TestOptionsAreRefusedBeforeTheTextIsRead(t *testing.T) {
 	}
 }
 
-// TestOneFileOpensNoOther: a target that strangers name is a column, and no path, not even to tell that there is such a file.
+// TestOneFileOpensNoOther checks that an untrusted name of the target is only looked up as a column. It is never used
+// as a path, not even to reveal whether such a file exists.
 func TestOneFileOpensNoOther(t *testing.T) {
 	folder := t.TempDir()
 	secret, kept := filepath.Join(folder, "secret"), filepath.Join(folder, "kept")
@@ -730,7 +740,7 @@ func TestOneFileOpensNoOther(t *testing.T) {
 	}
 }
 
-// Numbers are the nearest float64: 17 digits read back as what they were written from.
+// TestNumbersKeepTheirBits checks that numbers are rounded to the nearest float64: 17 digits give the original value.
 func TestNumbersKeepTheirBits(t *testing.T) {
 	values := []float64{0.1, 1.0 / 3, math.Pi, 5e-324, math.MaxFloat64, -2.5e-10, 123456789.123456789, 1e22, 1e23}
 	var text strings.Builder
@@ -747,7 +757,7 @@ func TestNumbersKeepTheirBits(t *testing.T) {
 	}
 }
 
-// The end of the context stops a reader that waits.
+// TestCancelledReading checks that a cancel stops a reader that waits.
 func TestCancelledReading(t *testing.T) {
 	in, _ := io.Pipe()
 	ctx, cancel := context.WithCancelCause(context.Background())
@@ -758,7 +768,7 @@ func TestCancelledReading(t *testing.T) {
 	}
 }
 
-// Whatever comes is data that hold together, or an error of a kind.
+// FuzzRead checks that any text gives consistent data, or an error of a known kind.
 func FuzzRead(f *testing.F) {
 	for _, text := range []string{
 		small, "1 0:5 2:1\n", "a;b\n1,5;2\n", "\"a\"\"b\",y\n1,2\n", "n,c,y\n1,red,1\n,blue,2\n", "a b\n1 2\n3 4\n", "\xef\xbb\xbfa\n1\n", "\x1f\x8b", "y\n1\n2\n", ",e,", ",e,\n1,2,3\n", "a,a\n1,2\n3,4\n",
@@ -797,7 +807,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// checkRows reads the text again, row by row.
+// checkRows reads the text again row by row, and compares.
 func checkRows(t *testing.T, text []byte, d *table.Data, o table.Options, n, p int) {
 	t.Helper()
 	var b sparse.Builder
@@ -805,14 +815,14 @@ func checkRows(t *testing.T, text []byte, d *table.Data, o table.Options, n, p i
 		if err == nil && !row.Incomplete {
 			err = b.Row(row.Columns, row.Values)
 		}
-		if err != nil && o.Missing == table.DropRows { // in a row that was left out
+		if err != nil && o.Missing == table.DropRows { // in a row that was dropped
 			return
 		}
 		if err != nil {
 			t.Fatalf("row %d: %v", row.Number, err)
 		}
 	}
-	if o.Missing == table.DropRows && b.Rows() != n { // the target's missing cells are not looked at
+	if o.Missing == table.DropRows && b.Rows() != n { // rows whose target is missing are not dropped here
 		return
 	}
 	got, err := b.Matrix(context.Background(), p)
@@ -821,8 +831,8 @@ func checkRows(t *testing.T, text []byte, d *table.Data, o table.Options, n, p i
 	}
 }
 
-// A damaged archive is refused, whichever of its arrays has another byte: where the matrix is read at
-// once and row by row.
+// TestDamagedArchives checks that an archive with a changed byte in any of its arrays is refused, both when the matrix
+// is read at once and row by row.
 func TestDamagedArchives(t *testing.T) {
 	fortran := filepath.Join(t.TempDir(), "fortran.npz")
 	array, err := os.ReadFile(fixture("numpy-fortran.npy"))
@@ -886,8 +896,8 @@ func TestDamagedArchives(t *testing.T) {
 	}
 }
 
-// A model knows a column by its name: where two have it, neither is taken, but what a model does not use
-// may be there twice.
+// TestRowsOfColumnsThatAreThereTwice checks that a column whose name occurs twice is refused if the model uses it, as a
+// feature or target, and ignored otherwise.
 func TestRowsOfColumnsThatAreThereTwice(t *testing.T) {
 	d, err := read(small, table.Options{Target: "y"})
 	if err != nil {
@@ -908,8 +918,8 @@ func TestRowsOfColumnsThatAreThereTwice(t *testing.T) {
 	}
 }
 
-// TestRowsOfOneColumnAreNoLabels: numbers alone in lines are the column of a model of a table, and labels, with no
-// column, of one of svmlight text.
+// TestRowsOfOneColumnAreNoLabels checks files with a single number per line: for a model of a table it is the column,
+// and for a model of svmlight text it is the label of a row without entries.
 func TestRowsOfOneColumnAreNoLabels(t *testing.T) {
 	for _, c := range []struct {
 		fitted, target string
@@ -939,7 +949,8 @@ func TestRowsOfOneColumnAreNoLabels(t *testing.T) {
 	}
 }
 
-// TestNameOfSeveralWordsAboveOneColumn: what pandas writes of the one feature of a model has a name alone in its line.
+// TestNameOfSeveralWordsAboveOneColumn checks the file that pandas writes for a model with one feature, whose header
+// line is a single name of several words.
 func TestNameOfSeveralWordsAboveOneColumn(t *testing.T) {
 	for _, c := range []struct{ fitted, rows, want string }{
 		{"its size,y\n1,10\n2,20\n", "its size\n3\n4\n", "[3][4]"},
@@ -965,7 +976,8 @@ func TestNameOfSeveralWordsAboveOneColumn(t *testing.T) {
 	}
 }
 
-// A target that is called as a feature is told from it by its place, where columns are where they were.
+// TestRowsOfATargetCalledAsAFeature checks that a target with the name of a feature is distinguished by its position if
+// the columns are in their original places.
 func TestRowsOfATargetCalledAsAFeature(t *testing.T) {
 	const text = "a,a\n1,2\n3,4\n"
 	d, err := read(text, table.Options{Target: "-1"})
@@ -984,7 +996,7 @@ func TestRowsOfATargetCalledAsAFeature(t *testing.T) {
 	}
 }
 
-// What has no row is no data of a format, and has no column to be named.
+// TestEmptyFiles checks that a file without rows has no format and no columns to name.
 func TestEmptyFiles(t *testing.T) {
 	for _, text := range []string{"", "\n\n", "\xef\xbb\xbf", "# nothing\n"} {
 		if d, err := read(text, table.Options{}); err != nil || d.Rows != 0 {
@@ -998,7 +1010,7 @@ func TestEmptyFiles(t *testing.T) {
 	}
 }
 
-// Options that cannot be are refused before anything is read.
+// TestOptionsThatCannotBe checks that invalid options are refused before anything is read.
 func TestOptionsThatCannotBe(t *testing.T) {
 	for _, c := range []struct {
 		o    table.Options
@@ -1028,7 +1040,7 @@ func TestOptionsThatCannotBe(t *testing.T) {
 	}
 }
 
-// An error of a cell names the line and the byte where the cell begins.
+// TestCellsAreLocatedToTheByte checks that an error in a cell gives the line and the byte at which the cell begins.
 func TestCellsAreLocatedToTheByte(t *testing.T) {
 	many := strings.Repeat("1,2,3\n", 100_000) // several blocks
 	for _, c := range []struct {
@@ -1053,7 +1065,7 @@ func TestCellsAreLocatedToTheByte(t *testing.T) {
 	}
 }
 
-// A byte order mark changes nothing in svmlight text.
+// TestMarkedSVMLight checks that a byte order mark does not change svmlight text.
 func TestMarkedSVMLight(t *testing.T) {
 	const text = "1 1:5 3:2\n-1 2:4\n"
 	want, err := read(text, table.Options{})
@@ -1065,7 +1077,8 @@ func TestMarkedSVMLight(t *testing.T) {
 	}
 }
 
-// Of an archive's arrays that cannot be read the first is told, whichever those are.
+// TestTheFirstDamagedArrayIsTold checks that, if several arrays of an archive cannot be read, the error names the
+// first.
 func TestTheFirstDamagedArrayIsTold(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "data.npz")
 	var content bytes.Buffer
@@ -1096,9 +1109,9 @@ func TestTheFirstDamagedArrayIsTold(t *testing.T) {
 	t.Log(first)
 }
 
-// Archives of arrays, likewise. The checksums of an archive would refuse nearly all that a fuzzer
-// changes, so it changes the arrays: sparse is that of a matrix of SciPy's, by rows, by columns
-// or by entries.
+// FuzzArchive does what FuzzRead does, for archives of arrays. The checksums of an archive would refuse nearly every
+// change, so the fuzzer changes the arrays. sparse selects the arrays of a SciPy matrix, by rows, by columns or by
+// entries.
 func FuzzArchive(f *testing.F) {
 	npy := func(header, data string) []byte {
 		header = "{'descr': " + header + ", }"
@@ -1153,7 +1166,7 @@ func FuzzArchive(f *testing.F) {
 	})
 }
 
-// Lines without quotes are read another way than those with: to the same data, errors and
+// TestQuotesChangeNothing checks that lines without quotes, which take a faster route, give the same data, errors and
 // line numbers, wherever the first quote is.
 func TestQuotesChangeNothing(t *testing.T) {
 	for _, text := range []string{
@@ -1178,8 +1191,7 @@ func TestQuotesChangeNothing(t *testing.T) {
 	}
 }
 
-// TestArraysAreTheirRows: arrays, many rows of which are read together, are the tables that their elements spell.
-// TestHalves: numbers of 16 bits, of every kind that there is.
+// TestHalves checks numbers of 16 bits, of every kind.
 func TestHalves(t *testing.T) {
 	bits := []uint16{0x3c00, 0xc000, 0x7bff, 0x0400, 0x03ff, 0x8001, 0x3555, 0x8000}
 	want := []float64{1, -2, 65504, 0x1p-14, 1023 * 0x1p-24, -0x1p-24, 1365 * 0x1p-12, 0}
@@ -1201,7 +1213,7 @@ func TestHalves(t *testing.T) {
 	}
 }
 
-// half returns the 16 bits of a small whole number, or those of NaN.
+// half returns the 16 bits of a small integer, or of NaN.
 func half(v float64) uint16 {
 	single := math.Float32bits(float32(v))
 	switch {
@@ -1213,10 +1225,12 @@ func half(v float64) uint16 {
 	return uint16(single>>16&0x8000 | (single>>13&0x3ffff - 112<<10))
 }
 
+// TestArraysAreTheirRows checks that arrays, many rows of which are read at once, give the tables that their elements
+// spell.
 func TestArraysAreTheirRows(t *testing.T) {
 	const n, p = 3000, 7 // several blocks
 	element := func(i, j int) float64 {
-		if j != 1 && (i*p+j)%4001 == 4000 { // no target
+		if j != 1 && (i*p+j)%4001 == 4000 { // a target is missing
 			return math.NaN()
 		}
 		return float64((i*31+j*j*17)%251 - 100)
@@ -1282,8 +1296,9 @@ func TestArraysAreTheirRows(t *testing.T) {
 	}
 }
 
-// A number that is not finite is where the file has it: the column is counted with the target and those that are left out,
-// the file is the target's own where it has one, in rows that are read one at a time and many at once.
+// TestWhereANumberIsNotFinite checks that the position of a number that is not finite is that in the file: its column
+// counts the target and dropped columns, and the file is the target's own if it has one, both for rows read one at a
+// time and many at once.
 func TestWhereANumberIsNotFinite(t *testing.T) {
 	dir := t.TempDir()
 	array := func(p int, infinite ...int) []byte {
@@ -1345,7 +1360,8 @@ func TestWhereANumberIsNotFinite(t *testing.T) {
 	}
 }
 
-// A limit that a matrix exceeds says how many nonzeros it has, and not how many would take as much room as collecting them.
+// TestLimitsCountTheNonzeros checks that the error for a matrix over the limit gives its number of nonzeros, not a
+// number derived from the memory needed to collect them.
 func TestLimitsCountTheNonzeros(t *testing.T) {
 	for name, o := range map[string]table.Options{"scipy-csr.npz": {NoTarget: true}, "scipy-csc.npz": {NoTarget: true}, "scipy-coo.npz": {NoTarget: true}, "scipy.mtx": {NoTarget: true}} {
 		d, err := table.Open(t.Context(), fixture(name), o)
@@ -1354,7 +1370,7 @@ func TestLimitsCountTheNonzeros(t *testing.T) {
 		}
 		n, _ := d.X.Dims()
 		_, values := d.X.Arrays()
-		o.Limits.Bytes = 30_000 // of some 75,000, and 24,000 for an array of 1,000 numbers
+		o.Limits.Bytes = 30_000 // of about 75,000; an array of 1,000 numbers needs 24,000
 		_, err = table.Open(t.Context(), fixture(name), o)
 		if want := fmt.Sprintf("reading %d rows and %d nonzeros", n, len(values)); outcome.KindOf(err) != outcome.Limit || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", name, err, want)

@@ -16,7 +16,7 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse/gonum"
 )
 
-// A gonum user fits in a line more.
+// Fit a gonum matrix: it takes one more line.
 func ExampleFrom() {
 	m := mat.NewDense(4, 2, []float64{
 		1, 0,
@@ -39,7 +39,8 @@ func ExampleFrom() {
 	// [1.99]
 }
 
-// Every kind of matrix comes through, slices and transposes of others too.
+// TestFromEveryKind checks that every kind of matrix is converted, including slices and
+// transposes of other matrices.
 func TestFromEveryKind(t *testing.T) {
 	whole := mat.NewDense(3, 4, []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})
 	sparseOne := mat.NewDense(4, 3, nil)

@@ -12,8 +12,8 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// TestPagesThatUnpackToMoreAreRefused, whatever packs them, and levels before them that are longer than they are; a
-// page that is not packed is none of these.
+// TestPagesThatUnpackToMoreAreRefused checks that a page which decompresses to more than it declares, by any codec,
+// and levels longer than declared are refused, and that an uncompressed page is not.
 func TestPagesThatUnpackToMoreAreRefused(t *testing.T) {
 	data := make([]byte, 1<<20)
 	for codec, c := range map[format.CompressionCodec]compress.Codec{format.Snappy: &pq.Snappy, format.Lz4Raw: &pq.Lz4Raw, format.Zstd: &pq.Zstd, format.Brotli: &pq.Brotli} {

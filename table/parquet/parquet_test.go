@@ -34,7 +34,7 @@ func read(path string, o table.Options) (*table.Data, error) {
 	return table.Open(context.Background(), path, o)
 }
 
-// diabetes is a row of the fixture: pandas' columns in another order than the alphabet's.
+// diabetes is a row of the fixture: the columns in pandas' order, which is not alphabetical.
 type diabetes struct {
 	Age    float64 `parquet:"age"`
 	Sex    float64 `parquet:"sex"`
@@ -49,7 +49,8 @@ type diabetes struct {
 	Target float64 `parquet:"target"`
 }
 
-// The fixture holds what the others do, whatever compresses and encodes its columns.
+// TestParquetIsTheSameData checks that the fixture has the data of the other formats, whatever the compression and
+// encoding of its columns.
 func TestParquetIsTheSameData(t *testing.T) {
 	want, err := table.Open(t.Context(), "../testdata/sklearn-one.svm", table.Options{})
 	if err != nil {
@@ -116,7 +117,8 @@ func write[T any](t *testing.T, rows []T, options ...pq.WriterOption) string {
 	return path
 }
 
-// Every type comes as it is meant; structures are passed over; groups of rows join.
+// TestParquetTypes checks that every type is read as its meaning, that nested columns are skipped, and that row groups
+// are joined.
 func TestParquetTypes(t *testing.T) {
 	one, red, blue := 1.5, "red", "blue"
 	path := write(t, []mixed{
@@ -168,8 +170,8 @@ func TestParquetTypes(t *testing.T) {
 	}
 }
 
-// The index of a frame is no feature, whatever it is called, unless it is asked for. The metadata are those that pandas' format of
-// them describes: names of columns, and ranges, which are no columns.
+// TestThePandasIndexIsNoFeature checks that the index of a data frame, whatever its name, is not a feature unless it is
+// requested. The metadata follow pandas' description of them: names of columns, and ranges, which are not columns.
 func TestThePandasIndexIsNoFeature(t *testing.T) {
 	type row struct {
 		A   float64 `parquet:"a"`
@@ -201,7 +203,7 @@ func TestThePandasIndexIsNoFeature(t *testing.T) {
 	}
 }
 
-// timed is a row with all that other programs write for times, and a decimal of 38 digits.
+// timed is a row with every type that other programs write for times, and a decimal of 38 digits.
 type timed struct {
 	X     float64          `parquet:"x"`
 	Date  int32            `parquet:"date,date"`
@@ -212,8 +214,9 @@ type timed struct {
 	Money [16]byte         `parquet:"money,decimal(2:38)"`
 }
 
-// Times are no features but as categories, which are spelled as pandas writes them to text; decimals of any width are numbers.
-// The values count from 1970, and a Julian day of 2440588 begins there; -1250 is 2¹²⁸ − 1250 in two's complement.
+// TestParquetTimesAndDecimals checks that times are features only as categories, spelled as pandas writes them to text,
+// and that decimals of any width are numbers. The times count from 1970, which begins at Julian day 2440588; -1250 is
+// 2¹²⁸ − 1250 in two's complement.
 func TestParquetTimesAndDecimals(t *testing.T) {
 	minus := bytes.Repeat([]byte{0xff}, 16)
 	minus[14], minus[15] = 0xfb, 0x1e
@@ -246,7 +249,7 @@ func TestParquetTimesAndDecimals(t *testing.T) {
 	}
 }
 
-// Cut or changed files are refused, or whole; never a panic.
+// TestDamagedParquet checks that cut or changed files are refused or read completely, and never cause a panic.
 func TestDamagedParquet(t *testing.T) {
 	content, err := os.ReadFile(fixture)
 	if err != nil {
@@ -280,8 +283,8 @@ func TestDamagedParquet(t *testing.T) {
 	}
 }
 
-// tiny are files of a few hundred bytes, with columns of all kinds: what is changed in them is
-// met, where most of a large file is data.
+// tiny returns files of a few hundred bytes with columns of all kinds. A random change in them affects the structure,
+// whereas most of a large file is data.
 func tiny(tb testing.TB) (files [][]byte) {
 	tb.Helper()
 	type row struct {
@@ -307,8 +310,8 @@ func tiny(tb testing.TB) (files [][]byte) {
 	return files
 }
 
-// readsOrRefuses reads a file of any content. Nothing that it claims of itself makes it take
-// more than a little memory, and no panic of the library behind gets out.
+// readsOrRefuses reads a file with arbitrary content. Whatever sizes the file declares, reading must take little
+// memory, and no panic of the library below may escape.
 func readsOrRefuses(t *testing.T, content []byte) (err error) {
 	t.Helper()
 	rows, err := parquet.Format().Open(bytes.NewReader(content), int64(len(content)), "file")
@@ -324,8 +327,8 @@ func readsOrRefuses(t *testing.T, content []byte) (err error) {
 	return err
 }
 
-// TestChangedParquet: small files with one to eight changes, of bytes, of numbers and of lengths,
-// are data or refused. The long form makes half a million.
+// TestChangedParquet checks that small files with one to eight changes, of bytes, numbers and lengths, are read or
+// refused. The long form makes half a million changes.
 func TestChangedParquet(t *testing.T) {
 	source, read := random.SplitMix64(3), 0
 	pick := func(n int) int { return source.Below(n) }
@@ -342,7 +345,7 @@ func TestChangedParquet(t *testing.T) {
 				content[at] ^= 1 << pick(8)
 			case 1:
 				content[at] = byte(source.Next())
-			case 2: // large numbers in the encoding of the footer
+			case 2: // large numbers in the encoding used by the footer
 				copy(content[at:], []byte{0xff, 0xff, 0xff, 0xff, 0x0f}[:1+pick(5)])
 			case 3:
 				content = slices.Delete(content, at, min(len(content), at+1+pick(4)))

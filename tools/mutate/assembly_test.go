@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// The copy of package kernels is a module that the go command finds, with all that its tests import.
+// TestCopiesOfKernelsAreWhole checks that the copy of package kernels is a module that the go
+// command accepts, with all imports of its tests.
 func TestCopiesOfKernelsAreWhole(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "module")
 	if err := copyKernels("../..", root); err != nil {
@@ -16,7 +17,7 @@ func TestCopiesOfKernelsAreWhole(t *testing.T) {
 	}
 	list := exec.Command("go", "list", "-deps", "-test", "./kernels")
 	list.Dir = root
-	list.Env = append(list.Environ(), "TMPDIR="+filepath.Dir(root)) // as main has it
+	list.Env = append(list.Environ(), "TMPDIR="+filepath.Dir(root)) // as main sets it
 	if out, err := list.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// Numbers in a function's signature, as lengths of arrays are, are outside of its body: copies of that do not change them.
+// TestSignaturesAreOutsideOfBodies checks that numbers in a function's signature, such as array lengths, are not part
+// of its body, so that mutated copies of the body leave them unchanged.
 func TestSignaturesAreOutsideOfBodies(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "f.go")

@@ -41,7 +41,8 @@ func TestDifference(t *testing.T) {
 	}
 }
 
-// A result cut short, or a second one after it, is no result.
+// TestBadInputIsAnError checks that a truncated result, or a second result after the first, is
+// an error.
 func TestBadInputIsAnError(t *testing.T) {
 	good := write(t, `{}`)
 	for _, text := range []string{``, `{"value": 1`, `{} {}`} {

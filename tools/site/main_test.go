@@ -8,7 +8,8 @@ import (
 	"testing/fstest"
 )
 
-// Every page of this repository is made, and its links lead somewhere.
+// TestSiteOfThisRepository checks that every page of this repository is made, and that its
+// links have targets.
 func TestSiteOfThisRepository(t *testing.T) {
 	out := t.TempDir()
 	if err := build(os.DirFS("../.."), out); err != nil {
@@ -30,7 +31,8 @@ func TestSiteOfThisRepository(t *testing.T) {
 	}
 }
 
-// A link to a page, a heading or a file that is not there is a fault that is named.
+// TestBrokenLinksAreFound checks that a link to a missing page, heading or file is reported by
+// name.
 func TestBrokenLinksAreFound(t *testing.T) {
 	files := fstest.MapFS{
 		"README.md":       {Data: []byte("# One\n[a](docs/two.md) [b](docs/no.md) [c](docs/two.md#there) [d](docs/two.md#not) [e](LICENSE) [f](NONE) [g](https://elsewhere.example)\n")},

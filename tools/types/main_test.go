@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestCheck: what only another system, an int of 32 bits or a test shows is found.
+// TestCheck checks that errors are found which appear only on another system, with an int of 32
+// bits, or in a test.
 func TestCheck(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{

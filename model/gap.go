@@ -129,8 +129,8 @@ func (d *Dual) lipschitz(norm float64) float64 {
 	return lipschitz
 }
 
-// Inside returns a fraction of αⱼ: a column with βⱼ = 0 whose correlation is below that fraction
-// of αⱼ changes nothing but rounding.
+// Inside returns a factor t: a column with βⱼ = 0 whose correlation is below t·αⱼ changes nothing
+// but rounding.
 func (d *Dual) Inside() float64 {
 	if d.Penalty.each == nil && d.Penalty.ridge == 0 && d.Penalty.box == nil {
 		return d.worst // a smaller violation changes neither the scale nor the largest ρⱼ

@@ -16,23 +16,23 @@ import (
 // When to copy anew is a ski rental: once products have cost as much extra as a copy
 // costs, so that at worst that cost is paid twice.
 type bands struct {
-	place   []int32 // column → its position in the copy, -1: not in it
-	list    []int32
-	count   int     // number of bands
-	entries int64   // number of entries of all columns
-	start   []int64 // band by band: where each column begins; one more at the end
-	index   []int32 // compact row of each entry
-	values  []float64
+	position []int32 // column → its position in the copy, -1: not in it
+	list     []int32
+	count    int     // number of bands
+	entries  int64   // number of entries of all columns
+	start    []int64 // band by band: where each column begins; one more at the end
+	index    []int32 // compact row of each entry
+	values   []float64
 
-	v      []float64 // coefficients by position
-	part   []float64 // products of one band
-	sums   []float64 // products by position
-	wasted float64   // extra cost of products since the copy was made
-	reader *System   // the system that last looked its columns up, and that v belongs to
+	v         []float64 // coefficients by position
+	part      []float64 // products of one band
+	sums      []float64 // products by position
+	extraCost float64   // extra cost of products since the copy was made
+	reader    *System   // the system that last looked its columns up, and that v belongs to
 
-	banding    banding
-	updating   bandsUpdating
-	collecting bandsCollecting
+	bandTask   bandTask
+	updateTask bandUpdateTask
+	dotTask    bandDotTask
 }
 
 const (
@@ -46,19 +46,19 @@ const (
 // forget empties the copy.
 func (b *bands) forget() {
 	for _, j := range b.list {
-		b.place[j] = -1
+		b.position[j] = -1
 	}
-	b.list, b.entries, b.wasted = b.list[:0], 0, 0
+	b.list, b.entries, b.extraCost = b.list[:0], 0, 0
 }
 
-// take makes b a copy of the columns listed.
-func (b *bands) take(c *Columns, list []int32) {
+// copyColumns makes b a copy of the columns listed.
+func (b *bands) copyColumns(c *Columns, list []int32) {
 	b.forget()
-	if b.place == nil {
+	if b.position == nil {
 		_, p := c.view.Dims()
-		b.place = make([]int32, p)
-		for j := range b.place {
-			b.place[j] = -1
+		b.position = make([]int32, p)
+		for j := range b.position {
+			b.position[j] = -1
 		}
 	}
 	size := len(list)
@@ -67,7 +67,7 @@ func (b *bands) take(c *Columns, list []int32) {
 	b.v, b.part, b.sums = resize(b.v, size), resize(b.part, size), resize(b.sums, size)
 	clear(b.v)
 	for k, j := range b.list {
-		b.place[j] = int32(k)
+		b.position[j] = int32(k)
 		b.entries += int64(c.Length(j))
 	}
 	cost := float64(bandsValue * float64(b.entries))
@@ -76,8 +76,8 @@ func (b *bands) take(c *Columns, list []int32) {
 	parts := team.Few(cost)
 	b.start = resize(b.start, b.count*size+1)
 	b.start[0] = 0
-	b.banding = banding{b, c, false}
-	team.Do(parts, &b.banding)
+	b.bandTask = bandTask{b, c, false}
+	team.Do(parts, &b.bandTask)
 	pace := c.view.Kernels().Pace()
 	for k, n := range b.start[1:] {
 		pace.Did(1)
@@ -88,8 +88,8 @@ func (b *bands) take(c *Columns, list []int32) {
 		b.values = kernels.Undefined[float64](entries + entries/4)
 	}
 	b.index, b.values = b.index[:b.entries], b.values[:b.entries]
-	b.banding.counted = true
-	team.Do(parts, &b.banding)
+	b.bandTask.counted = true
+	team.Do(parts, &b.bandTask)
 }
 
 // column returns where band k has its entries of the column at a position.
@@ -98,15 +98,15 @@ func (b *bands) column(k, at int) (from, to int64) {
 	return start[0], start[1]
 }
 
-// banding is the task of [bands.take], done twice: it counts the entries of columns in every band, and then copies them.
-type banding struct {
+// bandTask is the task of [bands.copyColumns], done twice: it counts the entries of columns in every band, and then copies them.
+type bandTask struct {
 	b       *bands
 	c       *Columns
 	counted bool
 }
 
 // Part implements [team.Task]. Every part has some of the columns.
-func (t *banding) Part(k, of int) {
+func (t *bandTask) Part(k, of int) {
 	b, c := t.b, t.c
 	size, pace := len(b.list), c.view.Kernels().Pace()
 	for at := size * k / of; at < size*(k+1)/of; at++ {
@@ -129,15 +129,15 @@ func (t *banding) Part(k, of int) {
 	}
 }
 
-// bandsUpdating sets u to the columns of the copy times b.v.
-type bandsUpdating struct {
+// bandUpdateTask sets u to the columns of the copy times b.v.
+type bandUpdateTask struct {
 	b *bands
 	k *kernels.Set
 	u []float64
 }
 
 // Part implements [team.Task]. Every part has some of the bands.
-func (t *bandsUpdating) Part(k, of int) {
+func (t *bandUpdateTask) Part(k, of int) {
 	b, size := t.b, len(t.b.list)
 	for band := b.count * k / of; band < b.count*(k+1)/of; band++ {
 		start := b.start[band*size:]
@@ -146,15 +146,15 @@ func (t *bandsUpdating) Part(k, of int) {
 	}
 }
 
-// bandsCollecting sets b.sums to the dot products of the columns of the copy with u.
-type bandsCollecting struct {
+// bandDotTask sets b.sums to the dot products of the columns of the copy with u.
+type bandDotTask struct {
 	b *bands
 	k *kernels.Set
 	u []float64
 }
 
 // Part implements [team.Task]. Every part has some of the columns.
-func (t *bandsCollecting) Part(k, of int) {
+func (t *bandDotTask) Part(k, of int) {
 	b, size := t.b, len(t.b.list)
 	from, to := size*k/of, size*(k+1)/of
 	part, sums := b.part[from:to], b.sums[from:to]

@@ -69,7 +69,7 @@ func TestProductsByBands(t *testing.T) {
 			}
 		}
 		entries := c.bands.entries
-		if c.Clear(); entries == 0 || c.bands.entries != 0 || c.bands.place[3] >= 0 {
+		if c.Clear(); entries == 0 || c.bands.entries != 0 || c.bands.position[3] >= 0 {
 			t.Errorf("weights %v: a copy of %d entries is not forgotten with the columns", weights != nil, entries)
 		}
 	}

@@ -12,18 +12,18 @@ import (
 // blocks of them. It is factorised where it is small, else left to conjugate gradients. It is
 // not safe for concurrent use.
 type BlockSystem struct {
-	h       *Hessian
-	gram    *Gram // of one score
-	k       *kernels.Set
-	q       int
-	Columns []int32 // include all columns of S; ascending
-	Blocks  []LiveBlock
-	entry   []int     // position in S → position of the column in Columns, times q, plus the score
-	system  System    // of one score: ∇²f_SS
-	own     []int32   // the columns of system
-	work    float64   // see [BlockSystem.Work]; without that of packed columns
-	diag    []float64 // of A, computed when it is first needed
-	scores  []scoreEntries
+	h             *Hessian
+	gram          *Gram // of one score
+	k             *kernels.Set
+	q             int
+	Columns       []int32 // include all columns of S; ascending
+	Blocks        []LiveBlock
+	entries       []int     // position in S → position of the column in Columns, times q, plus the score
+	system        System    // of one score: ∇²f_SS
+	systemColumns []int32   // the columns of system
+	work          float64   // see [BlockSystem.Work]; without that of packed columns
+	diag          []float64 // of A, computed when it is first needed
+	scores        []scoreEntries
 
 	l          []float64 // the factor
 	factorised bool
@@ -33,11 +33,11 @@ type BlockSystem struct {
 
 // LiveBlock is a block with coefficients in S.
 type LiveBlock struct {
-	Block   int
-	At      []int     // positions in S of its coefficients that are not 0
-	Of      []int     // positions in the block of the same coefficients
-	Beta    []float64 // all coefficients of the block
-	bending []float64 // ∇²g, len(At) × len(At)
+	Block          int
+	At             []int     // positions in S of its coefficients that are not 0
+	Of             []int     // positions in the block of the same coefficients
+	Beta           []float64 // all coefficients of the block
+	penaltyHessian []float64 // ∇²g, len(At) × len(At)
 }
 
 // NewBlockSystem returns a system on a Hessian, to be set by [BlockSystem.Reset].
@@ -51,14 +51,14 @@ func NewBlockSystem(h *Hessian) *BlockSystem {
 func (a *BlockSystem) Hessian() *Hessian { return a.h }
 
 // Size returns the number of coefficients in S.
-func (a *BlockSystem) Size() int { return len(a.entry) }
+func (a *BlockSystem) Size() int { return len(a.entries) }
 
 // Reset makes a the system for the penalty g at the coefficients beta, where j·q + k stands for
 // column j and score k. The Hessian must hold the columns listed, ascending, and these must include
 // every column with a coefficient other than 0.
 func (a *BlockSystem) Reset(g model.Blocks, part *model.Partition, columns []int32, beta []float64) {
 	q := a.h.metric.Count
-	a.q, a.Columns, a.Blocks, a.entry, a.factorised = q, columns, a.Blocks[:0], a.entry[:0], false
+	a.q, a.Columns, a.Blocks, a.entries, a.factorised = q, columns, a.Blocks[:0], a.entries[:0], false
 	a.cg.Near = nil
 	place := map[int]int{} // coefficient → position in S
 	var order []int
@@ -66,8 +66,8 @@ func (a *BlockSystem) Reset(g model.Blocks, part *model.Partition, columns []int
 	for c, j := range columns {
 		for k := range q {
 			if beta[int(j)*q+k] != 0 {
-				place[int(j)*q+k] = len(a.entry)
-				a.entry = append(a.entry, c*q+k)
+				place[int(j)*q+k] = len(a.entries)
+				a.entries = append(a.entries, c*q+k)
 			}
 		}
 		if b := part.Of(j); !seen[b] {
@@ -83,11 +83,11 @@ func (a *BlockSystem) Reset(g model.Blocks, part *model.Partition, columns []int
 		a.entriesByScore()
 		return
 	}
-	a.own = a.own[:0]
-	for _, e := range a.entry {
-		a.own = append(a.own, columns[e])
+	a.systemColumns = a.systemColumns[:0]
+	for _, e := range a.entries {
+		a.systemColumns = append(a.systemColumns, columns[e])
 	}
-	a.system.Reset(a.h.packed, a.own, 0)
+	a.system.Reset(a.h.packed, a.systemColumns, 0)
 }
 
 // add appends a block, unless all its coefficients are 0. place has the positions in S.
@@ -110,7 +110,7 @@ func (a *BlockSystem) add(g model.Blocks, part *model.Partition, block int, beta
 	g.Curvature(block, one.Beta, h)
 	for _, r := range one.Of {
 		for _, c := range one.Of {
-			one.bending = append(one.bending, h[r*d+c])
+			one.penaltyHessian = append(one.penaltyHessian, h[r*d+c])
 		}
 	}
 	a.Blocks = append(a.Blocks, one)
@@ -118,20 +118,20 @@ func (a *BlockSystem) add(g model.Blocks, part *model.Partition, block int, beta
 
 // diagonal returns the diagonal of A.
 func (a *BlockSystem) diagonal() []float64 {
-	if len(a.diag) == len(a.entry) {
+	if len(a.diag) == len(a.entries) {
 		return a.diag
 	}
-	a.diag = resize(a.diag, len(a.entry))
+	a.diag = resize(a.diag, len(a.entries))
 	if a.gram == nil {
 		a.h.diagonal(a.scores, a.diag)
 	} else {
-		for at, c := range a.entry {
+		for at, c := range a.entries {
 			a.diag[at] = a.h.packed.Square(a.Columns[c]) / a.h.total
 		}
 	}
 	for _, b := range a.Blocks {
 		for k, at := range b.At {
-			a.diag[at] += b.bending[k*len(b.At)+k]
+			a.diag[at] += b.penaltyHessian[k*len(b.At)+k]
 		}
 	}
 	return a.diag
@@ -148,7 +148,7 @@ func (a *BlockSystem) Apply(v, out []float64) {
 	} else {
 		a.system.Apply(v, out)
 	}
-	a.bend(v, out)
+	a.addPenalty(v, out)
 }
 
 // Work returns the modelled cost, in nanoseconds, of all that has been done with systems and, for one score, with
@@ -167,14 +167,14 @@ func (a *BlockSystem) ClearWork() {
 	}
 }
 
-// bend adds ∇²g·v to out.
-func (a *BlockSystem) bend(v, out []float64) {
+// addPenalty adds ∇²g·v to out.
+func (a *BlockSystem) addPenalty(v, out []float64) {
 	for _, b := range a.Blocks {
 		d := len(b.At)
 		a.work += float64(DenseValue * float64(d*d))
 		for k, at := range b.At {
 			for l, from := range b.At {
-				out[at] = math.FMA(b.bending[k*d+l], v[from], out[at])
+				out[at] = math.FMA(b.penaltyHessian[k*d+l], v[from], out[at])
 			}
 		}
 	}
@@ -184,7 +184,7 @@ func (a *BlockSystem) bend(v, out []float64) {
 // valid until the next call.
 func (a *BlockSystem) Spread(v []float64) []float64 {
 	clear(a.full)
-	for at, e := range a.entry {
+	for at, e := range a.entries {
 		a.full[e] = v[at]
 	}
 	return a.full
@@ -192,8 +192,8 @@ func (a *BlockSystem) Spread(v []float64) []float64 {
 
 // Collect returns the entries on S of a vector with q entries for each of Columns.
 func (a *BlockSystem) Collect(full []float64) []float64 {
-	out := make([]float64, len(a.entry))
-	for at, e := range a.entry {
+	out := make([]float64, len(a.entries))
+	for at, e := range a.entries {
 		out[at] = full[e]
 	}
 	return out
@@ -207,18 +207,18 @@ const (
 	unitProducts = 256
 )
 
-// writes reports whether ∇²f of several scores should be written out to be factorised.
-func (a *BlockSystem) writes() bool {
-	size := len(a.entry)
+// paysToWrite reports whether ∇²f of several scores should be written out to be factorised.
+func (a *BlockSystem) paysToWrite() bool {
+	size := len(a.entries)
 	return size <= largestJoint && a.h.writeCost(size) <= float64(min(size, unitProducts))*a.h.VisitCost(a.Columns)
 }
 
 // Factorises reports whether [BlockSystem.Factorise] can be tried.
 func (a *BlockSystem) Factorises() bool {
 	if a.gram != nil {
-		return len(a.entry) <= largestBlock && a.gram.FitsWith(a.Columns)
+		return len(a.entries) <= largestBlock && a.gram.FitsWith(a.Columns)
 	}
-	return len(a.entry) <= unitProducts || a.writes()
+	return len(a.entries) <= unitProducts || a.paysToWrite()
 }
 
 // FactorPays reports whether a factor is cheaper than that many products with A. For several scores,
@@ -227,7 +227,7 @@ func (a *BlockSystem) FactorPays(products int) bool {
 	if a.gram == nil || !a.Factorises() {
 		return false
 	}
-	cost := a.gram.BuildCost(a.gram.Missing(a.Columns)) + CholeskyCost(len(a.entry))
+	cost := a.gram.BuildCost(a.gram.Missing(a.Columns)) + CholeskyCost(len(a.entries))
 	return cost < float64(float64(products)*a.h.packed.ProductCost(a.Columns))
 }
 
@@ -241,25 +241,25 @@ func (a *BlockSystem) FactoriseShifted(share float64) bool {
 	for _, v := range a.diagonal() {
 		sum += v
 	}
-	return a.factorise(share * sum / float64(len(a.entry)))
+	return a.factorise(share * sum / float64(len(a.entries)))
 }
 
 // Precondition makes conjugate gradients use, for several scores, a factor of A in which ∇²f is what was last written out, at a
 // point near by. It does nothing where ∇²f was not written out for S, or the factor costs more than that many products with A.
 func (a *BlockSystem) Precondition(products int) {
-	s := len(a.entry)
+	s := len(a.entries)
 	if a.gram != nil || CholeskyCost(s) > float64(products)*a.h.VisitCost(a.Columns) {
 		return
 	}
 	a.l = resize(a.l, s*s)
-	if !a.h.kept(a.Coefficients(), a.l) {
+	if !a.h.copyLastWritten(a.Coefficients(), a.l) {
 		return
 	}
-	a.bendFactor()
+	a.addPenaltyToFactor()
 	a.diag = resize(a.diag, s)
 	for k := range s {
 		a.diag[k] = a.l[k*s+k]
-		a.l[k*s+k] *= 1 + lift
+		a.l[k*s+k] *= 1 + diagonalLift
 	}
 	a.work += CholeskyCost(s)
 	if Cholesky(a.k, a.l, s) == s {
@@ -269,26 +269,26 @@ func (a *BlockSystem) Precondition(products int) {
 	a.diag = a.diag[:0]
 }
 
-// lift is the share by which the diagonal is raised before the factorisation for a preconditioner, which need only be near A.
-const lift = 1e-8
+// diagonalLift is the share by which the diagonal is raised before the factorisation for a preconditioner, which need only be near A.
+const diagonalLift = 1e-8
 
 // solveFactored replaces b by the solution of the system that was factorised.
 func (a *BlockSystem) solveFactored(b []float64) { CholeskySolve(a.k, a.l, len(b), b) }
 
 func (a *BlockSystem) factorise(shift float64) bool {
-	s := len(a.entry)
+	s := len(a.entries)
 	a.l = resize(a.l, s*s)
 	switch {
 	case a.gram != nil:
 		a.gram.Hold(a.Columns)
 		a.gram.Submatrix(a.Columns, 0, a.l)
-		a.bendFactor()
-	case a.writes():
+		a.addPenaltyToFactor()
+	case a.paysToWrite():
 		a.work += float64(a.h.writeCost(s))
 		a.h.Write(a.Coefficients())
-		a.h.written(a.l)
+		a.h.copyWritten(a.l)
 		a.h.unwrite()
-		a.bendFactor()
+		a.addPenaltyToFactor()
 	default:
 		unit := make([]float64, s)
 		for at := range s {
@@ -305,13 +305,13 @@ func (a *BlockSystem) factorise(shift float64) bool {
 	return a.factorised
 }
 
-// bendFactor adds ∇²g to the matrix that is to be factorised.
-func (a *BlockSystem) bendFactor() {
-	s := len(a.entry)
+// addPenaltyToFactor adds ∇²g to the matrix that is to be factorised.
+func (a *BlockSystem) addPenaltyToFactor() {
+	s := len(a.entries)
 	for _, b := range a.Blocks {
 		for k, row := range b.At {
 			for l, col := range b.At {
-				a.l[row*s+col] += b.bending[k*len(b.At)+l]
+				a.l[row*s+col] += b.penaltyHessian[k*len(b.At)+l]
 			}
 		}
 	}
@@ -319,8 +319,8 @@ func (a *BlockSystem) bendFactor() {
 
 // Coefficients lists S; j·q + k stands for column j and score k.
 func (a *BlockSystem) Coefficients() []int {
-	list := make([]int, len(a.entry))
-	for at, e := range a.entry {
+	list := make([]int, len(a.entries))
+	for at, e := range a.entries {
 		list[at] = int(a.Columns[e/a.q])*a.q + e%a.q
 	}
 	return list
@@ -329,7 +329,7 @@ func (a *BlockSystem) Coefficients() []int {
 // Margin returns, where A was factorised, a lower bound, up to rounding, of the smallest eigenvalue
 // of A scaled to a diagonal of ones; else the ratio of the extreme Ritz values of the last solve.
 func (a *BlockSystem) Margin() float64 {
-	s := len(a.entry)
+	s := len(a.entries)
 	if !a.factorised {
 		smallest, largest := a.cg.Ritz()
 		return smallest / largest
@@ -390,6 +390,6 @@ func (a *BlockSystem) Solve(ctx context.Context, b, x []float64, tol float64) Re
 
 // scratch returns a vector on S.
 func (a *BlockSystem) scratch() []float64 {
-	a.cg.q = resize(a.cg.q, len(a.entry))
+	a.cg.q = resize(a.cg.q, len(a.entries))
 	return a.cg.q
 }

@@ -23,10 +23,10 @@ type Bordered struct {
 	Kernels *kernels.Set
 	Centred bool // there is an intercept
 
-	cg       CG
-	normal   Normal
-	diagonal []float64
-	v, rest  []float64
+	cg          CG
+	normal      Normal
+	diagonal    []float64
+	v, residual []float64
 }
 
 // Take makes S the rows listed, which are columns of samples (the list is kept, not copied). square has ‖x̃ᵢ‖²
@@ -35,7 +35,7 @@ func (m *Bordered) Take(samples sparse.Matrix, rows []int32, square, scale []flo
 	size := len(rows)
 	m.cg.Kernels, m.normal.Kernels = m.Kernels, m.Kernels
 	m.cg.Growth = nearlySingular
-	m.diagonal, m.v, m.rest = resize(m.diagonal, size), resize(m.v, size), resize(m.rest, size)
+	m.diagonal, m.v, m.residual = resize(m.diagonal, size), resize(m.v, size), resize(m.residual, size)
 	var mean float64
 	for k, i := range rows {
 		m.diagonal[k] = square[i]
@@ -86,7 +86,7 @@ func (m *Bordered) centre(v []float64) (mean float64) {
 // is computed anew from a and b.
 func (m *Bordered) Solve(ctx context.Context, r []float64, t float64, a []float64, tol float64, maxIterations int) (b float64, report Report) {
 	size := len(r)
-	copy(m.rest, r)
+	copy(m.residual, r)
 	even := 0.0 // the mean of a, so that a sums to t
 	if m.Centred {
 		if even = t / float64(size); even != 0 {
@@ -94,15 +94,15 @@ func (m *Bordered) Solve(ctx context.Context, r []float64, t float64, a []float6
 				m.v[k] = even
 			}
 			m.normal.Apply(m.v, a)
-			m.Kernels.Axpy(-1, a, m.rest)
+			m.Kernels.Axpy(-1, a, m.residual)
 		}
-		least := float64(float64(size)*rounding) * m.Kernels.MaxAbs(m.rest)
-		if m.centre(m.rest); m.Kernels.MaxAbs(m.rest) <= least { // b alone solves it
-			clear(m.rest)
+		least := float64(float64(size)*rounding) * m.Kernels.MaxAbs(m.residual)
+		if m.centre(m.residual); m.Kernels.MaxAbs(m.residual) <= least { // b alone solves it
+			clear(m.residual)
 		}
 	}
 	clear(a)
-	report = m.cg.Solve(ctx, m, m.rest, a, tol, maxIterations)
+	report = m.cg.Solve(ctx, m, m.residual, a, tol, maxIterations)
 	if m.Centred {
 		m.centre(a)
 		for k := range a {
@@ -110,12 +110,12 @@ func (m *Bordered) Solve(ctx context.Context, r []float64, t float64, a []float6
 		}
 	}
 	m.normal.Apply(a, m.v)
-	copy(m.rest, r)
-	m.Kernels.Axpy(-1, m.v, m.rest)
+	copy(m.residual, r)
+	m.Kernels.Axpy(-1, m.v, m.residual)
 	if m.Centred {
-		b = m.centre(m.rest)
+		b = m.centre(m.residual)
 	}
-	report.Residual = m.cg.Norm(m.rest)
+	report.Residual = m.cg.Norm(m.residual)
 	return b, report
 }
 

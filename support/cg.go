@@ -62,12 +62,12 @@ type Report struct {
 }
 
 const (
-	// breakdown is the curvature, relative to the diagonal, up to which it counts as zero.
-	breakdown = 1e-14
+	// flatCurvature is the curvature, relative to the diagonal, up to which it counts as zero.
+	flatCurvature = 1e-14
 	// usualGrowth is the [CG].Growth used where it is 0.
 	usualGrowth = 1e3
-	// fewest is the number of iterations before which [CG].Enough has no effect.
-	fewest = 4
+	// fewestIterations is the number of iterations before which [CG].Enough has no effect.
+	fewestIterations = 4
 )
 
 // Solve improves x until ‖b − Ax‖ ≤ tol·‖b‖, for at most maxIterations. It
@@ -83,7 +83,7 @@ func (c *CG) solve(ctx context.Context, a Operator, b, x []float64, known, tol f
 	k, s := c.Kernels, len(b)
 	c.grow(s)
 	a.Diagonal(c.diag)
-	norm := math.Sqrt(c.scaled(b, c.z) + known)
+	norm := math.Sqrt(c.precondition(b, c.z) + known)
 	if c.last = true; norm == 0 {
 		clear(x)
 		return Report{Converged: true}
@@ -93,11 +93,11 @@ func (c *CG) solve(ctx context.Context, a Operator, b, x []float64, known, tol f
 		a.Apply(x, c.q)
 		k.Axpy(-1, c.q, c.r)
 	}
-	rz := c.scaled(c.r, c.z)
+	rz := c.precondition(c.r, c.z)
 	copy(c.p, c.z)
 	copy(c.best, x)
 	least := rz
-	report, fall, enough, growth := Report{}, 0.0, false, cmp.Or(c.Growth, usualGrowth)
+	report, decrease, enough, growth := Report{}, 0.0, false, cmp.Or(c.Growth, usualGrowth)
 	for !enough && report.Iterations < maxIterations && math.Sqrt(rz) > tol*norm && ctx.Err() == nil {
 		a.Apply(c.p, c.q)
 		curvature := k.Dot(c.p, c.q)
@@ -105,7 +105,7 @@ func (c *CG) solve(ctx context.Context, a Operator, b, x []float64, known, tol f
 		for i, v := range c.p {
 			diagonal = math.FMA(c.diag[i]*v, v, diagonal)
 		}
-		if !(curvature > breakdown*diagonal) {
+		if !(curvature > flatCurvature*diagonal) {
 			report.Null = c.p
 			break
 		}
@@ -113,13 +113,13 @@ func (c *CG) solve(ctx context.Context, a Operator, b, x []float64, known, tol f
 		k.Axpy(step, c.p, x)
 		c.follower.advance(step)
 		k.Axpy(-step, c.q, c.r)
-		fall = math.FMA(step, rz, fall)
-		next := c.scaled(c.r, c.z)
+		decrease = math.FMA(step, rz, decrease)
+		next := c.precondition(c.r, c.z)
 		ratio := next / rz
 		c.steps = append(c.steps, step)
 		c.ratios = append(c.ratios, ratio)
 		report.Iterations++
-		enough = c.Enough > 0 && report.Iterations >= fewest && float64(report.Iterations)*float64(step*rz) <= float64(c.Enough*fall) && next > float64(c.Fast*rz)
+		enough = c.Enough > 0 && report.Iterations >= fewestIterations && float64(report.Iterations)*float64(step*rz) <= float64(c.Enough*decrease) && next > float64(c.Fast*rz)
 		rz = next
 		if rz < least {
 			least = rz
@@ -151,14 +151,16 @@ func IterationsExpected(least, tol float64) float64 {
 // Norm returns ‖v‖ as [Report] has it, for the operator of the last solve.
 func (c *CG) Norm(v []float64) float64 { return c.norm(v, 0) }
 
-func (c *CG) norm(v []float64, known float64) float64 { return math.Sqrt(c.scaled(v, c.z) + known) }
+func (c *CG) norm(v []float64, known float64) float64 {
+	return math.Sqrt(c.precondition(v, c.z) + known)
+}
 
 // Ritz returns the extreme Ritz values of D^-½AD^-½, D = diag A, from the last solve: smallest approaches the
 // smallest eigenvalue from above, largest the largest from below. Both are 1 after a solve without iterations.
 func (c *CG) Ritz() (smallest, largest float64) { return ritz(c.steps, c.ratios) }
 
-// scaled sets z = r/diag A, or to [CG].Near of r, and returns rᵀz.
-func (c *CG) scaled(r, z []float64) float64 {
+// precondition sets z = r/diag A, or to [CG].Near of r, and returns rᵀz.
+func (c *CG) precondition(r, z []float64) float64 {
 	if c.Near != nil {
 		copy(z, r)
 		c.Near(z)

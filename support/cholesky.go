@@ -125,7 +125,7 @@ func CholeskySolve(k *kernels.Set, l []float64, s int, b []float64) {
 // Padded copies the lower triangle of an s × s matrix to a larger one, with 1 on the rest of the diagonal. Its size, which
 // is returned too, is the next multiple of [kernels.Lanes].
 func Padded(k *kernels.Set, l []float64, s int) (padded []float64, size int) {
-	size = tiled(s)
+	size = roundUpToLanes(s)
 	padded = make([]float64, size*size)
 	pace := k.Pace()
 	for i := range size {

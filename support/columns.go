@@ -22,35 +22,35 @@ import (
 // kept while the store stays within its budget, for later working sets and later
 // penalties. Not safe for concurrent use.
 type Columns struct {
-	view   *sparse.View
-	dense  bool
-	direct bool      // the store uses X's own storage
-	curved bool      // the weights are the curvature of a loss, not the view's
-	drawn  bool      // the rows are those of a subsample
-	chosen           // the rows in use
-	whole  chosen    // the rows of positive weight in the view
-	subset chosen    // the rows of the last [Columns.Subsample]
-	root   []float64 // √w by compact row; nil: all 1
-	weight []float64 // w by compact row, where a loss sets them
-	given  []float64 // the same weights as the caller passed them: by row of X, or by row of the subsample
-	total  float64   // D
-	budget int       // values that may be held in any case before the store is emptied
-	bytes  int64     // see [Columns.Bound]
-	work   float64   // see [Columns.Work]
+	view         *sparse.View
+	dense        bool
+	direct       bool         // the store uses X's own storage
+	curved       bool         // the weights are the curvature of a loss, not the view's
+	drawn        bool         // the rows are those of a subsample
+	rowSelection              // the rows in use
+	allRows      rowSelection // the rows of positive weight in the view
+	subset       rowSelection // the rows of the last [Columns.Subsample]
+	root         []float64    // √w by compact row; nil: all 1
+	weight       []float64    // w by compact row, where a loss sets them
+	givenWeights []float64    // the same weights as the caller passed them: by row of X, or by row of the subsample
+	total        float64      // D
+	budget       int          // values that may be held in any case before the store is emptied
+	bytes        int64        // see [Columns.Bound]
+	work         float64      // see [Columns.Work]
 
-	age      int     // of the weights: how many times they have been set
-	slot     []int32 // column → slot, -1: not held
-	held     []int32 // slot → column
-	ages     []int   // slot → age of the weights in its values
-	start    []int64 // slot → first value; one more than slots
-	size     []int32 // slot → number of values, held or not
-	loose    int     // slots whose values are not held
-	unpacked looseColumn
-	mean     []float64 // slot → x̄_j
-	square   []float64 // slot → ‖X̃_j‖²
-	index    []int32   // compact row of each value (sparse)
-	values   []float64
-	plain    []float64 // the values as X has them, where weights change and the view leaves rows out
+	weightAge int     // of the weights: how many times they have been set
+	slot      []int32 // column → slot, -1: not held
+	held      []int32 // slot → column
+	slotAge   []int   // slot → age of the weights in its values
+	start     []int64 // slot → first value; one more than slots
+	size      []int32 // slot → number of values, held or not
+	unheld    int     // slots whose values are not held
+	buffer    columnBuffer
+	mean      []float64 // slot → x̄_j
+	square    []float64 // slot → ‖X̃_j‖²
+	index     []int32   // compact row of each value (sparse)
+	values    []float64
+	rawValues []float64 // the values as X has them, where weights change and the view leaves rows out
 
 	scratch  [2][]float64 // by compact row: shared by systems, only one of which computes a product at a time
 	followed []float64    // by compact row: X̃_S·x, see [System.SolveFollowing]
@@ -59,14 +59,14 @@ type Columns struct {
 	longBands bands // of the columns eliminated from systems
 	gram      *Gram // the Gram matrix over the store, emptied with it; nil: none
 
-	filling filling
+	fillTask fillTask
 }
 
-// chosen says which rows of X a store uses.
-type chosen struct {
-	number []int32 // row → its compact number, -1 where it is left out; nil: identity
-	sample []int32 // compact number → row; nil: identity
-	m      int     // compact rows
+// rowSelection says which rows of X a store uses.
+type rowSelection struct {
+	compactRow []int32 // row → its compact number, -1 where it is left out; nil: identity
+	sourceRow  []int32 // compact number → row; nil: identity
+	m          int     // compact rows
 }
 
 // leastBudget is the least budget, whatever the size of X.
@@ -76,14 +76,14 @@ const leastBudget = 1 << 20
 // exceeds both half the entries of X and twice those of the columns asked for.
 func NewColumns(view *sparse.View) *Columns {
 	n, p := view.Dims()
-	c := &Columns{view: view, chosen: chosen{m: n}, total: view.Total()}
+	c := &Columns{view: view, rowSelection: rowSelection{m: n}, total: view.Total()}
 	if weights := view.Weights(); weights != nil {
-		c.choose(weights)
+		c.selectRows(weights)
 	}
-	c.whole = c.chosen
+	c.allRows = c.rowSelection
 	_, c.dense = view.Matrix().(*sparse.Dense)
 	c.budget = max(leastBudget, int(view.Matrix().NNZ()/2))
-	c.direct = c.number == nil && (!c.dense || !view.Centred()) && !view.Scaled()
+	c.direct = c.compactRow == nil && (!c.dense || !view.Centred()) && !view.Scaled()
 	if c.direct {
 		c.index, c.values = view.Matrix().Arrays()
 		return c
@@ -92,26 +92,26 @@ func NewColumns(view *sparse.View) *Columns {
 	return c
 }
 
-// choose leaves out the rows of weight 0, and keeps the roots of the weights where these are not all 1.
-func (c *Columns) choose(weights []float64) {
+// selectRows leaves out the rows of weight 0, and keeps the roots of the weights where these are not all 1.
+func (c *Columns) selectRows(weights []float64) {
 	n, view := len(weights), c.view
-	c.number, c.sample = view.Arena().Ints(view.Kernels(), n), view.Arena().Ints(view.Kernels(), n)[:0]
+	c.compactRow, c.sourceRow = view.Arena().Ints(view.Kernels(), n), view.Arena().Ints(view.Kernels(), n)[:0]
 	own := false // some weight is not 0 or 1
 	for from, to := range view.Kernels().Pieces(n) {
 		for i := from; i < to; i++ {
-			c.number[i] = -1
+			c.compactRow[i] = -1
 			if s := weights[i]; s > 0 {
-				c.number[i] = int32(len(c.sample))
-				c.sample = append(c.sample, int32(i))
+				c.compactRow[i] = int32(len(c.sourceRow))
+				c.sourceRow = append(c.sourceRow, int32(i))
 				own = own || s != 1
 			}
 		}
 	}
-	c.m = len(c.sample)
+	c.m = len(c.sourceRow)
 	if own {
 		c.root = view.Floats(c.m)
 		for from, to := range view.Kernels().Pieces(c.m) {
-			for k, i := range c.sample[from:to] {
+			for k, i := range c.sourceRow[from:to] {
 				c.root[from+k] = math.Sqrt(weights[i])
 			}
 		}
@@ -133,9 +133,9 @@ func (c *Columns) allocate(p int) {
 func (c *Columns) Reweigh(d []float64) {
 	if c.drawn {
 		c.Clear()
-		c.chosen, c.drawn = c.whole, false
+		c.rowSelection, c.drawn = c.allRows, false
 	}
-	c.weigh(d, c.sample)
+	c.setWeights(d, c.sourceRow)
 }
 
 // Subsample limits the store to the rows listed, ascending, with the weights d, one entry for each of
@@ -144,33 +144,33 @@ func (c *Columns) Reweigh(d []float64) {
 func (c *Columns) Subsample(rows []int32, d []float64) {
 	c.Clear()
 	s, pace := &c.subset, c.view.Kernels().Pace()
-	if s.number == nil {
+	if s.compactRow == nil {
 		n, _ := c.view.Dims()
-		s.number = kernels.Undefined[int32](n)
-		for i := range s.number {
+		s.compactRow = kernels.Undefined[int32](n)
+		for i := range s.compactRow {
 			pace.Did(1)
-			s.number[i] = -1
+			s.compactRow[i] = -1
 		}
 	}
-	for _, i := range s.sample {
+	for _, i := range s.sourceRow {
 		pace.Did(1)
-		s.number[i] = -1
+		s.compactRow[i] = -1
 	}
-	s.sample, s.m = append(s.sample[:0], rows...), len(rows)
+	s.sourceRow, s.m = append(s.sourceRow[:0], rows...), len(rows)
 	for k, i := range rows {
 		pace.Did(1)
-		s.number[i] = int32(k)
+		s.compactRow[i] = int32(k)
 	}
-	c.chosen, c.drawn = c.subset, true
-	c.weigh(d, nil)
+	c.rowSelection, c.drawn = c.subset, true
+	c.setWeights(d, nil)
 }
 
 // Drawn reports whether the rows are those of a subsample.
 func (c *Columns) Drawn() bool { return c.drawn }
 
-// weigh makes d the weights of the rows in use. It has one entry per compact row where sample is nil; else one
+// setWeights makes d the weights of the rows in use. It has one entry per compact row where sample is nil; else one
 // per row of X, and sample lists the rows in use.
-func (c *Columns) weigh(d []float64, sample []int32) {
+func (c *Columns) setWeights(d []float64, sample []int32) {
 	if c.direct {
 		_, p := c.view.Dims()
 		c.direct, c.index, c.values = false, nil, nil
@@ -181,7 +181,7 @@ func (c *Columns) weigh(d []float64, sample []int32) {
 		c.curved = true
 	}
 	c.root, c.weight = resize(c.root, c.m), resize(c.weight, c.m)
-	c.given, c.total = d, 0
+	c.givenWeights, c.total = d, 0
 	pace := c.view.Kernels().Pace()
 	for k := range c.root {
 		pace.Did(1)
@@ -193,20 +193,20 @@ func (c *Columns) weigh(d []float64, sample []int32) {
 		c.root[k], c.weight[k] = math.Sqrt(w), w
 		c.total += w
 	}
-	c.age++
+	c.weightAge++
 	c.forget()
 }
 
 // row returns the row of X that compact row k stands for.
 func (c *Columns) row(k int) int {
-	if c.sample == nil {
+	if c.sourceRow == nil {
 		return k
 	}
-	return int(c.sample[k])
+	return int(c.sourceRow[k])
 }
 
-// from returns the first row of X that is compact row k or a later one.
-func (c *Columns) from(k int) int {
+// firstRow returns the first row of X that is compact row k or a later one.
+func (c *Columns) firstRow(k int) int {
 	if k >= c.m {
 		n, _ := c.view.Dims()
 		return n
@@ -232,10 +232,10 @@ func (c *Columns) Clear() {
 	for _, j := range c.held {
 		c.slot[j] = -1
 	}
-	c.held, c.ages, c.start = c.held[:0], c.ages[:0], c.start[:1]
-	c.size, c.loose = c.size[:0], 0
+	c.held, c.slotAge, c.start = c.held[:0], c.slotAge[:0], c.start[:1]
+	c.size, c.unheld = c.size[:0], 0
 	c.mean, c.square = c.mean[:0], c.square[:0]
-	c.index, c.values, c.plain = c.index[:0], c.values[:0], c.plain[:0]
+	c.index, c.values, c.rawValues = c.index[:0], c.values[:0], c.rawValues[:0]
 }
 
 // Hold makes sure that every column of the list is in the store, which it empties first
@@ -258,20 +258,20 @@ func (c *Columns) Hold(columns []int32) {
 	if c.bytes == 0 && len(c.values)+missing > max(c.budget, 2*wanted) {
 		c.Clear()
 	}
-	all := c.room()
-	c.reserve(min(c.expected(missing), all-len(c.values)), all)
+	all := c.capacity()
+	c.reserve(min(c.valuesExpected(missing), all-len(c.values)), all)
 	c.reserveSlots(columns)
 	before, pace := c.work, c.view.Kernels().Pace()
-	c.filling.c, c.filling.slots = c, c.filling.slots[:0]
+	c.fillTask.c, c.fillTask.slots = c, c.fillTask.slots[:0]
 	for _, j := range columns {
 		k := c.slot[j]
 		if k < 0 {
 			k = c.add(j, all)
 		}
-		if c.ages[k] != c.age {
-			c.ages[k] = c.age
+		if c.slotAge[k] != c.weightAge {
+			c.slotAge[k] = c.weightAge
 			if c.isHeld(k) {
-				c.filling.slots = append(c.filling.slots, k)
+				c.fillTask.slots = append(c.fillTask.slots, k)
 			} else {
 				c.measure(k)
 			}
@@ -280,11 +280,11 @@ func (c *Columns) Hold(columns []int32) {
 		}
 	}
 	team := c.view.Team()
-	team.Do(team.Parts(c.work-before), &c.filling)
+	team.Do(team.Parts(c.work-before), &c.fillTask)
 }
 
 // Rows returns the number of compact rows, including those that [Columns.Subsample] has left out.
-func (c *Columns) Rows() int { return c.whole.m }
+func (c *Columns) Rows() int { return c.allRows.m }
 
 // Total returns D, the sum of the weights.
 func (c *Columns) Total() float64 { return c.total }
@@ -323,7 +323,7 @@ func (c *Columns) Storage() (rows []int32, values []float64) { return c.index, c
 func (c *Columns) Column(j int32) (rows []int32, values []float64) {
 	if !c.Held(j) {
 		from, to := c.view.Matrix().Span(int(j))
-		return c.looseValues(c.slot[j], 0, int(to-from), &c.unpacked)
+		return c.unheldValues(c.slot[j], 0, int(to-from), &c.buffer)
 	}
 	from, to := c.Entries(j)
 	if c.dense {
@@ -351,7 +351,7 @@ func (c *Columns) Centre(j int32) float64 {
 	switch {
 	case !c.curved:
 		return c.view.Mean(int(j))
-	case c.madeOfX(j):
+	case c.gramFromX(j):
 		return c.gram.tall.centre[c.gram.Slot(j)] * c.view.Scale(int(j))
 	default:
 		return c.mean[c.slot[j]]
@@ -364,7 +364,7 @@ func (c *Columns) Square(j int32) float64 {
 	case c.direct:
 		norm := c.view.Norm(int(j))
 		return norm * norm
-	case c.madeOfX(j):
+	case c.gramFromX(j):
 		k := c.gram.Slot(j)
 		return c.gram.Row(k)[k]
 	default:
@@ -408,7 +408,7 @@ func (c *Columns) Unweighted(list []int32) []float64 {
 // Compact returns v/√w in compact rows, the working residual of a weighted residual
 // v = w⊙r. It is v itself where rows are neither left out nor weighted, else [Columns.Own].
 func (c *Columns) Compact(v []float64, room *[]float64) []float64 {
-	if c.sample == nil && c.root == nil {
+	if c.sourceRow == nil && c.root == nil {
 		return v
 	}
 	return c.Own(v, room)
@@ -417,13 +417,13 @@ func (c *Columns) Compact(v []float64, room *[]float64) []float64 {
 // Own returns v/√w in compact rows, in room, which it allocates the first time.
 func (c *Columns) Own(v []float64, room *[]float64) []float64 {
 	if *room == nil {
-		*room = c.view.Floats(c.whole.m)
+		*room = c.view.Floats(c.allRows.m)
 	}
 	out := *room
-	if c.sample == nil {
+	if c.sourceRow == nil {
 		c.view.Kernels().Copy(out, v)
 	} else {
-		c.compact(v, 0, out[:len(c.sample)])
+		c.compact(v, 0, out[:len(c.sourceRow)])
 	}
 	if c.root != nil {
 		for from, to := range c.view.Kernels().Pieces(len(c.root)) {

@@ -63,9 +63,9 @@ func DenseCost(values int) float64 {
 	return float64(DenseValue * float64(values))
 }
 
-// gathering is the mean length of the list that an entry of a new column is multiplied with, over the
+// meanListRatio is the mean length of the list that an entry of a new column is multiplied with, over the
 // mean length of the lists of all rows: 1.3 to 1.5 on text.
-const gathering = 1.35
+const meanListRatio = 1.35
 
 // LargestGram is the number of columns beyond which rows of the Gram matrix come from
 // memory and not from a cache. It is the default limit of a [Gram].
@@ -96,7 +96,7 @@ func (g *Gram) BuildCost(fresh Batch) float64 {
 		return float64(tileValue*float64(missing*(2*g.values+values)/2)) + pairs
 	}
 	byLanes, byLists, listing := g.sparseCosts(fresh)
-	return min(byLanes, byLists+max(0, listing-g.lists.missed)) + pairs
+	return min(byLanes, byLists+max(0, listing-g.lists.missedSavings)) + pairs
 }
 
 // AllCost returns the cost of a whole Gram matrix of that many columns with that many entries.
@@ -112,29 +112,29 @@ func AllCost(columns, entries int, dense bool) float64 {
 // sparseCosts returns the cost of new sparse columns by lanes, with counts for the columns that can be counted;
 // their cost by lists; and the cost of listing the held columns that are not listed yet.
 func (g *Gram) sparseCosts(fresh Batch) (byLanes, byLists, listing float64) {
-	held := g.held()
-	byLanes = meetCost(fresh.all.without(fresh.counted), held.all.and(fresh.counted), false) +
-		meetCost(fresh.counted, held.all.without(held.counted), true) +
+	held := g.heldBatch()
+	byLanes = laneCost(fresh.all.minus(fresh.counted), held.all.plus(fresh.counted), false) +
+		laneCost(fresh.counted, held.all.minus(held.counted), true) +
 		g.countCost(fresh.counted, held.counted)
 	values := float64(fresh.all.values)
 	if held.all.values+fresh.all.values > mostListed || g.columns.bytes > 0 {
 		return byLanes, math.Inf(1), 0
 	}
 	// Each new value takes one update with the list of its row.
-	perList := gathering * (float64(held.all.values) + float64(0.5*values)) / float64(g.columns.m)
+	perList := meanListRatio * (float64(held.all.values) + float64(0.5*values)) / float64(g.columns.m)
 	byLists = float64(values * (listValue + spanValue + float64(UpdateValue*perList)))
 	return byLanes, byLists, float64(listValue * float64(held.all.values-g.lists.entries))
 }
 
-// meetCost returns the cost, by lanes, of the products of new columns with those held and, unless cross leaves
+// laneCost returns the cost, by lanes, of the products of new columns with those held and, unless cross leaves
 // these out, with one another.
-func meetCost(fresh, held several, cross bool) float64 {
+func laneCost(fresh, held batchSize, cross bool) float64 {
 	if fresh.columns == 0 || held.columns == 0 && cross {
 		return 0
 	}
 	// Of a held and a new column, the longer one is spread and the shorter one passes, see
 	// [lanes].
-	const spread = spreading * kernels.Lanes
+	const spread = spreadCost * kernels.Lanes
 	whole := (fresh.columns + kernels.Lanes - 1) / kernels.Lanes * kernels.Lanes
 	met := min(whole*held.values, held.columns*fresh.values+spread*held.values) + spread*fresh.values
 	if !cross {
@@ -144,7 +144,7 @@ func meetCost(fresh, held several, cross bool) float64 {
 }
 
 // countCost returns the cost of the products, by counting, of new columns with those held and with one another.
-func (g *Gram) countCost(fresh, held several) float64 {
+func (g *Gram) countCost(fresh, held batchSize) float64 {
 	pairs := fresh.columns * (2*held.columns + fresh.columns) / 2
 	return float64(wordValue*float64(pairs*words(g.columns.m))) + float64(bitValue*float64(fresh.values))
 }
@@ -160,7 +160,7 @@ func (g *Gram) listsPay(fresh Batch) (pay bool, saved float64) {
 	}
 	byLanes, byLists, listing := g.sparseCosts(fresh)
 	saved = max(0, byLanes-byLists)
-	return saved > 0 && saved+g.lists.missed >= listing, saved
+	return saved > 0 && saved+g.lists.missedSavings >= listing, saved
 }
 
 // Pays reports whether that many products with the system of the columns are cheaper

@@ -18,7 +18,7 @@ type Gram struct {
 	stride int
 	g      []float64 // stride × stride
 
-	most int // columns that may be held
+	limit int // columns that may be held
 
 	lanes  lanes    // of sparse columns
 	lists  rowLists // likewise
@@ -30,7 +30,7 @@ type Gram struct {
 // NewGram returns an empty cache over a store of columns. A store has one at most,
 // which is emptied with it.
 func NewGram(columns *Columns) *Gram {
-	g := &Gram{columns: columns, k: columns.view.Kernels(), total: columns.view.Total(), most: LargestGram}
+	g := &Gram{columns: columns, k: columns.view.Kernels(), total: columns.view.Total(), limit: LargestGram}
 	_, p := columns.view.Dims()
 	g.slot = make([]int32, p)
 	columns.gram = g
@@ -43,13 +43,13 @@ func (g *Gram) Columns() *Columns { return g.columns }
 // Limit sets the number of columns that may be held, which saves memory where it is
 // less than [LargestGram]; 0 means LargestGram.
 func (g *Gram) Limit(most int) {
-	if g.most = most; most <= 0 {
-		g.most = LargestGram
+	if g.limit = most; most <= 0 {
+		g.limit = LargestGram
 	}
 }
 
 // Fits reports whether that many more columns are within the limit.
-func (g *Gram) Fits(missing int) bool { return len(g.list)+missing <= g.most }
+func (g *Gram) Fits(missing int) bool { return len(g.list)+missing <= g.limit }
 
 // FitsWith reports whether the columns listed can be held in addition to the present ones.
 func (g *Gram) FitsWith(columns []int32) bool {
@@ -66,37 +66,39 @@ func (g *Gram) FitsWith(columns []int32) bool {
 func (g *Gram) Size() int { return len(g.list) }
 
 // Batch is the size of a set of columns, and of those among them that are counted, see [counts].
-type Batch struct{ all, counted several }
+type Batch struct{ all, counted batchSize }
 
 // Columns returns the number of columns.
 func (b Batch) Columns() int { return b.all.columns }
 
-// several is a number of columns and the number of values they have together.
-type several struct{ columns, values int }
+// batchSize is a number of columns and the number of values they have together.
+type batchSize struct{ columns, values int }
 
-func (s several) and(t several) several { return several{s.columns + t.columns, s.values + t.values} }
+func (s batchSize) plus(t batchSize) batchSize {
+	return batchSize{s.columns + t.columns, s.values + t.values}
+}
 
-func (s several) without(t several) several {
-	return several{s.columns - t.columns, s.values - t.values}
+func (s batchSize) minus(t batchSize) batchSize {
+	return batchSize{s.columns - t.columns, s.values - t.values}
 }
 
 // Missing returns the size of the set of those columns listed that are not held.
 func (g *Gram) Missing(columns []int32) (b Batch) {
 	for _, j := range columns {
 		if g.slot[j] == 0 {
-			one := several{1, g.columns.Length(j)}
-			b.all = b.all.and(one)
+			one := batchSize{1, g.columns.Length(j)}
+			b.all = b.all.plus(one)
 			if g.counted(j) {
-				b.counted = b.counted.and(one)
+				b.counted = b.counted.plus(one)
 			}
 		}
 	}
 	return b
 }
 
-// held returns the size of the set of columns held.
-func (g *Gram) held() Batch {
-	return Batch{several{len(g.list), g.values}, several{len(g.counts.rows), g.counts.values}}
+// heldBatch returns the size of the set of columns held.
+func (g *Gram) heldBatch() Batch {
+	return Batch{batchSize{len(g.list), g.values}, batchSize{len(g.counts.rows), g.counts.values}}
 }
 
 func (g *Gram) clear() {
@@ -142,7 +144,7 @@ func (g *Gram) Hold(columns []int32) {
 		}
 	}
 	if len(g.list)+kernels.Lanes > g.stride {
-		g.widen(first)
+		g.grow(first)
 	}
 	switch {
 	case g.columns.curved && g.columns.Tall():
@@ -153,14 +155,14 @@ func (g *Gram) Hold(columns []int32) {
 		g.denseRows(first)
 		return
 	}
-	g.mark(first)
+	g.listCounted(first)
 	if lists {
 		g.listRows(first, cost)
 		return
 	}
 	g.countRows()
 	g.laneRows(first)
-	g.lists.missed += saved
+	g.lists.missedSavings += saved
 }
 
 // set writes an entry and its mirror image.
@@ -172,10 +174,10 @@ func (g *Gram) set(a, b int, v float64) {
 // leastStride is the stride of a small matrix, in cache lines.
 const leastStride = 17
 
-// widen makes room for the whole list, for tiles that reach beyond it, and for three eighths as many
+// grow makes room for the whole list, for tiles that reach beyond it, and for three eighths as many
 // columns to come. It keeps the first rows. Rows lie an odd number of cache lines apart, so that the
 // entries of a column of G are spread over all of a cache.
-func (g *Gram) widen(first int) {
+func (g *Gram) grow(first int) {
 	need := len(g.list) + kernels.Lanes
 	_, p := g.columns.view.Dims()
 	least := min(leastStride, (p+2*kernels.Lanes)/kernels.Lanes|1) // all columns, and what tiles reach beyond them

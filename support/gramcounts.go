@@ -10,22 +10,22 @@ import (
 // counts computes the products of counted columns with one another. These are sparse columns whose entries are
 // all equal, as in a one-hot encoding: it counts the rows that two of them have in common, 64 rows in a word.
 type counts struct {
-	kind   []kind    // by column of X
-	place  []int32   // row of G → its place in the lists below, -1: not counted
-	rows   []int32   // place → row of G
-	value  []float64 // place → the value of all entries of the column
-	bits   []uint64  // place after place, one bit for each compact row
-	first  int       // place of the first new column
-	values int       // number of values of all counted columns
+	kind     []columnKind // by column of X
+	position []int32      // row of G → its position in the lists below, -1: not counted
+	rows     []int32      // position → row of G
+	value    []float64    // position → the value of all entries of the column
+	bits     []uint64     // position after position, one bit for each compact row
+	first    int          // position of the first new column
+	values   int          // number of values of all counted columns
 }
 
-// kind says whether a column is counted.
-type kind int8
+// columnKind says whether a column is counted.
+type columnKind int8
 
 const (
-	unknown kind = iota
-	plain        // not counted
-	ones         // counted: all entries are the same number
+	unknownKind columnKind = iota
+	variedKind             // not counted
+	uniformKind            // counted: all entries are the same number
 )
 
 // counted reports whether a column of X is counted. Most words must not be 0: the column, or the columns of X
@@ -37,37 +37,37 @@ func (g *Gram) counted(j int32) bool {
 	}
 	kinds := g.counts.kind
 	if kinds == nil {
-		kinds = make([]kind, len(g.slot))
+		kinds = make([]columnKind, len(g.slot))
 		g.counts.kind = kinds
 	}
-	if kinds[j] == unknown {
+	if kinds[j] == unknownKind {
 		x := c.view.Matrix()
 		n, p := x.Dims()
-		kinds[j] = plain
+		kinds[j] = variedKind
 		if csc := x.(*sparse.CSC); max(c.Length(j), int(x.NNZ())/p) >= words(n) && csc.Uniform(g.k, int(j)) {
-			kinds[j] = ones
+			kinds[j] = uniformKind
 		}
 	}
-	return kinds[j] == ones
+	return kinds[j] == uniformKind
 }
 
 func words(rows int) int { return (rows + 63) / 64 }
 
-// mark notes which of the rows of G from first on are counted, and sets their bits.
-func (g *Gram) mark(first int) {
+// listCounted notes which of the rows of G from first on are counted, and sets their bits.
+func (g *Gram) listCounted(first int) {
 	t, size := &g.counts, words(g.columns.m)
 	t.first = len(t.rows)
 	for a := first; a < len(g.list); a++ {
 		if !g.counted(g.list[a]) {
-			t.place = append(t.place, -1)
+			t.position = append(t.position, -1)
 			continue
 		}
-		t.place = append(t.place, int32(len(t.rows)))
+		t.position = append(t.position, int32(len(t.rows)))
 		t.rows = append(t.rows, int32(a))
 	}
 	from, need := len(t.bits), size*len(t.rows)
 	if need > cap(t.bits) { // with room for half as many again
-		t.bits = moved(g.columns.view, kernels.Undefined[uint64](need+need/2), t.bits)
+		t.bits = moveTo(g.columns.view, kernels.Undefined[uint64](need+need/2), t.bits)
 	}
 	t.bits = t.bits[:need]
 	for _, a := range t.rows[t.first:] {
@@ -108,24 +108,24 @@ func setBit(bits []uint64, row int32) { bits[uint32(row)/64] |= 1 << (uint32(row
 // countRows computes the products of new counted columns with all counted columns.
 func (g *Gram) countRows() {
 	t := &g.counts
-	fresh, held := several{columns: len(t.rows) - t.first}, several{columns: t.first}
+	fresh, held := batchSize{columns: len(t.rows) - t.first}, batchSize{columns: t.first}
 	team := g.columns.view.Team()
-	team.Do(team.Parts(g.countCost(fresh, held)), (*counting)(g))
+	team.Do(team.Parts(g.countCost(fresh, held)), (*countTask)(g))
 }
 
-// counting is the task of [Gram.countRows]: a part takes every of-th group of new columns.
-type counting Gram
+// countTask is the task of [Gram.countRows]: a part takes every of-th group of new columns.
+type countTask Gram
 
-// together is the number of new columns in a group: another column is multiplied with all of them while it is in the
+// countGroup is the number of new columns in a group: another column is multiplied with all of them while it is in the
 // first-level cache.
-const together = 4
+const countGroup = 4
 
 // Part implements [team.Task].
-func (p *counting) Part(k, of int) {
+func (p *countTask) Part(k, of int) {
 	g := (*Gram)(p)
 	t := &g.counts
-	for from := t.first + together*k; from < len(t.rows); from += together * of {
-		to := min(from+together, len(t.rows))
+	for from := t.first + countGroup*k; from < len(t.rows); from += countGroup * of {
+		to := min(from+countGroup, len(t.rows))
 		for other := range to {
 			for at := max(from, other); at < to; at++ {
 				g.count(at, other)
@@ -134,7 +134,7 @@ func (p *counting) Part(k, of int) {
 	}
 }
 
-// count computes the product of the columns at two places.
+// count computes the product of the columns at two positions.
 func (g *Gram) count(at, other int) {
 	t, size := &g.counts, words(g.columns.m)
 	a, b := int(t.rows[at]), int(t.rows[other])
@@ -145,6 +145,6 @@ func (g *Gram) count(at, other int) {
 
 // forget empties everything that belongs to rows of G.
 func (t *counts) forget() {
-	t.place, t.rows, t.value, t.bits = t.place[:0], t.rows[:0], t.value[:0], t.bits[:0]
+	t.position, t.rows, t.value, t.bits = t.position[:0], t.rows[:0], t.value[:0], t.bits[:0]
 	t.first, t.values = 0, 0
 }

@@ -7,28 +7,28 @@ import "math"
 // lists of its rows, each times its entry there, so that columns without a row in common with it
 // cost nothing. Columns whose products came from [lanes] are listed when lists are used again.
 type rowLists struct {
-	lists   []rowList // by row of X
-	slots   []int32   // row of G of each entry, ascending in a list
-	values  []float64
-	listed  int     // number of rows of G whose columns are in the lists
-	entries int     // number of entries of these columns
-	missed  float64 // what lists would have saved since the last column was listed
+	lists         []rowList // by row of X
+	slots         []int32   // row of G of each entry, ascending in a list
+	values        []float64
+	listed        int     // number of rows of G whose columns are in the lists
+	entries       int     // number of entries of these columns
+	missedSavings float64 // what lists would have saved since the last column was listed
 
-	more  []int32   // row of X → number of entries to be added to its list
-	means []float64 // row of G → x̄_j
-	done  []int     // column to be listed → number of its entries that are in the lists
-	spans listSpans
+	incoming      []int32   // row of X → number of entries to be added to its list
+	means         []float64 // row of G → x̄_j
+	entriesListed []int     // column to be listed → number of its entries that are in the lists
+	spans         listSpans
 
-	together listsTogether
+	team teamLists
 }
 
 // listSpans says where the lists of the rows of a column begin and end.
 type listSpans struct{ from, to []int64 }
 
-// rowList says where the list of a row is: it has size entries, and room is its capacity.
+// rowList says where the list of a row is: it has size entries, and room for capacity.
 type rowList struct {
-	from       int64
-	size, room int32
+	from           int64
+	size, capacity int32
 }
 
 // listBlock is the number of entries of lists that are used at a time: that many stay in
@@ -46,30 +46,30 @@ func (g *Gram) listRows(first int, cost float64) {
 		l.means[a] = g.columns.Mean(j)
 	}
 	if parts := g.columns.view.Team().Few(sharedLists * cost); parts > 1 {
-		g.listTogether(first, parts)
+		g.listByTeam(first, parts)
 		return
 	}
 	for a := first; a < len(g.list); a++ {
 		clear(g.g[a*g.stride:][:a+1])
 	}
-	l.done = resize(l.done, len(coming))
-	clear(l.done)
+	l.entriesListed = resize(l.entriesListed, len(coming))
+	clear(l.entriesListed)
 	m := g.columns.m
 	for end := 0; end < m; {
 		end = l.block(end, m)
 		for k, j := range coming {
 			a := l.listed + k
 			rows, values := g.columns.Column(j)
-			rows, values = rows[l.done[k]:], values[l.done[k]:]
+			rows, values = rows[l.entriesListed[k]:], values[l.entriesListed[k]:]
 			n := l.list(a, rows, values, int32(end))
 			pace.Did(n)
-			l.done[k] += n
+			l.entriesListed[k] += n
 			if a >= first && n > 0 {
 				g.k.AxpySpans(values[:n], l.spans.from[:n], l.spans.to[:n], l.slots, l.values, g.g[a*g.stride:][:a+1])
 			}
 		}
 	}
-	l.listed, l.missed = len(g.list), 0
+	l.listed, l.missedSavings = len(g.list), 0
 	for a := first; a < len(g.list); a++ {
 		g.centre(a)
 	}
@@ -102,45 +102,45 @@ func (l *rowLists) list(slot int, rows []int32, values []float64, end int32) (n 
 // reserve makes room for the entries of columns to come.
 func (l *rowLists) reserve(c *Columns, coming []int32) {
 	if l.lists == nil {
-		l.lists, l.more = make([]rowList, c.whole.m), make([]int32, c.whole.m)
+		l.lists, l.incoming = make([]rowList, c.allRows.m), make([]int32, c.allRows.m)
 	}
 	before := l.entries
 	for _, j := range coming {
 		rows, _ := c.Column(j)
 		for _, i := range rows {
-			l.more[i]++
+			l.incoming[i]++
 		}
 		l.entries += len(rows)
 	}
 	if l.entries-before >= len(l.lists) { // in the order of rows, so that lists lie in memory in that order
 		for i := range l.lists {
-			l.widen(i)
+			l.ensureCapacity(i)
 		}
-		clear(l.more)
+		clear(l.incoming)
 		return
 	}
 	for _, j := range coming {
 		rows, _ := c.Column(j)
 		for _, i := range rows {
-			l.widen(int(i))
+			l.ensureCapacity(int(i))
 		}
 	}
 	for _, j := range coming {
 		rows, _ := c.Column(j)
 		for _, i := range rows {
-			l.more[i] = 0
+			l.incoming[i] = 0
 		}
 	}
 }
 
-// widen makes room for the entries to come in the list of row i. It moves the list behind all others
+// ensureCapacity makes room for the entries to come in the list of row i. It moves the list behind all others
 // or, where the storage is full, moves all lists to new storage.
-func (l *rowLists) widen(i int) {
+func (l *rowLists) ensureCapacity(i int) {
 	list := &l.lists[i]
-	need := list.size + l.more[i]
+	need := list.size + l.incoming[i]
 	switch {
-	case need <= list.room:
-	case len(l.slots)+int(roomFor(need)) > cap(l.slots):
+	case need <= list.capacity:
+	case len(l.slots)+int(capacityFor(need)) > cap(l.slots):
 		l.relocate()
 	default:
 		l.move(list, need, l.slots, l.values)
@@ -151,12 +151,12 @@ func (l *rowLists) widen(i int) {
 func (l *rowLists) relocate() {
 	total := 0
 	for i, list := range l.lists {
-		total += int(roomFor(list.size + l.more[i]))
+		total += int(capacityFor(list.size + l.incoming[i]))
 	}
 	slots, values := l.slots, l.values
 	l.slots, l.values = make([]int32, 0, total+total/2), make([]float64, 0, total+total/2)
 	for i := range l.lists {
-		l.move(&l.lists[i], l.lists[i].size+l.more[i], slots, values)
+		l.move(&l.lists[i], l.lists[i].size+l.incoming[i], slots, values)
 	}
 }
 
@@ -164,16 +164,16 @@ func (l *rowLists) relocate() {
 // entries and some more.
 func (l *rowLists) move(list *rowList, need int32, slots []int32, values []float64) {
 	at := len(l.slots)
-	list.room = roomFor(need)
-	end := at + int(list.room)
+	list.capacity = capacityFor(need)
+	end := at + int(list.capacity)
 	l.slots, l.values = l.slots[:end], l.values[:end]
 	copy(l.slots[at:], slots[list.from:][:list.size])
 	copy(l.values[at:], values[list.from:][:list.size])
 	list.from = int64(at)
 }
 
-// roomFor returns the room to give a list of n entries.
-func roomFor(n int32) int32 { return n + n/4 }
+// capacityFor returns the room to give a list of n entries.
+func capacityFor(n int32) int32 { return n + n/4 }
 
 // forget empties the lists.
 func (l *rowLists) forget() {
@@ -182,7 +182,7 @@ func (l *rowLists) forget() {
 			l.lists[i].size = 0
 		}
 	}
-	l.listed, l.entries, l.missed = 0, 0, 0
+	l.listed, l.entries, l.missedSavings = 0, 0, 0
 }
 
 // centre centres the products of row a of G with the rows up to it.
@@ -198,13 +198,13 @@ func (g *Gram) centre(a int) {
 	}
 }
 
-// mirrored is the number of rows that are mirrored at a time: that many entries of a row are a cache line.
-const mirrored = 8
+// mirrorRows is the number of rows that are mirrored at a time: that many entries of a row are a cache line.
+const mirrorRows = 8
 
-// mirror copies up to mirrored rows from first on to the columns above the diagonal, and returns the end
+// mirror copies up to mirrorRows rows from first on to the columns above the diagonal, and returns the end
 // of these rows.
 func (g *Gram) mirror(first int) (above int) {
-	above = min(first+mirrored, len(g.list))
+	above = min(first+mirrorRows, len(g.list))
 	for b := range above {
 		row := g.g[b*g.stride:]
 		for a := max(first, b+1); a < above; a++ {

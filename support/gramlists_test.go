@@ -111,8 +111,8 @@ func TestTeamsOfListsAndCopies(t *testing.T) {
 		alone, _, _ := listed(t, kernels.Available()[0], n, p, weights, true, batches, nil)
 		shared := m.Shared()
 		together, _, inLists := listed(t, kernels.Available()[0], n, p, weights, true, batches, m)
-		if inLists != p || len(together.lists.together.ranks) == 0 {
-			t.Errorf("%d of %d columns are in lists, %d ranks: not all was tested", inLists, p, len(together.lists.together.ranks))
+		if inLists != p || len(together.lists.team.ranks) == 0 {
+			t.Errorf("%d of %d columns are in lists, %d ranks: not all was tested", inLists, p, len(together.lists.team.ranks))
 		}
 		for a := range p {
 			if !slices.Equal(together.Row(a), alone.Row(a)) {

@@ -251,7 +251,7 @@ func (s *sequence) hold(columns []int32) {
 	}
 	listed, room := g.lists.listed, cap(g.lists.slots)
 	if s.r.Intn(3) == 0 {
-		g.lists.missed = math.MaxFloat64 // makes the matrix list its columns
+		g.lists.missedSavings = math.MaxFloat64 // makes the matrix list its columns
 	}
 	g.Hold(columns)
 	note := func(path string, met bool) {

@@ -13,7 +13,7 @@ type GramSystem struct {
 	v      []float64 // by row of G; 0 off the list
 	copied bool
 	cost   float64 // of a product
-	own    Matrix
+	copy   Matrix
 
 	product gramProduct
 }
@@ -23,10 +23,10 @@ type GramSystem struct {
 func (a *GramSystem) Reset(gram *Gram, columns []int32, ridge, products float64) {
 	a.gram, a.list, a.ridge = gram, columns, ridge
 	if _, a.copied = productsCost(len(columns), gram.Size(), products); a.copied {
-		a.own.Kernels, a.own.S = gram.k, len(columns)
-		a.own.A = resize(a.own.A, a.own.S*a.own.S)
-		gram.Submatrix(columns, ridge, a.own.A)
-		a.cost = float64(GramValue * float64(a.own.S*a.own.S))
+		a.copy.Kernels, a.copy.S = gram.k, len(columns)
+		a.copy.A = resize(a.copy.A, a.copy.S*a.copy.S)
+		gram.Submatrix(columns, ridge, a.copy.A)
+		a.cost = float64(GramValue * float64(a.copy.S*a.copy.S))
 		return
 	}
 	a.cost = float64(GramValue * float64(len(columns)*gram.Size()))
@@ -38,7 +38,7 @@ func (a *GramSystem) Reset(gram *Gram, columns []int32, ridge, products float64)
 func (a *GramSystem) Apply(v, out []float64) {
 	a.gram.columns.work += a.cost
 	if a.copied {
-		a.own.Apply(v, out)
+		a.copy.Apply(v, out)
 		return
 	}
 	g := a.gram

@@ -23,20 +23,20 @@ type tallPart struct {
 type run struct{ row, rows int }
 
 const (
-	tallFor      = 64      // least number of rows for each column
-	tallStretch  = 1 << 15 // least number of rows in a stretch, unless there is only one
-	mostTall     = 16      // largest number of stretches
-	tallTogether = 128     // rows in a block, which stays in a cache
+	tallRatio     = 64      // least number of rows for each column
+	stretchRows   = 1 << 15 // least number of rows in a stretch, unless there is only one
+	mostStretches = 16      // largest number of stretches
+	tallBlock     = 128     // rows in a block, which stays in a cache
 )
 
 // Tall reports whether Gram matrices under the curvature of a loss are computed from X. Columns need not be held for them.
 func (c *Columns) Tall() bool {
 	_, p := c.view.Dims()
-	return c.dense && c.whole.m >= tallFor*p
+	return c.dense && c.allRows.m >= tallRatio*p
 }
 
-// madeOfX reports whether the row of G of column j was computed from X, so that the mean and the norm of j are taken from there.
-func (c *Columns) madeOfX(j int32) bool {
+// gramFromX reports whether the row of G of column j was computed from X, so that the mean and the norm of j are taken from there.
+func (c *Columns) gramFromX(j int32) bool {
 	return c.curved && c.Tall() && c.gram != nil && c.gram.slot[j] != 0
 }
 
@@ -51,9 +51,9 @@ func (g *Gram) tallRows(first int) {
 		}
 		t.centre = append(t.centre, centre)
 	}
-	g.sumTall()
-	if c.centres() && !g.recentre() { // the correction cancels: sum again, now centred near the means
-		g.sumTall()
+	g.tallSums()
+	if c.hasMeans() && !g.recentre() { // the correction cancels: sum again, now centred near the means
+		g.tallSums()
 		g.recentre()
 	}
 	for b := first; b < size; b++ {
@@ -70,35 +70,35 @@ func (g *Gram) recentre() (near bool) {
 	c, t := g.columns, &g.tall
 	near = true
 	for b := t.first; b < len(g.list); b++ {
-		off := t.sum(b-t.first) / c.total
+		off := t.shiftedSum(b-t.first) / c.total
 		near = near && float64(float64(c.total*off)*off) <= g.g[b*g.stride+b]/2
 		for a := t.first; a <= b; a++ {
-			g.g[a*g.stride+b] -= float64(t.sum(a-t.first) * off)
+			g.g[a*g.stride+b] -= float64(t.shiftedSum(a-t.first) * off)
 		}
 	}
 	for b := t.first; b < len(g.list); b++ {
-		t.centre[b] += t.sum(b-t.first) / c.total
+		t.centre[b] += t.shiftedSum(b-t.first) / c.total
 	}
 	return near
 }
 
-// sum returns Σw·(x − centre) of a new column.
-func (t *tall) sum(k int) (sum float64) {
+// shiftedSum returns Σw·(x − centre) of a new column.
+func (t *tall) shiftedSum(k int) (sum float64) {
 	for i := range t.parts {
 		sum += t.parts[i].sum[k]
 	}
 	return sum
 }
 
-// sumTall sets the upper triangle of the new rows to sums of w·(xₐ − centre)·(x_b − centre).
-func (g *Gram) sumTall() {
+// tallSums sets the upper triangle of the new rows to sums of w·(xₐ − centre)·(x_b − centre).
+func (g *Gram) tallSums() {
 	t, size := &g.tall, len(g.list)
-	stretches := max(1, min(g.columns.rowsGiven()/tallStretch, mostTall))
+	stretches := max(1, min(g.columns.weightedRows()/stretchRows, mostStretches))
 	for len(t.parts) < stretches {
 		t.parts = append(t.parts, tallPart{})
 	}
 	t.parts = t.parts[:stretches]
-	g.columns.view.Team().Do(stretches, (*tallProducts)(g))
+	g.columns.view.Team().Do(stretches, (*tallTask)(g))
 	for a := range size {
 		for b := max(a, t.first); b < size; b++ {
 			var sum float64
@@ -110,27 +110,27 @@ func (g *Gram) sumTall() {
 	}
 }
 
-// rowsGiven returns the number of rows with weights: all of X, or those of the subsample.
-func (c *Columns) rowsGiven() int { return len(c.given) }
+// weightedRows returns the number of rows with weights: all of X, or those of the subsample.
+func (c *Columns) weightedRows() int { return len(c.givenWeights) }
 
-// tallProducts is the task of [Gram.sumTall]: a part is a stretch.
-type tallProducts Gram
+// tallTask is the task of [Gram.tallSums]: a part is a stretch.
+type tallTask Gram
 
 // Part implements [team.Task].
-func (m *tallProducts) Part(k, of int) {
+func (m *tallTask) Part(k, of int) {
 	g := (*Gram)(m)
-	p, rows := &g.tall.parts[k], g.columns.rowsGiven()
+	p, rows := &g.tall.parts[k], g.columns.weightedRows()
 	size := (len(g.list) + kernels.Lanes - 1) / kernels.Lanes * kernels.Lanes
 	fresh := (len(g.list) - g.tall.first + kernels.Lanes - 1) / kernels.Lanes * kernels.Lanes
 	p.g, p.sum = resize(p.g, size*g.stride), resize(p.sum, fresh)
-	p.x, p.y = resize(p.x, size*tallTogether), resize(p.y, fresh*tallTogether)
+	p.x, p.y = resize(p.x, size*tallBlock), resize(p.y, fresh*tallBlock)
 	clear(p.g)
 	clear(p.sum)
 	pace := g.k.Pace()
 	end := rows * (k + 1) / of
-	for from := rows * k / of; from < end; from += tallTogether {
-		p.add(g, from, min(from+tallTogether, end))
-		pace.Did(tallTogether * size)
+	for from := rows * k / of; from < end; from += tallBlock {
+		p.add(g, from, min(from+tallBlock, end))
+		pace.Did(tallBlock * size)
 	}
 }
 
@@ -138,10 +138,10 @@ func (m *tallProducts) Part(k, of int) {
 func (p *tallPart) add(g *Gram, from, to int) {
 	const lanes = kernels.Lanes
 	c, t, rows := g.columns, &g.tall, to-from
-	weights := c.given[from:to]
-	column := func(a int) []float64 { return p.x[a*tallTogether:][:rows] }
-	panel := func(a int) []float64 { return p.y[a*tallTogether:][:lanes*rows] } // of eight new columns from a on
-	p.divide(c, from, to)
+	weights := c.givenWeights[from:to]
+	column := func(a int) []float64 { return p.x[a*tallBlock:][:rows] }
+	panel := func(a int) []float64 { return p.y[a*tallBlock:][:lanes*rows] } // of eight new columns from a on
+	p.listRuns(c, from, to)
 	for a, j := range g.list {
 		_, values := c.view.Matrix().Column(int(j))
 		x, at := column(a), 0
@@ -163,7 +163,7 @@ func (p *tallPart) add(g *Gram, from, to int) {
 	}
 	for a := t.first; a < len(g.list); a += lanes {
 		take(a)
-		weigh(&eight, weights, panel(a-t.first))
+		interleaveWeighted(&eight, weights, panel(a-t.first))
 	}
 	for b := 0; b < len(g.list); b += lanes {
 		take(b)
@@ -173,14 +173,14 @@ func (p *tallPart) add(g *Gram, from, to int) {
 	}
 }
 
-// divide divides the rows in use from ≤ i < to into runs.
-func (p *tallPart) divide(c *Columns, from, to int) {
+// listRuns divides the rows in use from ≤ i < to into runs.
+func (p *tallPart) listRuns(c *Columns, from, to int) {
 	p.runs = p.runs[:0]
 	if !c.drawn {
 		p.runs = append(p.runs, run{from, to - from})
 		return
 	}
-	for _, i := range c.sample[from:to] {
+	for _, i := range c.sourceRow[from:to] {
 		if last := len(p.runs) - 1; last >= 0 && p.runs[last].row+p.runs[last].rows == int(i) {
 			p.runs[last].rows++
 			continue
@@ -189,8 +189,8 @@ func (p *tallPart) divide(c *Columns, from, to int) {
 	}
 }
 
-// weigh is [interleave] for vectors multiplied by the weights.
-func weigh(x *[kernels.Lanes][]float64, weights, y []float64) {
+// interleaveWeighted is [interleave] for vectors multiplied by the weights.
+func interleaveWeighted(x *[kernels.Lanes][]float64, weights, y []float64) {
 	n := len(weights)
 	x0, x1, x2, x3 := x[0][:n], x[1][:n], x[2][:n], x[3][:n]
 	x4, x5, x6, x7 := x[4][:n], x[5][:n], x[6][:n], x[7][:n]

@@ -11,10 +11,10 @@ type tiles struct {
 }
 
 const (
-	tileRows = 256 // largest number of rows in a block
-	tileBand = 256 // new columns at a time, whole tiles
-	tileFew  = 16  // rows for each panel, where panels are few: memory for more would cost more than passes it saves
-	tileLess = 64  // least number of rows: with fewer, to look up the columns would cost as much as the products
+	tileRows      = 256 // largest number of rows in a block
+	tileBand      = 256 // new columns at a time, whole tiles
+	rowsPerPanel  = 16  // rows for each panel, where panels are few: memory for more would cost more than passes it saves
+	leastTileRows = 64  // least number of rows: with fewer, to look up the columns would cost as much as the products
 )
 
 // denseRows computes the rows from first on. An entry is the sum of products in the order
@@ -28,7 +28,7 @@ func (g *Gram) denseRows(first int) {
 	pace := g.k.Pace()
 	for band := first; band < size; band += tileBand {
 		above := min(band+tileBand, size)
-		rows := min(tileRows, max(tileLess, panels(above-band)*tileFew))
+		rows := min(tileRows, max(leastTileRows, panels(above-band)*rowsPerPanel))
 		for from := 0; from < g.columns.m; from += rows {
 			g.tileProducts(band, above, from, min(from+rows, g.columns.m))
 			pace.Did(rows * above)
@@ -54,20 +54,20 @@ func (g *Gram) tileProducts(band, above, from, to int) {
 	}
 	panel := func(a int) []float64 { return t.y[(a-band)/size*height:][:height] }
 	for a := band; a < above; a += size {
-		g.take(a, above, from, to)
+		g.loadTile(a, above, from, to)
 		interleave(&t.x, panel(a))
 	}
 	for b := 0; b < above; b += size {
-		g.take(b, above, from, to)
+		g.loadTile(b, above, from, to)
 		for a := band + max(0, b-band)/size*size; a < above; a += size {
 			g.k.AddTile(&t.x, panel(a), g.stride, g.g[b*g.stride+a:])
 		}
 	}
 }
 
-// take sets x to the values of eight held columns, from row a of G on, in the rows from ≤ i < to.
+// loadTile sets x to the values of eight held columns, from row a of G on, in the rows from ≤ i < to.
 // Where fewer than eight are left below above, it repeats the last one.
-func (g *Gram) take(a, above, from, to int) {
+func (g *Gram) loadTile(a, above, from, to int) {
 	for i := range g.tiles.x {
 		first, _ := g.columns.Entries(g.list[min(a+i, above-1)])
 		g.tiles.x[i] = g.columns.values[int(first)+from : int(first)+to]

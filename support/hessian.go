@@ -16,22 +16,22 @@ type Hessian struct {
 	metric *model.Metric
 	total  float64 // N
 
-	packed  *Columns  // of one score
-	gram    *Gram     // likewise
-	r       []float64 // of one score, by compact row: X̂·v for the running vector v
-	offset  float64   // of one score: centring adds offset·√w to r
-	columns []int32   // that Reset was called with
-	moments map[int32][]float64
-	met     bool      // the moments are those of the current point
-	w       []float64 // of several scores: D·Xv, n × q
-	c       []float64 // the q numbers that centring subtracts from every row of Xv
-	factor  []float64 // of ΣD
-	weighed []float64 // n: the weight of a row times the probability of a score, or the negative of that
-	pair    []float64 // n: one entry of D for every row
-	dots    []float64
-	scratch []float64
-	shared  bool // the probabilities are in joint.plain
-	joint   joint
+	packed          *Columns  // of one score
+	gram            *Gram     // likewise
+	r               []float64 // of one score, by compact row: X̂·v for the running vector v
+	offset          float64   // of one score: centring adds offset·√w to r
+	columns         []int32   // that Reset was called with
+	moments         map[int32][]float64
+	momentsCurrent  bool      // the moments are those of the current point
+	w               []float64 // of several scores: D·Xv, n × q
+	c               []float64 // the q numbers that centring subtracts from every row of Xv
+	interceptFactor []float64 // of ΣD
+	weightedShare   []float64 // n: the weight of a row times the probability of a score, or the negative of that
+	pairCurvature   []float64 // n: one entry of D for every row
+	dots            []float64
+	scratch         []float64
+	sharesCurrent   bool // the probabilities are in joint.shares
+	joint           joint
 }
 
 // NewHessian returns a Hessian for a view and a loss with q scores per row.
@@ -43,8 +43,8 @@ func NewHessian(view *sparse.View, q int) *Hessian {
 		h.gram = NewGram(h.packed)
 		h.r = make([]float64, h.packed.Rows())
 	} else {
-		h.w, h.c, h.factor, h.scratch = make([]float64, n*q), make([]float64, q), make([]float64, q*q), make([]float64, 2*q)
-		h.weighed, h.pair = make([]float64, n), make([]float64, n)
+		h.w, h.c, h.interceptFactor, h.scratch = make([]float64, n*q), make([]float64, q), make([]float64, q*q), make([]float64, 2*q)
+		h.weightedShare, h.pairCurvature = make([]float64, n), make([]float64, n)
 		h.moments = map[int32][]float64{}
 	}
 	return h
@@ -56,8 +56,8 @@ func (h *Hessian) Reset(m *model.Metric, columns []int32, view bool) {
 	h.metric = m
 	h.unwrite()
 	if h.packed == nil {
-		h.shared, h.met, h.columns = false, false, append(h.columns[:0], columns...)
-		h.bend()
+		h.sharesCurrent, h.momentsCurrent, h.columns = false, false, append(h.columns[:0], columns...)
+		h.listCurved()
 		h.prepare()
 	} else {
 		if !view {
@@ -73,14 +73,14 @@ func (h *Hessian) prepare() {
 	if !h.view.Centred() {
 		return
 	}
-	h.metric.Sum(h.view.Kernels(), h.factor)
-	model.FactorShifted(h.factor, h.metric.Count)
+	h.metric.Sum(h.view.Kernels(), h.interceptFactor)
+	model.FactorShifted(h.interceptFactor, h.metric.Count)
 }
 
-// meet computes the moments Σ xᵢⱼDᵢ of the columns, unless they are up to date. It takes one pair of scores at a time, since
+// computeMoments computes the moments Σ xᵢⱼDᵢ of the columns, unless they are up to date. It takes one pair of scores at a time, since
 // kernels can then multiply columns with a vector over all rows.
-func (h *Hessian) meet() {
-	if h.met || !h.view.Centred() {
+func (h *Hessian) computeMoments() {
+	if h.momentsCurrent || !h.view.Centred() {
 		return
 	}
 	clear(h.moments)
@@ -94,35 +94,35 @@ func (h *Hessian) meet() {
 	}
 	h.dots = resize(h.dots, len(h.columns))
 	h.pairs(func(a, b int) {
-		total := h.view.Kernels().Sum(h.pair)
-		h.view.Dots(h.columns, h.pair, h.dots)
+		total := h.view.Kernels().Sum(h.pairCurvature)
+		h.view.Dots(h.columns, h.pairCurvature, h.dots)
 		for at, sum := range h.dots {
 			sum = math.FMA(-shift[at], total, sum)
 			moments[at][a*q+b], moments[at][b*q+a] = sum, sum
 		}
 	})
-	h.met = true
+	h.momentsCurrent = true
 }
 
-// pairs calls do for every pair of scores a ≥ b, with h.pair set to that entry of D for every row.
+// pairs calls do for every pair of scores a ≥ b, with h.pairCurvature set to that entry of D for every row.
 func (h *Hessian) pairs(do func(a, b int)) {
 	n, k := len(h.metric.Weight), h.view.Kernels()
 	share := h.shares()
 	for a := range h.metric.Count {
 		p := share[a*n:][:n]
-		k.Product(h.weighed, h.metric.Weight, p)
+		k.Product(h.weightedShare, h.metric.Weight, p)
 		h.complement(p)
 		do(a, a)
-		k.Scal(-1, h.weighed)
+		k.Scal(-1, h.weightedShare)
 		for b := range a {
-			k.Product(h.pair, h.weighed, share[b*n:][:n])
+			k.Product(h.pairCurvature, h.weightedShare, share[b*n:][:n])
 			do(a, b)
 		}
 	}
 }
 
-// byScore copies the probabilities p to out, score by score.
-func (h *Hessian) byScore(out []float64) {
+// sharesByScore copies the probabilities p to out, score by score.
+func (h *Hessian) sharesByScore(out []float64) {
 	q, n, pace := h.metric.Count, len(h.metric.Weight), h.view.Kernels().Pace()
 	for i := range n {
 		pace.Did(q)
@@ -132,10 +132,10 @@ func (h *Hessian) byScore(out []float64) {
 	}
 }
 
-// complement sets pair to wp(1 − p), where weighed holds wp.
+// complement sets pairCurvature to wp(1 − p), where weightedShare holds wp.
 func (h *Hessian) complement(p []float64) {
 	for from, to := range h.view.Kernels().Pieces(len(p)) {
-		pair, weighed := h.pair[from:to], h.weighed[from:to]
+		pair, weighed := h.pairCurvature[from:to], h.weightedShare[from:to]
 		for i, v := range p[from:to] {
 			pair[i] = weighed[i] * (1 - v)
 		}
@@ -181,7 +181,7 @@ func (h *Hessian) Move(j int32, d []float64) {
 		h.offset = math.FMA(-d[0], h.packed.Mean(j), h.offset)
 		return
 	}
-	h.meet()
+	h.computeMoments()
 	q := h.metric.Count
 	rows, values, mean, scale := h.column(j)
 	pace := h.view.Kernels().Pace()
@@ -208,15 +208,15 @@ func (h *Hessian) Move(j int32, d []float64) {
 		return
 	}
 	shift := h.scratch[:q]
-	times(h.moments[j], d, shift)
-	model.SolveFactored(h.factor, shift)
+	multiply(h.moments[j], d, shift)
+	model.SolveFactored(h.interceptFactor, shift)
 	for k, v := range shift {
 		h.c[k] += v
 	}
 }
 
-// times sets out = A·v for a square matrix.
-func times(a, v, out []float64) {
+// multiply sets out = A·v for a square matrix.
+func multiply(a, v, out []float64) {
 	q := len(v)
 	for k := range out {
 		var sum float64
@@ -245,7 +245,7 @@ func (h *Hessian) Product(j int32, out []float64) {
 		out[0] = dot / h.total
 		return
 	}
-	h.meet()
+	h.computeMoments()
 	q := h.metric.Count
 	sum := out[:q]
 	clear(sum)
@@ -266,7 +266,7 @@ func (h *Hessian) Product(j int32, out []float64) {
 	}
 	if h.view.Centred() {
 		part := h.scratch[:q]
-		times(h.moments[j], h.c, part)
+		multiply(h.moments[j], h.c, part)
 		for k, v := range part {
 			sum[k] -= v
 		}
@@ -306,7 +306,7 @@ func (h *Hessian) Block(columns []int32, out []float64) {
 
 // diagonalBlock is [Hessian.Block] for one column: Σ xᵢⱼ²Dᵢ less the term due to centring.
 func (h *Hessian) diagonalBlock(j int32, out []float64) {
-	h.meet()
+	h.computeMoments()
 	q := h.metric.Count
 	clear(out[:q*q])
 	sum := h.scratch[q:][:q] // Σ sᵢxᵢⱼ²Pᵢ
@@ -343,7 +343,7 @@ func (h *Hessian) diagonalBlock(j int32, out []float64) {
 		moment, line := h.moments[j], h.scratch[q:][:q]
 		for a := range q {
 			copy(line, moment[a*q:][:q])
-			model.SolveFactored(h.factor, line)
+			model.SolveFactored(h.interceptFactor, line)
 			for b := range q {
 				var sum float64
 				for k, v := range line {
@@ -406,7 +406,7 @@ func (h *Hessian) centre(u []float64) {
 				shift[k] = math.FMA(float64(s*x), row[k]-mean, shift[k])
 			}
 		}
-		model.SolveFactored(h.factor, shift)
+		model.SolveFactored(h.interceptFactor, shift)
 	}
 	for i := range len(u) / q {
 		pace.Did(q)
@@ -461,7 +461,7 @@ func (h *Hessian) balance(g []float64) {
 		}
 		return
 	}
-	model.SolveFactored(h.factor, sum)
+	model.SolveFactored(h.interceptFactor, sum)
 	for i, s := range h.metric.Weight {
 		pace.Did(q)
 		p := h.metric.Share[i*q:][:q]

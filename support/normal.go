@@ -17,14 +17,14 @@ import (
 type Normal struct {
 	Kernels *kernels.Set
 
-	x      sparse.Matrix
-	m      int // rows
-	dense  bool
-	list   []int32
-	scale  []float64 // of rows; nil: 1
-	u      []float64 // X_S·v by row; by rank once rows are ranked
-	wasted float64   // extra cost of products without ranks
-	work   float64   // see [Normal.Work]
+	x         sparse.Matrix
+	m         int // rows
+	dense     bool
+	list      []int32
+	scale     []float64 // of rows; nil: 1
+	u         []float64 // X_S·v by row; by rank once rows are ranked
+	extraCost float64   // extra cost of products without ranks
+	work      float64   // see [Normal.Work]
 
 	from   []int64 // position in the list → first entry of the copy; one more at the end
 	index  []int32 // row of each entry; its rank once rows are ranked
@@ -38,8 +38,8 @@ type Normal struct {
 // Work returns the modelled cost, in nanoseconds, of what has been done with the columns taken.
 func (a *Normal) Work() float64 { return a.work }
 
-// once returns the cost of one pass over the entries, at a price for each entry of sparse columns.
-func (a *Normal) once(price float64) float64 {
+// passCost returns the cost of one pass over the entries, at a price for each entry of sparse columns.
+func (a *Normal) passCost(price float64) float64 {
 	if a.dense {
 		return DenseCost(len(a.list) * a.m)
 	}
@@ -56,7 +56,7 @@ func (a *Normal) Take(x sparse.Matrix, list []int32) { a.scaled(x, list, nil) }
 // [Normal.Add] ignores the scales.
 func (a *Normal) scaled(x sparse.Matrix, list []int32, scale []float64) {
 	a.scale = scale
-	a.x, a.list, a.ranked, a.wasted, a.work = x, list, false, 0, 0
+	a.x, a.list, a.ranked, a.extraCost, a.work = x, list, false, 0, 0
 	a.m, _ = x.Dims()
 	a.u = resize(a.u, a.m)
 	index, values := x.Arrays()
@@ -78,10 +78,10 @@ func (a *Normal) scaled(x sparse.Matrix, list []int32, scale []float64) {
 	}
 }
 
-// order ranks the rows and copies the entries by rows.
-func (a *Normal) order() {
+// rankRows ranks the rows and copies the entries by rows.
+func (a *Normal) rankRows() {
 	r := &a.rows
-	a.work += a.once(rankValue)
+	a.work += a.passCost(rankValue)
 	r.next = resize(r.next, a.m)
 	clear(r.next)
 	for _, i := range a.index {
@@ -110,10 +110,10 @@ func (a *Normal) order() {
 func (a *Normal) Apply(v, out []float64) {
 	if !a.dense && !a.ranked {
 		entries := float64(len(a.values))
-		if a.wasted > float64(rankValue*entries) {
-			a.order()
+		if a.extraCost > float64(rankValue*entries) {
+			a.rankRows()
 		} else {
-			a.wasted += float64((UpdateValue-SparseValue)*entries) + float64(DenseValue*float64(a.m))
+			a.extraCost += float64((UpdateValue-SparseValue)*entries) + float64(DenseValue*float64(a.m))
 		}
 	}
 	a.combine(v)
@@ -138,7 +138,7 @@ func (a *Normal) Add(v, w []float64) {
 func (a *Normal) Gram(q []float64) {
 	size := len(a.list)
 	a.Kernels.Clear(a.u)
-	a.work += float64(float64(size) / 2 * a.once(SparseValue))
+	a.work += float64(float64(size) / 2 * a.passCost(SparseValue))
 	for k, j := range a.list {
 		row := q[k*size:][:k+1]
 		if a.dense {
@@ -157,7 +157,7 @@ func (a *Normal) Gram(q []float64) {
 		from, to := a.from[k], a.from[k+1]
 		for e := from; e < to; e++ {
 			at := a.index[e]
-			a.u[at] = a.values[e] * a.squared(int(at))
+			a.u[at] = a.values[e] * a.squaredScale(int(at))
 		}
 		a.Kernels.DotColumns(a.from[:k+2], a.index, a.values, a.u, row)
 		for _, rank := range a.index[from:to] {
@@ -172,12 +172,12 @@ func (a *Normal) rescale() {
 		return
 	}
 	for at := range a.u {
-		a.u[at] *= a.squared(at)
+		a.u[at] *= a.squaredScale(at)
 	}
 }
 
-// squared returns the squared scale of a row, given by its position in u.
-func (a *Normal) squared(at int) float64 {
+// squaredScale returns the squared scale of a row, given by its position in u.
+func (a *Normal) squaredScale(at int) float64 {
 	switch {
 	case a.scale == nil:
 		return 1
@@ -190,11 +190,11 @@ func (a *Normal) squared(at int) float64 {
 // combine sets u = X_S·v.
 func (a *Normal) combine(v []float64) {
 	if a.ranked {
-		a.work += a.once(SparseValue)
+		a.work += a.passCost(SparseValue)
 		a.Kernels.DotColumns(a.rows.start, a.rows.position, a.rows.values, v, a.u)
 		return
 	}
-	a.work += a.once(UpdateValue)
+	a.work += a.passCost(UpdateValue)
 	a.Kernels.Clear(a.u)
 	if !a.dense {
 		for k, times := range v {
@@ -211,7 +211,7 @@ func (a *Normal) combine(v []float64) {
 
 // dots sets out = X_Sᵀu.
 func (a *Normal) dots(out []float64) {
-	a.work += a.once(SparseValue)
+	a.work += a.passCost(SparseValue)
 	if !a.dense {
 		a.Kernels.DotColumns(a.from, a.index, a.values, a.u, out)
 		return

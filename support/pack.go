@@ -8,13 +8,13 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// picks reports whether columns are sparse and lack some rows, so that add has to pick their
-// entries out of X's: into plain where they are needed again, else into values.
-func (c *Columns) picks() bool { return !c.dense && c.number != nil }
+// picksRows reports whether columns are sparse and lack some rows, so that add has to pick their
+// entries out of X's: into rawValues where they are needed again, else into values.
+func (c *Columns) picksRows() bool { return !c.dense && c.compactRow != nil }
 
-// again reports whether picked entries are needed again, under other weights. Those of a subsample are not,
+// keepsRaw reports whether picked entries are needed again, under other weights. Those of a subsample are not,
 // since the next subsample has other rows.
-func (c *Columns) again() bool { return c.picks() && c.curved && !c.drawn }
+func (c *Columns) keepsRaw() bool { return c.picksRows() && c.curved && !c.drawn }
 
 // add gives column j a slot. If the store, of which room is the size in values, has room for the
 // column, add also sets the rows of its values, and the values where it picks them.
@@ -25,7 +25,7 @@ func (c *Columns) add(j int32, room int) (slot int32) {
 	case c.dense:
 		size = c.m
 	case !fits:
-	case c.number == nil:
+	case c.compactRow == nil:
 		from := len(c.index)
 		c.index = lengthen(c.view, c.index, size)
 		copy(c.index[from:], rows)
@@ -33,49 +33,49 @@ func (c *Columns) add(j int32, room int) (slot int32) {
 		from := len(c.index)
 		c.index, c.values = lengthen(c.view, c.index, size), lengthen(c.view, c.values, size)
 		packed := c.values[from:]
-		if c.again() {
-			c.plain = lengthen(c.view, c.plain, size)
-			packed = c.plain[from:]
+		if c.keepsRaw() {
+			c.rawValues = lengthen(c.view, c.rawValues, size)
+			packed = c.rawValues[from:]
 		}
-		size = c.view.Kernels().Pick(c.number, rows, values, c.index[from:], packed)
+		size = c.view.Kernels().Pick(c.compactRow, rows, values, c.index[from:], packed)
 		c.index, c.values = c.index[:from+size], c.values[:from]
-		if c.again() {
-			c.plain = c.plain[:from+size]
+		if c.keepsRaw() {
+			c.rawValues = c.rawValues[:from+size]
 		}
 	}
 	slot = int32(len(c.held))
 	c.slot[j] = slot
-	c.held, c.ages = append(c.held, j), append(c.ages, c.age-1)
+	c.held, c.slotAge = append(c.held, j), append(c.slotAge, c.weightAge-1)
 	c.mean, c.square = append(c.mean, 0), append(c.square, 0)
 	c.size = append(c.size, int32(size))
 	if fits {
 		c.values = lengthen(c.view, c.values, size)
 	} else {
-		c.loose++
+		c.unheld++
 	}
 	c.start = append(c.start, int64(len(c.values)))
 	return slot
 }
 
-// expected returns the number of values to expect, with a margin, in the rows in use for columns with
+// valuesExpected returns the number of values to expect, with a margin, in the rows in use for columns with
 // that many entries: a subsample has a fraction of the rows.
-func (c *Columns) expected(entries int) int {
+func (c *Columns) valuesExpected(entries int) int {
 	if c.dense {
 		n, _ := c.view.Dims()
 		return entries / n * c.m
 	}
-	if c.m == c.whole.m {
+	if c.m == c.allRows.m {
 		return entries
 	}
-	return min(entries, int(spareRows*float64(entries)/float64(c.whole.m)*float64(c.m)))
+	return min(entries, int(spareRows*float64(entries)/float64(c.allRows.m)*float64(c.m)))
 }
 
 // spareRows is the margin: how many times the average number of entries a row of a subsample may have.
 const spareRows = 1.25
 
-// few is the least room, in values, that reserve makes, if all columns together have as many: with less, values would be
+// leastReserve is the least room, in values, that reserve makes, if all columns together have as many: with less, values would be
 // moved often.
-const few = 1 << 13
+const leastReserve = 1 << 13
 
 // reserve makes room for n more values. Where it has to allocate, it adds at least half as much again
 // for later columns, but never more than all, the number of values that may be held. Under a bound
@@ -95,16 +95,16 @@ func (c *Columns) reserve(n, all int) {
 		if c.bytes > 0 {
 			return all
 		}
-		return max(need, min(max(need+need/2, 2*capacity, few), all))
+		return max(need, min(max(need+need/2, 2*capacity, leastReserve), all))
 	}
 	if k := room(len(c.values), cap(c.values)); k > 0 {
-		c.values = moved(c.view, floats(k), c.values)
+		c.values = moveTo(c.view, floats(k), c.values)
 	}
 	if k := room(len(c.index), cap(c.index)); k > 0 && !c.dense {
-		c.index = moved(c.view, ints(k), c.index)
+		c.index = moveTo(c.view, ints(k), c.index)
 	}
-	if k := room(len(c.plain), cap(c.plain)); k > 0 && c.again() {
-		c.plain = moved(c.view, floats(k), c.plain)
+	if k := room(len(c.rawValues), cap(c.rawValues)); k > 0 && c.keepsRaw() {
+		c.rawValues = moveTo(c.view, floats(k), c.rawValues)
 	}
 }
 
@@ -113,21 +113,21 @@ func (c *Columns) undefined(n int) []float64 {
 	return c.view.Arena().Undefined(c.view.Kernels(), n)
 }
 
-// moved copies v to the beginning of room, and returns that part.
-func moved[T any](x *sparse.View, room, v []T) []T {
+// moveTo copies v to the beginning of room, and returns that part.
+func moveTo[T any](x *sparse.View, room, v []T) []T {
 	team := x.Team()
-	team.Do(team.Cuts(farValue*float64(len(v))), &moving[T]{x, room, v})
+	team.Do(team.Cuts(farValue*float64(len(v))), &moveTask[T]{x, room, v})
 	return room[:len(v)]
 }
 
-// moving copies a range of v to room, in pieces.
-type moving[T any] struct {
+// moveTask copies a range of v to room, in pieces.
+type moveTask[T any] struct {
 	x       *sparse.View
 	room, v []T
 }
 
 // Part implements [team.Task].
-func (m *moving[T]) Part(k, of int) {
+func (m *moveTask[T]) Part(k, of int) {
 	size := len(m.v)
 	v, room := m.v[size*k/of:size*(k+1)/of], m.room[size*k/of:]
 	for from, to := range m.x.Kernels().Pieces(len(v)) {
@@ -139,7 +139,7 @@ func (m *moving[T]) Part(k, of int) {
 // append would take smaller steps.
 func lengthen[T float64 | int32](x *sparse.View, v []T, n int) []T {
 	if need := len(v) + n; need > cap(v) {
-		v = moved(x, kernels.Undefined[T](max(need, 2*cap(v))), v)
+		v = moveTo(x, kernels.Undefined[T](max(need, 2*cap(v))), v)
 	}
 	return v[:len(v)+n]
 }
@@ -152,7 +152,7 @@ func (c *Columns) reserveSlots(columns []int32) {
 			missing++
 		}
 	}
-	c.held, c.ages, c.size = slices.Grow(c.held, missing), slices.Grow(c.ages, missing), slices.Grow(c.size, missing)
+	c.held, c.slotAge, c.size = slices.Grow(c.held, missing), slices.Grow(c.slotAge, missing), slices.Grow(c.size, missing)
 	c.mean, c.square, c.start = slices.Grow(c.mean, missing), slices.Grow(c.square, missing), slices.Grow(c.start, missing)
 }
 
@@ -180,9 +180,9 @@ func (c *Columns) fill(slot int) {
 		}
 	}
 	switch {
-	case c.again():
-		values = c.plain[from:to]
-	case c.picks():
+	case c.keepsRaw():
+		values = c.rawValues[from:to]
+	case c.picksRows():
 		values = packed
 	case len(values) != len(packed):
 		now := 0.0
@@ -211,24 +211,24 @@ func (c *Columns) fill(slot int) {
 	case c.curved:
 		c.mean[slot], c.square[slot] = c.scaleSparse(index, values, packed)
 	default:
-		c.take(values, packed)
+		c.copyValues(values, packed)
 		if shift != 0 {
 			k.Subtract(shift, packed)
 		}
-		c.takeRoots(index, packed)
+		c.scaleByRoots(index, packed)
 	}
 }
 
-// take copies the values of a column to packed, unless they are there already.
-func (c *Columns) take(values, packed []float64) {
+// copyValues copies the values of a column to packed, unless they are there already.
+func (c *Columns) copyValues(values, packed []float64) {
 	if len(packed) > 0 && &packed[0] != &values[0] {
 		c.view.Kernels().Copy(packed, values)
 	}
 }
 
-// takeRoots multiplies the values of a column by the roots of the weights of their rows: the rows of the index, or
+// scaleByRoots multiplies the values of a column by the roots of the weights of their rows: the rows of the index, or
 // all rows where it is nil.
-func (c *Columns) takeRoots(index []int32, packed []float64) {
+func (c *Columns) scaleByRoots(index []int32, packed []float64) {
 	k := c.view.Kernels()
 	switch {
 	case c.root == nil:
@@ -248,20 +248,20 @@ func (c *Columns) takeRoots(index []int32, packed []float64) {
 func (c *Columns) compact(v []float64, less float64, out []float64) {
 	for from, to := range c.view.Kernels().Pieces(len(out)) {
 		out := out[from:to]
-		for k, i := range c.sample[from:][:len(out)] {
+		for k, i := range c.sourceRow[from:][:len(out)] {
 			out[k] = v[i] - less
 		}
 	}
 }
 
-// centres reports whether columns have a mean to subtract. Where all weights are 0 they have none, and all of X̂ is 0.
-func (c *Columns) centres() bool { return c.view.Centred() && c.total > 0 }
+// hasMeans reports whether columns have a mean to subtract. Where all weights are 0 they have none, and all of X̂ is 0.
+func (c *Columns) hasMeans() bool { return c.view.Centred() && c.total > 0 }
 
 // scaleSparse sets out[i] = √w·values[i] and returns x̄ and ‖X̃‖² under the
 // weights.
 func (c *Columns) scaleSparse(index []int32, values, out []float64) (mean, square float64) {
 	sum, square := c.view.Kernels().ScaleIndexed(values, index, c.root, out)
-	if !c.centres() {
+	if !c.hasMeans() {
 		return 0, square
 	}
 	mean = sum / c.total
@@ -285,10 +285,10 @@ func (c *Columns) scaleSparse(index []int32, values, out []float64) (mean, squar
 // weights.
 func (c *Columns) scaleDense(values, out []float64) (mean, square float64) {
 	k := c.view.Kernels()
-	if c.centres() {
+	if c.hasMeans() {
 		mean = k.Dot(c.weight, values) / c.total
 	}
-	c.take(values, out)
+	c.copyValues(values, out)
 	if mean != 0 {
 		k.Subtract(mean, out)
 	}

@@ -21,8 +21,8 @@ type Semidefinite struct {
 const (
 	semidefiniteShift = 1e-9 // δ over the mean of the diagonal
 	semidefiniteSteps = 30
-	semidefiniteRest  = 1e-13 // relative residual up to which a solution needs no refinement
-	semidefiniteMost  = 1e-8  // relative residual beyond which b is not in the range
+	semidefiniteExact = 1e-13 // relative residual up to which a solution needs no refinement
+	semidefiniteTol   = 1e-8  // relative residual beyond which b is not in the range
 )
 
 // Factorise copies and factorises the size × size matrix whose lower triangle is that of q.
@@ -67,20 +67,20 @@ func (s *Semidefinite) Solve(b []float64) bool {
 	for range semidefiniteSteps {
 		CholeskySolve(k, s.l, s.size, s.r)
 		k.Axpy(1, s.r, s.x)
-		s.rest(b)
+		s.updateResidual(b)
 		now := k.MaxAbs(s.r)
-		if now <= semidefiniteRest*norm || !(now < 0.5*left) {
+		if now <= semidefiniteExact*norm || !(now < 0.5*left) {
 			left = now
 			break
 		}
 		left = now
 	}
 	copy(b, s.x)
-	return left <= semidefiniteMost*norm
+	return left <= semidefiniteTol*norm
 }
 
-// rest sets r = b − Mx.
-func (s *Semidefinite) rest(b []float64) {
+// updateResidual sets r = b − Mx.
+func (s *Semidefinite) updateResidual(b []float64) {
 	copy(s.r, b)
 	for i := range s.size {
 		row := s.m[i*s.size:][:i]

@@ -24,18 +24,18 @@ type System struct {
 	u       []float64 // X̃_S·v by compact row; memory of the store, valid until another system computes a product
 
 	// Of sparse columns; slices are by position in the list.
-	from, to []int64   // where the entries of the column are in the store
-	means    []float64 // [Columns.Mean]
-	place    []int32   // position in the bands, -1: not in them
-	entries  int       // of all columns; of dense ones, too
-	banded   bool      // products use the bands
-	waste    float64   // extra cost of a pass over one with bands of exactly these columns
+	from, to     []int64   // where the entries of the column are in the store
+	means        []float64 // [Columns.Mean]
+	bandPosition []int32   // position in the bands, -1: not in them
+	entries      int       // of all columns; of dense ones, too
+	banded       bool      // products use the bands
+	extraCost    float64   // extra cost of a pass over one with bands of exactly these columns
 
-	block     block
-	following following
+	elimination elimination
+	following   following
 
-	collecting collecting
-	updating   updating
+	dotTask    dotTask
+	updateTask updateTask
 }
 
 // Reset makes a the system of the columns in list, which the store must hold.
@@ -51,7 +51,7 @@ func (a *System) reset(columns *Columns, bands *bands, scratch *[]float64, list 
 		*scratch = columns.view.Floats(columns.m)
 	}
 	a.u = (*scratch)[:columns.m]
-	a.block.columns = a.block.columns[:0]
+	a.elimination.columnsL = a.elimination.columnsL[:0]
 	bands.reader, a.banded = nil, false
 	if !columns.dense {
 		a.locate()
@@ -64,7 +64,7 @@ func (a *System) reset(columns *Columns, bands *bands, scratch *[]float64, list 
 func (a *System) locate() {
 	s := len(a.list)
 	a.from, a.to, a.means = resize(a.from, s), resize(a.to, s), resize(a.means, s)
-	a.entries, a.updating.of = 0, 0
+	a.entries, a.updateTask.of = 0, 0
 	for i, j := range a.list {
 		a.from[i], a.to[i] = a.columns.Entries(j)
 		a.means[i] = a.columns.Mean(j)
@@ -72,53 +72,53 @@ func (a *System) locate() {
 	}
 }
 
-// ready makes the bands anew if that pays, decides whether a pass uses them, and returns the
+// prepareBands makes the bands anew if that pays, decides whether a pass uses them, and returns the
 // cost of the pass.
-func (a *System) ready() (cost float64) {
+func (a *System) prepareBands() (cost float64) {
 	cost = a.columns.valuesCost(a.entries, SparseValue)
 	b := a.bands
 	if b.reader != a {
-		a.consult()
+		a.lookUpBands()
 	}
-	if b.wasted > float64(bandsValue*float64(a.entries)) {
-		b.take(a.columns, a.list)
-		a.consult()
+	if b.extraCost > float64(bandsValue*float64(a.entries)) {
+		b.copyColumns(a.columns, a.list)
+		a.lookUpBands()
 	}
-	b.wasted += a.waste
-	return cost + a.waste
+	b.extraCost += a.extraCost
+	return cost + a.extraCost
 }
 
-// consult looks the columns up in the bands and decides whether products use them.
-func (a *System) consult() {
+// lookUpBands looks the columns up in the bands and decides whether products use them.
+func (a *System) lookUpBands() {
 	b := a.bands
-	a.place = resize(a.place, len(a.list))
+	a.bandPosition = resize(a.bandPosition, len(a.list))
 	missing := a.entries
 	for i, j := range a.list {
-		a.place[i] = -1
+		a.bandPosition[i] = -1
 		if b.entries == 0 {
 			continue
 		}
-		if a.place[i] = b.place[j]; a.place[i] >= 0 {
+		if a.bandPosition[i] = b.position[j]; a.bandPosition[i] >= 0 {
 			missing -= int(a.to[i] - a.from[i])
 		}
 	}
 	least, without := float64(bandedValue*float64(a.entries)), float64(unbandedValue*float64(a.entries))
 	with := float64(bandedValue*float64(b.entries)) + float64(unbandedValue*float64(missing))
 	a.banded = with < without
-	a.waste = min(with, without) - least
+	a.extraCost = min(with, without) - least
 	clear(b.v)
 	b.reader = a
 }
 
 // Apply sets out = A·v.
 func (a *System) Apply(v, out []float64) {
-	a.spread(v)
-	a.collect(a.u, out)
+	a.predict(v)
+	a.correlate(a.u, out)
 	a.k.Axpy(a.ridge, v, out)
 }
 
-// collect sets out = X̃_Sᵀu/N.
-func (a *System) collect(u, out []float64) {
+// correlate sets out = X̃_Sᵀu/N.
+func (a *System) correlate(u, out []float64) {
 	c, total := a.columns, a.columns.view.Total()
 	switch {
 	case c.dense:
@@ -134,27 +134,27 @@ func (a *System) collect(u, out []float64) {
 			out[i] = a.k.DotIndexed(values, rows, u)
 		}
 	default:
-		a.collectCopied(u, out)
+		a.correlateSparse(u, out)
 	}
 	for i := range out {
 		out[i] /= total
 	}
 }
 
-// collectCopied is collect for sparse columns of a store without a bound, before the division by N.
-func (a *System) collectCopied(u, out []float64) {
+// correlateSparse is correlate for sparse columns of a store without a bound, before the division by N.
+func (a *System) correlateSparse(u, out []float64) {
 	c, b := a.columns, a.bands
-	cost := a.ready()
+	cost := a.prepareBands()
 	c.work += cost
 	team := c.view.Team()
 	if !a.banded {
-		a.collecting = collecting{a, u, out}
-		team.Do(team.Parts(cost), &a.collecting)
+		a.dotTask = dotTask{a, u, out}
+		team.Do(team.Parts(cost), &a.dotTask)
 		return
 	}
-	b.collecting = bandsCollecting{b, a.k, u}
-	team.Do(team.Parts(cost), &b.collecting)
-	for i, k := range a.place {
+	b.dotTask = bandDotTask{b, a.k, u}
+	team.Do(team.Parts(cost), &b.dotTask)
+	for i, k := range a.bandPosition {
 		if k >= 0 {
 			out[i] = b.sums[k]
 			continue
@@ -164,8 +164,8 @@ func (a *System) collectCopied(u, out []float64) {
 	}
 }
 
-// spread sets u = X̃_S·v.
-func (a *System) spread(v []float64) {
+// predict sets u = X̃_S·v.
+func (a *System) predict(v []float64) {
 	c := a.columns
 	switch {
 	case c.dense:
@@ -184,34 +184,34 @@ func (a *System) spread(v []float64) {
 			a.k.AxpyIndexed(v[i], values, rows, a.u)
 		}
 	default:
-		a.spreadCopied(v)
+		a.predictSparse(v)
 	}
 	if shift := a.k.Dot(a.means, v); shift != 0 { // centring
-		c.lower(a.u, shift)
+		c.subtractShift(a.u, shift)
 	}
 }
 
-// spreadCopied is spread for sparse columns of a store without a bound, before the centring.
-func (a *System) spreadCopied(v []float64) {
+// predictSparse is predict for sparse columns of a store without a bound, before the centring.
+func (a *System) predictSparse(v []float64) {
 	c, b := a.columns, a.bands
-	cost := a.ready()
+	cost := a.prepareBands()
 	c.work += cost
 	team := c.view.Team()
 	if !a.banded {
-		a.updating.a, a.updating.v = a, v
+		a.updateTask.a, a.updateTask.v = a, v
 		parts := team.Few(cost)
-		a.updating.cut(parts)
-		team.Do(parts, &a.updating)
+		a.updateTask.cut(parts)
+		team.Do(parts, &a.updateTask)
 		return
 	}
-	for i, k := range a.place {
+	for i, k := range a.bandPosition {
 		if k >= 0 {
 			b.v[k] = v[i]
 		}
 	}
-	b.updating = bandsUpdating{b, a.k, a.u}
-	team.Do(min(team.Few(cost), b.count), &b.updating)
-	for i, k := range a.place {
+	b.updateTask = bandUpdateTask{b, a.k, a.u}
+	team.Do(min(team.Few(cost), b.count), &b.updateTask)
+	for i, k := range a.bandPosition {
 		if k < 0 {
 			from, to := a.from[i], a.to[i]
 			a.k.AxpyIndexed(v[i], c.values[from:to], c.index[from:to], a.u)
@@ -227,8 +227,8 @@ func (a *System) Diagonal(out []float64) {
 	}
 }
 
-// lower subtracts shift·√w from u.
-func (c *Columns) lower(u []float64, shift float64) {
+// subtractShift subtracts shift·√w from u.
+func (c *Columns) subtractShift(u []float64, shift float64) {
 	if c.root != nil {
 		c.view.Kernels().Axpy(-shift, c.root, u)
 		return

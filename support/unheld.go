@@ -4,8 +4,8 @@ package support
 // same operations in the same order as columns that it holds, so that results have the same
 // bits.
 
-// looseColumn is memory for a column that is not held.
-type looseColumn struct {
+// columnBuffer is memory for a column that is not held.
+type columnBuffer struct {
 	index  []int32
 	values []float64
 }
@@ -21,19 +21,19 @@ func (c *Columns) Bound(bytes int64) {
 }
 
 // Partial reports whether the values of some columns asked for are not held.
-func (c *Columns) Partial() bool { return c.loose > 0 }
+func (c *Columns) Partial() bool { return c.unheld > 0 }
 
 // Held reports whether the values of a column asked for are in [Columns.Storage].
 func (c *Columns) Held(j int32) bool {
-	return c.loose == 0 || c.isHeld(c.slot[j])
+	return c.unheld == 0 || c.isHeld(c.slot[j])
 }
 
 func (c *Columns) isHeld(slot int32) bool {
 	return c.start[slot+1] > c.start[slot] || c.size[slot] == 0
 }
 
-// room returns the number of values that may be held, at most those of all columns.
-func (c *Columns) room() int {
+// capacity returns the number of values that may be held, at most those of all columns.
+func (c *Columns) capacity() int {
 	if c.dense {
 		return len(c.slot) * c.m
 	}
@@ -42,15 +42,15 @@ func (c *Columns) room() int {
 		return all
 	}
 	each := int64(12)
-	if c.again() {
+	if c.keepsRaw() {
 		each += 8
 	}
 	return int(min(c.bytes/each, int64(all)))
 }
 
-// looseValues computes part of the column of a slot whose values are not held: of its entries in X, those with
+// unheldValues computes part of the column of a slot whose values are not held: of its entries in X, those with
 // from ≤ k < to.
-func (c *Columns) looseValues(slot int32, from, to int, w *looseColumn) (rows []int32, values []float64) {
+func (c *Columns) unheldValues(slot int32, from, to int, w *columnBuffer) (rows []int32, values []float64) {
 	rows, values = c.gather(c.held[slot], from, to, w)
 	if c.root != nil {
 		for at, i := range rows {
@@ -60,17 +60,17 @@ func (c *Columns) looseValues(slot int32, from, to int, w *looseColumn) (rows []
 	return rows, values
 }
 
-// gather is looseValues without the weights.
-func (c *Columns) gather(j int32, from, to int, w *looseColumn) (rows []int32, values []float64) {
+// gather is unheldValues without the weights.
+func (c *Columns) gather(j int32, from, to int, w *columnBuffer) (rows []int32, values []float64) {
 	index, x := c.view.Matrix().Column(int(j))
 	index, x = index[from:to], x[from:to]
 	w.index, w.values = resize(w.index, len(index)), resize(w.values, len(index))
 	kept := len(index)
-	if c.number == nil {
+	if c.compactRow == nil {
 		copy(w.index, index)
 		copy(w.values, x)
 	} else {
-		kept = c.view.Kernels().Pick(c.number, index, x, w.index, w.values)
+		kept = c.view.Kernels().Pick(c.compactRow, index, x, w.index, w.values)
 	}
 	rows, values = w.index[:kept], w.values[:kept]
 	if c.view.Scaled() {
@@ -86,7 +86,7 @@ func (c *Columns) gather(j int32, from, to int, w *looseColumn) (rows []int32, v
 func (c *Columns) measure(slot int32) {
 	j := c.held[slot]
 	from, to := c.view.Matrix().Span(int(j))
-	rows, values := c.gather(j, 0, int(to-from), &c.unpacked)
+	rows, values := c.gather(j, 0, int(to-from), &c.buffer)
 	c.size[slot] = int32(len(values))
 	if c.curved {
 		c.mean[slot], c.square[slot] = c.scaleSparse(rows, values, values)

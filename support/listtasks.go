@@ -5,9 +5,9 @@ import "github.com/seed-45b9a24c/pare/sparse"
 // sharedLists is the share of the cost of [Gram.listRows] that is not for making room in the lists.
 const sharedLists = 0.85
 
-// listsTogether is for rows of the Gram matrix that a team computes by lists. It first fills the lists, by rows of
+// teamLists is for rows of the Gram matrix that a team computes by lists. It first fills the lists, by rows of
 // X, then sums them, by rows of G, and at last mirrors these. The ranks say where in the lists a column is.
-type listsTogether struct {
+type teamLists struct {
 	first      int     // first row of G to compute
 	at         []int   // column to be listed → its first rank
 	ranks      []int32 // of each entry: length of its list up to the entry
@@ -20,10 +20,10 @@ type sumWorkspace struct {
 	done []int // number of entries of each of its columns that have been summed
 }
 
-// listTogether computes the rows from first on with a team. The lists must have room for the entries.
-func (g *Gram) listTogether(first, parts int) {
+// listByTeam computes the rows from first on with a team. The lists must have room for the entries.
+func (g *Gram) listByTeam(first, parts int) {
 	l := &g.lists
-	t := &l.together
+	t := &l.team
 	t.first, t.at = first, t.at[:0]
 	entries := 0
 	for _, j := range g.list[l.listed:] {
@@ -35,23 +35,23 @@ func (g *Gram) listTogether(first, parts int) {
 		t.workspaces = append(t.workspaces, sumWorkspace{})
 	}
 	team := g.columns.view.Team()
-	team.Do(parts, (*listing)(g))
-	team.Do(parts, (*summing)(g))
-	team.Do(parts, (*mirroring)(g))
-	l.listed, l.missed = len(g.list), 0
+	team.Do(parts, (*listTask)(g))
+	team.Do(parts, (*sumTask)(g))
+	team.Do(parts, (*mirrorTask)(g))
+	l.listed, l.missedSavings = len(g.list), 0
 }
 
-// listing adds the entries in a range of rows of X to the lists.
-type listing Gram
+// listTask adds the entries in a range of rows of X to the lists.
+type listTask Gram
 
 // Part implements [team.Task].
-func (p *listing) Part(k, of int) {
+func (p *listTask) Part(k, of int) {
 	g := (*Gram)(p)
 	l, m, pace := &g.lists, g.columns.m, g.k.Pace()
 	for c, j := range g.list[l.listed:] {
 		rows, values := g.columns.Column(j)
 		from, to := sparse.Before(rows, m*k/of, m), sparse.Before(rows, m*(k+1)/of, m)
-		ranks, slot := l.together.ranks[l.together.at[c]:], int32(l.listed+c)
+		ranks, slot := l.team.ranks[l.team.at[c]:], int32(l.listed+c)
 		pace.Did(to - from)
 		for e := from; e < to; e++ {
 			list := &l.lists[rows[e]]
@@ -63,14 +63,14 @@ func (p *listing) Part(k, of int) {
 	}
 }
 
-// summing computes every of-th row of the Gram matrix, from first on.
-type summing Gram
+// sumTask computes every of-th row of the Gram matrix, from first on.
+type sumTask Gram
 
 // Part implements [team.Task].
-func (p *summing) Part(k, of int) {
+func (p *sumTask) Part(k, of int) {
 	g := (*Gram)(p)
 	l, m, size, pace := &g.lists, g.columns.m, len(g.list), g.k.Pace()
-	t := &l.together
+	t := &l.team
 	w := &t.workspaces[k]
 	w.done = w.done[:0]
 	for a := t.first + k; a < size; a += of {
@@ -100,13 +100,13 @@ func (p *summing) Part(k, of int) {
 	}
 }
 
-// mirroring mirrors every of-th group of rows.
-type mirroring Gram
+// mirrorTask mirrors every of-th group of rows.
+type mirrorTask Gram
 
 // Part implements [team.Task].
-func (p *mirroring) Part(k, of int) {
+func (p *mirrorTask) Part(k, of int) {
 	g := (*Gram)(p)
-	for a := g.lists.together.first + mirrored*k; a < len(g.list); a += mirrored * of {
+	for a := g.lists.team.first + mirrorRows*k; a < len(g.list); a += mirrorRows * of {
 		g.mirror(a)
 	}
 }

@@ -5,21 +5,21 @@ import "github.com/seed-45b9a24c/pare/sparse"
 // Products with the columns of a system in parts, for the team of the view: dot products by
 // columns, updates by rows.
 
-// collecting is [System.collect] of sparse columns.
-type collecting struct {
+// dotTask is [System.correlate] of sparse columns.
+type dotTask struct {
 	a      *System
 	u, out []float64
 }
 
 // Part implements [team.Task].
-func (t *collecting) Part(k, of int) {
+func (t *dotTask) Part(k, of int) {
 	a, size := t.a, len(t.out)
 	from, to := size*k/of, size*(k+1)/of
 	a.k.DotSpans(a.from[from:to], a.to[from:to], a.columns.index, a.columns.values, t.u, t.out[from:to])
 }
 
-// updating is [System.spread] column by column. Every part has some of the rows.
-type updating struct {
+// updateTask is [System.predict] column by column. Every part has some of the rows.
+type updateTask struct {
 	a    *System
 	v    []float64
 	cuts []int64 // for each part, one after another: where in the store its entries of every listed column begin
@@ -27,7 +27,7 @@ type updating struct {
 }
 
 // Part implements [team.Task].
-func (t *updating) Part(k, of int) {
+func (t *updateTask) Part(k, of int) {
 	a, s := t.a, len(t.v)
 	m := a.columns.m
 	a.k.Clear(a.u[m*k/of : m*(k+1)/of])
@@ -35,7 +35,7 @@ func (t *updating) Part(k, of int) {
 }
 
 // cut divides the columns between parts, by rows.
-func (t *updating) cut(parts int) {
+func (t *updateTask) cut(parts int) {
 	if t.of == parts {
 		return
 	}
@@ -51,14 +51,14 @@ func (t *updating) cut(parts int) {
 	copy(t.cuts[parts*s:], a.to)
 }
 
-// filling computes the values of slots under the current weights.
-type filling struct {
+// fillTask computes the values of slots under the current weights.
+type fillTask struct {
 	c     *Columns
 	slots []int32
 }
 
 // Part implements [team.Task].
-func (t *filling) Part(k, of int) {
+func (t *fillTask) Part(k, of int) {
 	size := len(t.slots)
 	for _, slot := range t.slots[size*k/of : size*(k+1)/of] {
 		t.c.fill(int(slot))

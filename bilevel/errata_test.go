@@ -14,8 +14,8 @@ import (
 )
 
 // algorithm6 is the descent as the paper prints it. Each step is judged by the last two values, since the next
-// value is not known yet: steps are normalised until the value rises, and a tenth of that from then on; bad steps
-// are kept.
+// value is not known yet: steps are normalised until the value rises; from then on the step size is fixed, except
+// that it is divided by 10 at each rise. Bad steps are kept.
 func algorithm6(t *testing.T, p *bilevel.Problem, lambda float64, steps int) (last, best float64) {
 	t.Helper()
 	best, step, adaptive := math.Inf(1), 0.0, true

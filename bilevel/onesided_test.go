@@ -15,7 +15,7 @@ import (
 )
 
 // TestSearchesTakeTheSideThatFalls checks that at a knot a search gets the slope of the side on which the
-// criterion decreases, and no slope in a minimum that is a corner.
+// criterion decreases, and the slope 0 in a minimum that is a corner.
 func TestSearchesTakeTheSideThatFalls(t *testing.T) {
 	// Two orthogonal columns on four training rows, with correlations ¾ and ½, and their values on the single held-out
 	// row, whose target determines on which side the criterion decreases.

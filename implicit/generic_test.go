@@ -128,7 +128,7 @@ func TestGenericAgreesWithDifferences(t *testing.T) {
 			beta, grad, before := make([]float64, p), make([]float64, p), make([]float64, p)
 			for n := range 30_000 {
 				if f.Gradient(beta, grad); n > 0 && slices.Equal(beta, before) {
-					break // it would never end
+					break // the iterates no longer change
 				}
 				copy(before, beta)
 				for j := range beta {

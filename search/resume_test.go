@@ -245,8 +245,8 @@ func TestDamagedLogsAreRefused(t *testing.T) {
 	}
 }
 
-// TestLogsOfOtherSlopesAreRefused checks that a log is refused if it states other slopes than its evaluations
-// have: the checksum does not detect this, and searches would read beyond the slopes.
+// TestLogsOfOtherSlopesAreRefused checks that a log with the wrong number of slopes or second derivatives is
+// refused: a checksum does not detect this, and searches would read beyond the slopes that there are.
 func TestLogsOfOtherSlopesAreRefused(t *testing.T) {
 	type method func(context.Context, Objective, []float64, Box, Options) (*Result, error)
 	lbfgs := func(ctx context.Context, f Objective, start []float64, box Box, o Options) (*Result, error) {

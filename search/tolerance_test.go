@@ -199,8 +199,8 @@ func TestStepsSayWhatTheyNeed(t *testing.T) {
 			}
 		}
 	}
-	// The tolerance is no looser than needed, and not just above the final one, at which the point would have to be
-	// confirmed.
+	// The tolerance is the one needed, but at most 1e-4 or the final one if that is looser; close to the final one it
+	// is the final one, because the point would have to be confirmed at it.
 	for _, c := range [][3]float64{{1e-2, 1e-6, 1e-4}, {2e-5, 1e-6, 2e-5}, {9e-6, 1e-6, 1e-6}, {1e-12, 1e-6, 1e-6}, {1, 1e-2, 1e-2}, {1, 1e-3, 1e-3}} {
 		if got := sufficient(c[0], c[1]); got != c[2] {
 			t.Errorf("%g needed, %g in the end: %g, want %g", c[0], c[1], got, c[2])

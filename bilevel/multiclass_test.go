@@ -36,7 +36,7 @@ func newMulticlass(t *testing.T, q *oracle.Problem, dense bool, spec bilevel.Spe
 	return m
 }
 
-// TestMulticlassGradientAgainstDifferences: one λ per class, against the
+// TestMulticlassGradientAgainstDifferences checks the gradient with one λ per class against differences of the
 // cross-entropy of the oracle's one-versus-rest scores.
 func TestMulticlassGradientAgainstDifferences(t *testing.T) {
 	checked := 0

@@ -7,7 +7,7 @@ import (
 	"github.com/seed-45b9a24c/pare/criterion"
 )
 
-// A loss of one's own: a smooth absolute error.
+// A loss defined by the caller: a smooth absolute error.
 func ExampleFunc() {
 	c := criterion.Func("pseudo-huber", func(y, m, slope []float64) (value float64) {
 		n := float64(len(y))

@@ -70,8 +70,8 @@ func (d printed) difference(each, ridge float64) float64 {
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-6*math.Abs(b) }
 
-// TestErratumScaleOfTheLasso: appendix A writes the Lasso with (1/n)‖y − Xβ‖², but A = X_SᵀX_S/n and B = −e^λ sign
-// β belong to 1/2n; for the objective as printed A is twice as large.
+// TestErratumScaleOfTheLasso checks the scale of A. Appendix A writes the Lasso with (1/n)‖y − Xβ‖², but A =
+// X_SᵀX_S/n and B = −e^λ sign β belong to 1/2n; for the objective as printed A is twice as large.
 func TestErratumScaleOfTheLasso(t *testing.T) {
 	d := drawPrinted(1, 0)
 	a, b := d.q.Gram(d.cols), make([]float64, len(d.cols))

@@ -108,7 +108,7 @@ func ExampleLBFGS() {
 	// Output: stationary, third split 0.25
 }
 
-// A search that is stopped and resumed asks for nothing twice.
+// A search that is stopped and resumed repeats no evaluation.
 func ExampleOpenLog() {
 	dir, err := os.MkdirTemp("", "")
 	if err != nil {
@@ -136,7 +136,7 @@ func ExampleOpenLog() {
 	// 3 of 3 evaluations were known
 }
 
-// Look sees a criterion from above before it descends.
+// A scan follows the criterion down from the null model, and then refines the best point that it has seen.
 func ExampleScan() {
 	null := search.Evaluation{Value: 4}
 	result, err := search.Scan(context.Background(), valley{}, search.ScanOptions{Null: null, Free: 1e9})

@@ -15,7 +15,7 @@ import (
 // Models without damping mislead every time, and with a 64th of the majorant full steps gain next to nothing. A
 // damping in between avoids both.
 func TestDampingFindsItsSize(t *testing.T) {
-	const most = 10000 // of up to 100,000
+	const most = 10000 // sweeps, of up to 100,000 that are allowed
 	for _, seed := range []uint64{66, 85, 208} {
 		r := oracle.NewRandom(seed)
 		q := r.Problem(oracle.Shape{N: 57, P: 24, Density: 1})

@@ -36,7 +36,7 @@ func TestDescentMakesFewPasses(t *testing.T) {
 // TestDescentVisitsWhatMatters checks that skipping columns changes no bit of the result of a descent,
 // whatever was solved before, also with weights, intercepts and short columns.
 func TestDescentVisitsWhatMatters(t *testing.T) {
-	const step, tol = 0.1, 1e-3 // of the path
+	const step, tol = 0.1, 1e-3 // of the path of a descent
 	for seed := range oracle.Cases(12) {
 		r := oracle.NewRandom(seed)
 		q := r.Problem(oracle.Shape{N: 30, P: 200, Density: r.Pick(0.3, 1), Weights: seed%3 == 0})

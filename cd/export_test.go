@@ -50,8 +50,8 @@ func Met(s *Solver) (columns, products int) {
 	return s.cert.survivors.count(), s.cert.requested.count()
 }
 
-// Followed reports whether the last solve ended at a point that was followed, and Strayed whether points are no
-// longer followed because rounding has shown.
+// Followed reports whether the last certificate has correlations of a point that was followed, and Strayed whether
+// points are no longer followed because rounding has shown.
 func Followed(s *Solver) bool { return s.followed.staleZeros }
 func Strayed(s *Solver) bool  { return s.followed.disabled }
 

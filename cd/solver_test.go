@@ -63,7 +63,7 @@ func certified(t *testing.T, name string, q *oracle.Problem, sol *cd.Solution, t
 	}
 	gap := q.Gap(beta, want)
 	// Rounding of zⱼ enters the gap as |βⱼ|·δzⱼ, which matters at small strengths:
-	// δzⱼ from the products with r, and from what r itself lost in y − Xβ.
+	// δzⱼ comes from the products with r, and from the rounding of r in y − Xβ.
 	rounding := 1e-12 * size
 	for i, r := range sol.Residual {
 		var terms float64

@@ -94,7 +94,7 @@ func TestNearCopiesAreFittedAsWhatTheyDifferBy(t *testing.T) {
 func TestDependentUnpenalisedColumnsAtAnyScale(t *testing.T) {
 	passes := 0
 	for _, scale := range []float64{1, 0x1p-60, 0x1p60} {
-		for _, size := range []float64{0x1p-40, 1, 0x1p40} { // of columns
+		for _, size := range []float64{0x1p-40, 1, 0x1p40} { // of the columns
 			r := oracle.NewRandom(3)
 			q := r.Problem(oracle.Shape{N: 20, P: 6, Density: 1})
 			for i, row := range q.X {

@@ -211,7 +211,7 @@ func TestVectorsWithoutInterceptAreTheSVM(t *testing.T) {
 			t.Errorf("seed %d: objective %.15g, by coordinate descent %.15g", seed, got.Primal, want.Primal)
 		}
 		for j, w := range want.W {
-			if !(math.Abs(got.W[j]-w) <= 1e-14+2*math.Sqrt(2*within)) { // each w is within half of that of the solution
+			if !(math.Abs(got.W[j]-w) <= 1e-14+2*math.Sqrt(2*within)) { // each w is within half of this bound of the solution
 
 				t.Errorf("seed %d: w_%d = %g, by coordinate descent %g", seed, j, got.W[j], w)
 			}

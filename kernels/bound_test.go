@@ -33,8 +33,8 @@ func overflows(x, y []float64) bool {
 	return false
 }
 
-// TestErrorBound holds every reduction to γ_n·Σ|x_i·y_i| + n·2⁻¹⁰⁷⁴ against
-// exact arithmetic.
+// TestErrorBound checks every reduction against exact arithmetic: the error may be at
+// most γ_n·Σ|x_i·y_i| + n·2⁻¹⁰⁷⁴.
 func TestErrorBound(t *testing.T) {
 	rounds, sizes := 3, []int{0, 1, 2, 3, 4, 5, 7, 8, 15, 31, 32, 33, 63, 64, 65, 100, 257, 1025, 8193}
 	if *long {

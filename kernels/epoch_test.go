@@ -130,8 +130,8 @@ func TestEpochReturnsTheDocumentedBits(t *testing.T) {
 	})
 }
 
-// TestEpochsSolveTheCentredProblem: at the fixed point the optimality conditions
-// hold for the explicitly centred columns and residual.
+// TestEpochsSolveTheCentredProblem checks that at the fixed point the optimality
+// conditions hold for explicitly centred columns and residual.
 func TestEpochsSolveTheCentredProblem(t *testing.T) {
 	const n = 60
 	rng := rand.New(rand.NewPCG(31, 32))

@@ -37,7 +37,7 @@ func FuzzSets(f *testing.F) {
 		for i := range o.mask {
 			o.mask[i] = data[i]
 		}
-		for k := range o.rows { // a rotation: distinct
+		for k := range o.rows { // a rotation, so that rows are distinct
 			o.rows[k] = int32((k + int(stride)) % n)
 		}
 		for at := 0; at < n; {

@@ -100,7 +100,7 @@ func TestGramEpochReturnsTheDocumentedBits(t *testing.T) {
 		cases = append(cases, newGramEpoch(rng, m, rng.IntN(m+3)))
 	}
 	cases = append(cases, newGramEpoch(rng, 700, 600), newGramEpoch(rng, 3, 9000))
-	long := newGramEpoch(rng, 1, 3) // rows longer than a block: one and the same row
+	long := newGramEpoch(rng, 1, 3) // rows longer than a block: the same row three times
 	long.Gram = make([]float64, kernels.Block+5)
 	long.Correlation = make([]float64, kernels.Block+5)
 	kinds[0].fill(rng, long.Gram)

@@ -187,8 +187,8 @@ func TestGuardPagesCatchAssembly(t *testing.T) {
 	})
 }
 
-// TestWritesStayWhereTheyBelong: rows that no index names keep their bits, even
-// those of a signalling NaN, and so does what surrounds every written slice.
+// TestWritesStayWhereTheyBelong checks that rows that no index names keep their bits,
+// even those of a signalling NaN, and so does everything around a slice that is written.
 func TestWritesStayWhereTheyBelong(t *testing.T) {
 	const border = 40
 	canary := math.Float64frombits(0x7FF0000000BADBAD)

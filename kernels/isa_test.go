@@ -16,7 +16,7 @@ import (
 
 // instruction is an instruction of a function, with macros expanded.
 type instruction struct {
-	line     string // file:line where it stands, or where its macro is used
+	line     string // file:line of the instruction, or of the use of its macro
 	mnemonic string // "" for a label
 	operands string
 }

@@ -66,7 +66,7 @@ func TestTheAssemblyHasTheSameNumbers(t *testing.T) {
 	}
 }
 
-// TestTheTablesAreWhatTheyStandFor holds the tables to their definitions, as far
+// TestTheTablesAreWhatTheyStandFor compares the tables with their definitions, as closely
 // as float64 arithmetic can.
 func TestTheTablesAreWhatTheyStandFor(t *testing.T) {
 	for j := range powers {

@@ -41,10 +41,10 @@ func TestProductsByBands(t *testing.T) {
 		}{
 			{apart(0, p), 2, false},
 			{apart(0, p), 20, true},
-			{apart(2, p), 1, true},  // fewer
-			{apart(2, 4), 1, false}, // few
+			{apart(2, p), 1, true},  // fewer columns
+			{apart(2, 4), 1, false}, // few columns
 			{apart(1, 12), 40, true},
-			{apart(1, 14), 1, true}, // more
+			{apart(1, 14), 1, true}, // more columns
 		} {
 			a.Reset(c, of.list, ridge)
 			v, got := make([]float64, len(of.list)), make([]float64, len(of.list))

@@ -81,7 +81,7 @@ func TestDenseGramTakesMemoryByNeed(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	hold(columns, gram, nil, size, func(j int) int32 { return int32(j) })
 	runtime.ReadMemStats(&after)
-	// A stride of 136, a copy of the columns for the store, one of them by eights.
+	// There is room for a stride of 136 and for copies of the columns: those of the store, and one interleaved by eights.
 	if used, most := after.TotalAlloc-before.TotalAlloc, uint64(8*(136*136+8*n*size)); used > most {
 		t.Errorf("%d bytes allocated for %d columns of %d rows, at most %d are needed", used, size, n, most)
 	}

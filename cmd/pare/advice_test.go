@@ -12,7 +12,8 @@ import (
 	"testing"
 )
 
-// Every end of a search, and every refusal, says what to do next.
+// TestWhatToDoNext checks that every status of a search, and every refusal, comes with advice
+// on what to do next.
 func TestWhatToDoNext(t *testing.T) {
 	for args, want := range map[string]string{
 		"select --model=enet --folds=10":          "lasso is as good",
@@ -41,7 +42,7 @@ func TestWhatToDoNext(t *testing.T) {
 	}
 }
 
-// Faulty input is said with what mends it.
+// TestWhatMendsIt checks that the error for invalid input says how to correct the input.
 func TestWhatMendsIt(t *testing.T) {
 	file := func(name, text string) string { return writeFile(t, name, text) }
 	compressed, err := os.ReadFile("../../internal/embedded/diabetes.svm.gz")
@@ -56,7 +57,7 @@ func TestWhatMendsIt(t *testing.T) {
 	}
 	packed := packing.String()
 	dir := t.TempDir()
-	classes := [2]string{"a,y\n", "a,y\n6,Z\n"} // of many rows, and of one
+	classes := [2]string{"a,y\n", "a,y\n6,Z\n"} // all classes have many rows; class Z has a single row
 	for i := range 40 {
 		classes[0] += fmt.Sprintf("%d,%s\n", i*i%7, []string{"no", "yes"}[i/3%2])
 		classes[1] += fmt.Sprintf("%d,%s\n", i*i%7, []string{"A", "B"}[i/3%2])
@@ -115,7 +116,8 @@ func TestWhatMendsIt(t *testing.T) {
 	}
 }
 
-// Rows of a support vector machine can be too long, as columns of other models can.
+// TestWhatMendsLongRows checks the advice for a support vector machine whose rows have too
+// large norms, as columns may have for other models.
 func TestWhatMendsLongRows(t *testing.T) {
 	file := writeFile(t, "long.svm", "1 1:1e200\n-1 1:2e200\n1 2:1\n")
 	for _, model := range []string{"svm", "logreg"} {
@@ -126,7 +128,7 @@ func TestWhatMendsLongRows(t *testing.T) {
 	}
 }
 
-// A number that is not finite is not said to be a matter of scale.
+// TestWhatMendsAnInfinity checks that a number that is not finite is not blamed on the scale.
 func TestWhatMendsAnInfinity(t *testing.T) {
 	header := fmt.Sprintf("%-117s\n", "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 1), }")
 	array := append([]byte("\x93NUMPY\x01\x00\x76\x00"+header), make([]byte, 16)...)

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// The gap a fit reports is one that anybody can recompute from the file and the
-// printed coefficients.
+// TestTheGapCanBeRecomputed checks that the gap which a fit reports can be recomputed from the
+// data file and the printed coefficients.
 func TestTheGapCanBeRecomputed(t *testing.T) {
 	x, y := diabetesRows(t)
 	for _, args := range []string{"fit --ratio 0.05", "fit --ratio 0.05 --intercept=false", "fit --log-lambda -6 --tol 1e-10"} {
@@ -29,8 +29,8 @@ func TestTheGapCanBeRecomputed(t *testing.T) {
 	}
 }
 
-// lassoGap is (1/2n)‖r‖² + α‖β‖₁ less the dual value at the residual,
-// scaled to be feasible, and the null model's objective; dense, naive, in rows.
+// lassoGap returns (1/2n)‖r‖² + α‖β‖₁ minus the dual objective at the residual scaled to be
+// feasible, and the null model's objective. It is dense and naive, and works on rows.
 func lassoGap(x [][]float64, y, beta []float64, intercept, alpha float64, centred bool) (gap, null float64) {
 	n := float64(len(y))
 	var mean float64
@@ -64,7 +64,8 @@ func lassoGap(x [][]float64, y, beta []float64, intercept, alpha float64, centre
 	return ((1+scale*scale)/2*rr + n*alpha*l1 - scale*ry) / n, null
 }
 
-// Columns keep the number they have in the file when others are dropped.
+// TestColumnsKeepTheNumbersOfTheFile checks that columns keep their numbers in the file if
+// other columns are dropped.
 func TestColumnsKeepTheNumbersOfTheFile(t *testing.T) {
 	// Columns 1 and 4 of the file have a single entry each.
 	var full, small strings.Builder
@@ -92,7 +93,7 @@ func TestColumnsKeepTheNumbersOfTheFile(t *testing.T) {
 		t.Errorf("the text counts columns from 1:\n%s", text)
 	}
 
-	// One strength per column of the file, or per column left, is the same.
+	// One strength per column of the file and one per remaining column state the same problem.
 	all := writeFile(t, "all", "-100\n-2\n-3\n-100\n")
 	some := writeFile(t, "some", "-2\n\n -3\n")
 	type gradient struct {
@@ -106,7 +107,7 @@ func TestColumnsKeepTheNumbersOfTheFile(t *testing.T) {
 	}
 }
 
-// Data means the same however it arrives.
+// TestStandardInputAndFilesAgree checks that standard input and files give the same result.
 func TestStandardInputAndFilesAgree(t *testing.T) {
 	text := readDiabetes(t)
 	file := writeFile(t, "data.svm", text)
@@ -126,7 +127,7 @@ func TestStandardInputAndFilesAgree(t *testing.T) {
 	}
 }
 
-// --ratio and --log-lambda state the same strength.
+// TestRatioIsAShareOfAlphaMax checks that --ratio and --log-lambda can state the same strength.
 func TestRatioIsAShareOfAlphaMax(t *testing.T) {
 	a := decoded[fitResult](t, exitOK, "fit", "--ratio", "0.1")
 	b := decoded[fitResult](t, exitOK, "fit", "--log-lambda", fmt.Sprint(float64(a.LogLambda[0])))
@@ -141,7 +142,8 @@ func TestRatioIsAShareOfAlphaMax(t *testing.T) {
 	}
 }
 
-// A path's points are those of fit, and its values those of grad.
+// TestPathAgreesWithFitAndGrad checks that the points of a path are those of fit, and its
+// values those of grad.
 func TestPathAgreesWithFitAndGrad(t *testing.T) {
 	for _, model := range []string{"lasso", "enet"} {
 		with := func(args ...string) []string {
@@ -168,7 +170,8 @@ func TestPathAgreesWithFitAndGrad(t *testing.T) {
 	}
 }
 
-// Grid search over the path's grid chooses the path's best point.
+// TestGridSearchChoosesThePathsBest checks that a grid search over the grid of a path chooses
+// the best point of the path.
 func TestGridSearchChoosesThePathsBest(t *testing.T) {
 	path := decoded[pathResult](t, exitOK, "path", "--points", "20")
 	grid := decoded[selectResult](t, exitOK, "select", "--search", "grid", "--points", "20")
@@ -187,7 +190,8 @@ func TestGridSearchChoosesThePathsBest(t *testing.T) {
 	}
 }
 
-// The folds of --shuffle=false are those of a file that states them.
+// TestFoldIDsStateTheFolds checks that the folds of --shuffle=false equal those of a file of
+// fold ids.
 func TestFoldIDsStateTheFolds(t *testing.T) {
 	var cv, holdout strings.Builder
 	for i := range 442 {
@@ -209,7 +213,8 @@ func TestFoldIDsStateTheFolds(t *testing.T) {
 	}
 }
 
-// Results do not depend on how many inner problems are solved at once.
+// TestThreadsDoNotChangeResults checks that results do not depend on how many inner problems
+// are solved at once.
 func TestThreadsDoNotChangeResults(t *testing.T) {
 	one := decoded[selectResult](t, exitOK, "select", "--threads", "1", "--coef")
 	many := decoded[selectResult](t, exitOK, "select", "--threads", "3", "--coef")

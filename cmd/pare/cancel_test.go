@@ -11,10 +11,10 @@ import (
 	"testing"
 )
 
-// A search that would run for minutes.
+// endless is a search that would run for minutes.
 var endless = []string{"select", "--search", "grid", "--points", "200000", "--min-ratio", "0.0001", "--tol", "1e-10", "--json"}
 
-// watch is a standard error that ends a context at a number of lines.
+// watch is a standard error that cancels a context after a number of lines.
 type watch struct {
 	lines int
 	end   context.CancelFunc
@@ -27,7 +27,7 @@ func (w *watch) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// interrupted runs the command, whose context ends at its third evaluation.
+// interrupted runs the command and cancels its context at the third evaluation.
 func interrupted(t *testing.T, args ...string) outcomeOf {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -37,7 +37,7 @@ func interrupted(t *testing.T, args ...string) outcomeOf {
 	return outcomeOf{code, stdout.String(), ""}
 }
 
-// When the context ends, the best point so far is printed.
+// TestCancelPrintsTheBestSoFar checks that a cancelled search prints the best point so far.
 func TestCancelPrintsTheBestSoFar(t *testing.T) {
 	o := interrupted(t, endless...)
 	if !cancelled(t, o.code, []byte(o.stdout), false) {
@@ -45,8 +45,8 @@ func TestCancelPrintsTheBestSoFar(t *testing.T) {
 	}
 }
 
-// cancelled checks the output of a search that was stopped, softly by a signal or with its
-// context, and reports whether it got as far as an evaluation.
+// cancelled checks the output of a search that was stopped, softly by a signal or by its context,
+// and reports whether at least one evaluation was made.
 func cancelled(t *testing.T, code int, stdout []byte, softly bool) bool {
 	t.Helper()
 	var r struct {
@@ -60,7 +60,7 @@ func cancelled(t *testing.T, code int, stdout []byte, softly bool) bool {
 	if err := json.Unmarshal(stdout, &r); err != nil {
 		t.Fatalf("exit %d, %v in %q", code, err, stdout)
 	}
-	if r.Error != nil { // while reading
+	if r.Error != nil { // stopped while reading
 		if code != exitFailed || r.Error.Kind != "io" {
 			t.Fatalf("exit %d, %+v", code, r.Error)
 		}
@@ -100,7 +100,8 @@ func TestCancelLeavesNoHalfResult(t *testing.T) {
 	}
 }
 
-// A path that is interrupted prints the points that are done.
+// TestCancelledPathKeepsItsPoints checks that an interrupted path prints the points that are
+// complete.
 func TestCancelledPathKeepsItsPoints(t *testing.T) {
 	o := interrupted(t, "path", "--points", "200000", "--tol", "1e-10", "--json")
 	var r pathResult
@@ -112,10 +113,11 @@ func TestCancelledPathKeepsItsPoints(t *testing.T) {
 	}
 }
 
-// A search whose time is used up before its first evaluation says so, not that it was interrupted.
+// TestNoTimeForAnEvaluation checks that a search whose time limit ends before its first evaluation
+// says so, rather than that it was interrupted.
 func TestNoTimeForAnEvaluation(t *testing.T) {
 	var o outcomeOf
-	for range 100 { // on a busy machine the clock is looked at after the search
+	for range 100 { // on a busy machine the clock may be read only after the search
 		o = pareRun(t, "select", "--max-seconds", "1e-9")
 		if o.code == exitUntrusted && strings.Contains(o.stdout, "budget: the time allowed was used up before the first") {
 			return
@@ -124,7 +126,8 @@ func TestNoTimeForAnEvaluation(t *testing.T) {
 	t.Errorf("exit %d: %s%s", o.code, o.stdout, o.stderr)
 }
 
-// Where no column is penalised there is no αmax, whatever the target depends on.
+// TestNoPenalisedColumn checks that without a penalised column there is no αmax, whatever the
+// target depends on.
 func TestNoPenalisedColumn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "factors")
 	if err := os.WriteFile(path, []byte(strings.Repeat("0\n", 10)), 0o600); err != nil {

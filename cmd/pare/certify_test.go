@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-// Proofs are made where they are asked for, by default on small data; a result that
-// has none says that nobody looked.
+// TestProofsAreMadeOnRequest checks that proofs are made on request, and by default on small
+// data, and that a result without a proof says that none was attempted.
 func TestProofsAreMadeOnRequest(t *testing.T) {
-	var wide strings.Builder // 300 columns: 27 million multiplications for a factor
+	var wide strings.Builder // 300 columns, so that a factorisation takes 27 million multiplications
 	for i := range 4 {
 		wide.WriteString([]string{"1", "2", "4", "8"}[i] + " " + []string{"1:1", "2:1", "1:1", "300:2"}[i] + "\n")
 	}

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// A search that is started again with its checkpoint asks for nothing twice and ends
-// the same; another search, other data and a damaged file are refused.
+// TestCheckpoint checks that a search resumed from its checkpoint repeats no evaluation and has the same
+// result, and that checkpoints of another search, of other data, or damaged ones are refused.
 func TestCheckpoint(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
 	for _, model := range []string{"lasso", "enet", "wlasso"} {
@@ -38,7 +38,8 @@ func TestCheckpoint(t *testing.T) {
 	}
 }
 
-// A search that is broken off says why, and one whose result cannot be kept how to fit its choice again.
+// TestWhatBreaksASearchOffIsSaid checks that an aborted search says why, and that a search whose result
+// cannot be saved prints the command that fits its choice again.
 func TestWhatBreaksASearchOffIsSaid(t *testing.T) {
 	for _, test := range []struct {
 		flag, want string
@@ -64,12 +65,12 @@ func TestWhatBreaksASearchOffIsSaid(t *testing.T) {
 	}
 }
 
-// removing is a place to write to that takes a directory away.
+// removing is a writer that removes a directory at each write.
 type removing string
 
 func (r removing) Write(text []byte) (int, error) { return len(text), os.RemoveAll(string(r)) }
 
-// replayed is what a search prints, but for the times of what is not replayed.
+// replayed returns the output of a search without the times of the parts that are not replayed.
 func replayed(t *testing.T, args []string) string {
 	t.Helper()
 	o := pareRun(t, args...)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// relabelled writes the embedded data with other targets to a file.
+// relabelled writes the embedded data with targets changed by label to a file.
 func relabelled(t *testing.T, label func(y float64) float64) string {
 	t.Helper()
 	x, y := diabetesRows(t)
@@ -23,7 +23,7 @@ func relabelled(t *testing.T, label func(y float64) float64) string {
 	return writeFile(t, "classes.svm", text.String())
 }
 
-// above tells patients above a threshold from the others.
+// above labels patients by whether their target is above a threshold.
 func above(threshold float64) func(float64) float64 {
 	return func(y float64) float64 {
 		if y > threshold {
@@ -33,8 +33,8 @@ func above(threshold float64) func(float64) float64 {
 	}
 }
 
-// checkSlopes compares what pare grad says with central differences of the
-// values it prints.
+// checkSlopes compares the gradient printed by pare grad with central differences of the
+// printed values.
 func checkSlopes(t *testing.T, logLambda []float64, args ...string) {
 	t.Helper()
 	type result struct {
@@ -71,7 +71,8 @@ func TestLogisticSlopesAgainstDifferences(t *testing.T) {
 	}
 }
 
-// The logistic gap, too, is one that anybody can recompute.
+// TestTheLogisticGapCanBeRecomputed checks that the gap of a logistic fit can also be
+// recomputed from the output.
 func TestTheLogisticGapCanBeRecomputed(t *testing.T) {
 	file := relabelled(t, above(200))
 	x, y := diabetesRows(t)
@@ -91,9 +92,9 @@ func TestTheLogisticGapCanBeRecomputed(t *testing.T) {
 	}
 }
 
-// logisticGap is the objective and the gap to the dual value at the residuals
-// yσ(−ym), those of the heavier class scaled so that they balance where there is
-// an intercept, then all so that they are feasible; dense, naive, in rows.
+// logisticGap returns the objective and the duality gap at the dual point made of the residuals
+// yσ(−ym): with an intercept those of the heavier class are scaled so that the classes balance,
+// then all are scaled to be feasible. It is dense and naive, and works on rows.
 func logisticGap(x [][]float64, y, beta []float64, intercept, alpha float64) (objective, gap float64) {
 	n := float64(len(y))
 	tau := make([]float64, len(y))
@@ -132,7 +133,8 @@ func logisticGap(x [][]float64, y, beta []float64, intercept, alpha float64) (ob
 	return objective, objective - dual
 }
 
-// αmax is stated for the models whose kind of target the file has.
+// TestInfoStatesAlphaMaxWhereThereIsOne checks that info prints αmax for the models that accept
+// the target of the file.
 func TestInfoStatesAlphaMaxWhereThereIsOne(t *testing.T) {
 	type info struct {
 		LogLambdaMax struct {
@@ -156,7 +158,7 @@ func TestInfoStatesAlphaMaxWhereThereIsOne(t *testing.T) {
 	}
 }
 
-// thirds makes three classes of a real target.
+// thirds turns a numerical target into three classes.
 func thirds(y float64) float64 {
 	switch {
 	case y <= 100:
@@ -176,8 +178,8 @@ func TestMulticlassSlopesAgainstDifferences(t *testing.T) {
 	}
 }
 
-// The predictor of a class is that of a logistic regression on its labels, and
-// the share of αmax is that of each.
+// TestMulticlassFitsEveryClass checks that the predictor of each class is that of a logistic
+// regression on its labels, and that all classes have the same ratio α/αmax.
 func TestMulticlassFitsEveryClass(t *testing.T) {
 	file := relabelled(t, thirds)
 	all := decoded[fitResult](t, exitOK, "fit", file, "--model=multiclass", "--ratio=0.1,0.05,0.02", "--coef", "--tol=1e-12")
@@ -209,8 +211,8 @@ func TestMulticlassFitsEveryClass(t *testing.T) {
 	}
 }
 
-// One share of αmax is chosen for all classes unless one for each is asked for,
-// which is no worse; both are better than the null model.
+// TestMulticlassSelect checks that a common ratio α/αmax is chosen unless one per class is
+// requested, that the latter is no worse, and that both are better than the null model.
 func TestMulticlassSelect(t *testing.T) {
 	file := relabelled(t, thirds)
 	type selection struct {
@@ -287,8 +289,8 @@ func TestSVMSlopesAgainstDifferences(t *testing.T) {
 	}
 }
 
-// The objective is the primal one of the printed coefficients, and the samples on
-// the margin and within it are those that the coefficients put there.
+// TestSVMFit checks that the objective is the primal one at the printed coefficients, and that
+// the counts of samples on and within the margin are those of these coefficients.
 func TestSVMFit(t *testing.T) {
 	x, y := diabetesRows(t)
 	file := relabelled(t, above(140))

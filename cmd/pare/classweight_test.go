@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// Weights of classes are weights of their rows; balanced is the share that is missing.
+// TestClassWeights checks that class weights are weights of the rows of the class, and that
+// balanced weights give all classes the same total.
 func TestClassWeights(t *testing.T) {
 	file := relabelled(t, above(200))
 	var own, balanced strings.Builder

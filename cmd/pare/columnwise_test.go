@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// What is said of columns one by one means the same by name, by number and in a file, and comes
-// back in the commands that go on from a result.
+// TestPenaltyFactors checks that options for single columns mean the same by name, by number and in a file,
+// and are repeated in the commands suggested after a result.
 func TestPenaltyFactors(t *testing.T) {
 	table := "../../docs/data/diabetes.csv"
 	factors := strings.Repeat("1\n", 10)
@@ -18,7 +18,7 @@ func TestPenaltyFactors(t *testing.T) {
 		named := pareRun(t, append(args, "--penalty-factors=bmi=0,s5=2.5,age=inf")...)
 		listed := pareRun(t, append(args, "--penalty-factors="+writeFile(t, "factors", "inf\n1\n0\n1\n1\n1\n1\n1\n2.5\n1\n"))...)
 		same := pareRun(t, append(args, "--penalty-factors="+writeFile(t, "ones", factors))...)
-		line := func(o outcomeOf) string { // but for its seconds
+		line := func(o outcomeOf) string { // without its seconds
 			line := strings.Split(o.stdout, "\n")[4]
 			return line[:min(len(line), 46)]
 		}
@@ -29,11 +29,11 @@ func TestPenaltyFactors(t *testing.T) {
 			t.Errorf("what comes next has no factors:\n%s", named.stdout)
 		}
 	}
-	// The embedded data has no names, and --min-nnz leaves columns out of the matrix, not of the numbering.
+	// The embedded data have no names; --min-nnz drops columns from the matrix but does not renumber them.
 	if o := pareRun(t, "fit", "--ratio=0.5", "--penalty-factors=3=0", "--min-nnz=2"); !strings.Contains(o.stdout, "3: +") {
 		t.Errorf("by number: %s%s", o.stdout, o.stderr)
 	}
-	// Where columns have names, a number is that of the column in the file, as for --drop.
+	// In a file with names, a number still is the position of the column in the file, as for --drop.
 	byName := pareRun(t, "fit", "--ratio=0.5", "--target=progression", table, "--penalty-factors=bmi=0")
 	position := slices.Index(strings.Split(strings.SplitN(read(t, table), "\n", 2)[0], ","), "bmi") + 1
 	for _, number := range []int{position, position - 12} {
@@ -55,7 +55,8 @@ func TestPenaltyFactors(t *testing.T) {
 	}
 }
 
-// Bounds are of the coefficients as they are printed, by number for all that are penalised.
+// TestBounds checks that bounds apply to the printed coefficients, and that a single number bounds all
+// penalised columns.
 func TestBounds(t *testing.T) {
 	table := "../../docs/data/diabetes.csv"
 	type fit struct {
@@ -102,7 +103,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// --relaxed prints and keeps the refit without penalty.
+// TestRelaxed checks that --relaxed prints and saves the refit without penalty.
 func TestRelaxed(t *testing.T) {
 	table, model := "../../docs/data/diabetes.csv", t.TempDir()+"/model"
 	type result struct {

@@ -9,7 +9,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// grammarModel is what the parser knows of the commands.
+// grammarModel returns the command-line grammar of the parser.
 func grammarModel(t *testing.T) *kong.Application {
 	t.Helper()
 	parser, err := newParser(nil, nil, nil)
@@ -19,8 +19,8 @@ func grammarModel(t *testing.T) *kong.Application {
 	return parser.Model
 }
 
-// Every script has every command, every flag of each and every value of a list, and the
-// shell that it is for, where there is one, takes it.
+// TestCompletionHasEveryFlag checks that every script contains each command, each of its flags
+// and each value of a list, and that the shell, if installed, accepts the script.
 func TestCompletionHasEveryFlag(t *testing.T) {
 	app := grammarModel(t)
 	for shell, flag := range map[string]string{"bash": "--%", "zsh": "--%", "fish": "-l %"} {
@@ -57,7 +57,8 @@ func TestCompletionHasEveryFlag(t *testing.T) {
 	}
 }
 
-// Flags that take one of a list are offered it: what the library has, it accepts.
+// TestCompletionOffersWhatTheCommandTakes checks that flags with a fixed list of values
+// complete to all values that the library accepts.
 func TestCompletionOffersWhatTheCommandTakes(t *testing.T) {
 	for _, flag := range []string{"model", "criterion", "split", "search", "tol-schedule", "method", "solver", "missing"} {
 		for _, v := range values(flag) {
@@ -87,8 +88,8 @@ func TestCompletionInBash(t *testing.T) {
 	}
 }
 
-// The manual has every flag and topic, and no line that its format would take for a
-// request.
+// TestManual checks that the manual has every flag and topic, and no line that its format would
+// read as a request.
 func TestManual(t *testing.T) {
 	o := pareRun(t, "man")
 	if o.code != exitOK || !strings.HasPrefix(o.stdout, ".TH PARE 1\n") {

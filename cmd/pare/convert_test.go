@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// What a command writes is not written over by the command itself.
+// TestOutputsAreApart checks that a command does not overwrite one of its outputs with another.
 func TestOutputsAreApart(t *testing.T) {
 	for _, args := range [][]string{
 		{"select", "--save=x.html", "--report=x.html"},
@@ -24,7 +24,7 @@ func TestOutputsAreApart(t *testing.T) {
 	}
 }
 
-// What is read is not written over.
+// TestInputsAreNotWrittenOver checks that a command does not overwrite its inputs.
 func TestInputsAreNotWrittenOver(t *testing.T) {
 	data := writeFile(t, "diabetes.svm", readDiabetes(t))
 	model := filepath.Join(t.TempDir(), "model")
@@ -47,8 +47,8 @@ func TestInputsAreNotWrittenOver(t *testing.T) {
 	}
 }
 
-// Converted data give the same choice as the file they come from, with its names and labels,
-// and its models read rows of that file.
+// TestConvertedDataAreTheSame checks that converted data give the choice of the original file, with its names and
+// labels, and that the resulting models read rows of that file.
 func TestConvertedDataAreTheSame(t *testing.T) {
 	people := writeFile(t, "people.csv", people)
 	lines := writeFile(t, "diabetes.svm", readDiabetes(t))
@@ -93,7 +93,8 @@ func TestConvertedDataAreTheSame(t *testing.T) {
 	}
 }
 
-// A bit of a number that has changed on the disk is found by every command that reads the data, and no result is printed.
+// TestDamagedDataAreRefused checks that every command that reads data notices a flipped bit of a number in the file,
+// and prints no result.
 func TestDamagedDataAreRefused(t *testing.T) {
 	lines, model := writeFile(t, "diabetes.svm", readDiabetes(t)), filepath.Join(t.TempDir(), "model")
 	out := filepath.Join(t.TempDir(), "data.pare")

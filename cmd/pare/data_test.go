@@ -24,7 +24,7 @@ func readDiabetes(t *testing.T) string {
 	return string(text)
 }
 
-// diabetesRows reads the embedded data with no code of the project's.
+// diabetesRows reads the embedded data without any code of this project.
 func diabetesRows(t *testing.T) (x [][]float64, y []float64) {
 	t.Helper()
 	number := func(s string) float64 {

@@ -9,7 +9,8 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// A faulty command line ends with exit status 2 and says what there is instead.
+// TestUsageErrorsNameWhatThereIs checks that an invalid command line ends with exit status 2
+// and lists the valid alternatives.
 func TestUsageErrorsNameWhatThereIs(t *testing.T) {
 	for i, test := range []struct {
 		args string
@@ -118,7 +119,7 @@ func TestUsageErrorsNameWhatThereIs(t *testing.T) {
 		{"select --tol 0", "tol", []string{"positive"}},
 		{"select --tol nan", "tol", []string{"positive"}},
 		{"select --tol inf", "tol", []string{"below 1"}},
-		{"fit --ratio 0.1 --tol 1", "tol", []string{"below 1, that of the null model"}}, // which would converge at once
+		{"fit --ratio 0.1 --tol 1", "tol", []string{"below 1, that of the null model"}}, // it would converge at once
 		{"select --tol 1e-30", "tol", []string{"1e-15"}},
 		{"select --start 0", "start", []string{"positive"}},
 		{"select --evaluations 0", "evaluations", []string{"at least 1"}},
@@ -155,7 +156,8 @@ func TestUsageErrorsNameWhatThereIs(t *testing.T) {
 	}
 }
 
-// What a variable of a script leaves where it is not set is no request for the default.
+// TestEmptyArgumentsAreRefused checks that an empty argument, such as an unset variable in a
+// script, is not taken for the default.
 func TestEmptyArgumentsAreRefused(t *testing.T) {
 	for _, args := range [][]string{{"select", ""}, {"select", "--save", ""}, {"fit", "--ratio", "0.1", "--weights="}, {"predict", "model", ""}} {
 		o := pareRun(t, args...)
@@ -165,7 +167,8 @@ func TestEmptyArgumentsAreRefused(t *testing.T) {
 	}
 }
 
-// Faulty files end with exit status 1 and say where.
+// TestFaultyFilesAreLocated checks that invalid files end with exit status 1 and an error that
+// gives the position.
 func TestFaultyFilesAreLocated(t *testing.T) {
 	bad := writeFile(t, "bad.svm", "1 1:2 2:3\n-1 2:x\n")
 	wide := writeFile(t, "wide.svm", "1 1:2\n-1 7:1\n")
@@ -224,7 +227,8 @@ func TestFaultyFilesAreLocated(t *testing.T) {
 	}
 }
 
-// No command line makes the parser panic, or fail without a usage error.
+// FuzzCommandLine checks that no command line makes the parser panic, or fail other than with a
+// usage error.
 func FuzzCommandLine(f *testing.F) {
 	for _, seed := range []string{
 		"select", "fit --ratio 0.1 -", "grad --log-lambda -1,-2", "path --points=3 --no-shuffle", "help", "--", "select --", "-x",
@@ -246,7 +250,8 @@ func FuzzCommandLine(f *testing.F) {
 	})
 }
 
-// A list of numbers is read as numbers, or refused at the flag.
+// FuzzList checks that a list of numbers is read as numbers, or refused under the name of its
+// flag.
 func FuzzList(f *testing.F) {
 	for _, seed := range []string{"1", "-1.5,2e-3", " 1 , inf", "", ",", "nan", "1_0", "0x1p-2", "1e400", "1,5;2"} {
 		f.Add(seed)

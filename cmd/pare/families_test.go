@@ -13,7 +13,7 @@ import (
 	"github.com/seed-45b9a24c/pare/loss"
 )
 
-// drawnFor is a table of svmlight text whose labels the loss is for.
+// drawnFor writes svmlight text with labels suitable for the loss.
 func drawnFor(t *testing.T, of string, link loss.Link) string {
 	t.Helper()
 	r := oracle.NewRandom(19)
@@ -40,8 +40,9 @@ func drawnFor(t *testing.T, of string, link loss.Link) string {
 	return writeFile(t, of+".svm", text.String())
 }
 
-// TestEveryLossWithEveryPenaltyByFlags: --loss and --penalty fit what the table of models has, keep
-// and report it, differentiate it and predict with it; what it has not is refused by its flag.
+// TestEveryLossWithEveryPenaltyByFlags checks --loss and --penalty: combinations in the table of
+// models are fitted, saved, reported, differentiated and used for prediction; other combinations
+// are refused under the name of the flag.
 func TestEveryLossWithEveryPenaltyByFlags(t *testing.T) {
 	links := map[string]loss.Link{multinomial: ""}
 	for _, l := range loss.All() {

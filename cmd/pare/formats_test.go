@@ -25,8 +25,8 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// The same data select the same bits in whatever format they come: λ, the criterion at every
-// evaluation, coefficients, certificates.
+// TestEveryFormatSelectsTheSame checks that the same data in any format give a selection with the
+// same bits: λ, the criterion at every evaluation, coefficients and certificates.
 func TestEveryFormatSelectsTheSame(t *testing.T) {
 	t.Run("diabetes", func(t *testing.T) {
 		selectInEveryFormat(t, writeFile(t, "diabetes.svm", readDiabetes(t)), "--model=lasso")
@@ -36,8 +36,9 @@ func TestEveryFormatSelectsTheSame(t *testing.T) {
 	})
 }
 
-// As TestEveryFormatSelectsTheSame, on data of other sizes and shapes where they are at hand;
-// the long form has one of 18,398 × 41,695, whose dense forms take gigabytes: -run names a format.
+// TestEveryFormatOfSharedDataSelectsTheSame checks the same on data of other sizes and shapes, if
+// they are present. The long form has a matrix of 18,398 × 41,695, whose dense forms take
+// gigabytes; -run selects a single format.
 func TestEveryFormatOfSharedDataSelectsTheSame(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short: the embedded data are in every format all the same")
@@ -56,8 +57,8 @@ func TestEveryFormatOfSharedDataSelectsTheSame(t *testing.T) {
 	}
 }
 
-// counts is svmlight text of n rows of two classes and p columns, most of them small whole
-// numbers and zeros.
+// counts returns svmlight text of n rows of two classes and p columns, whose values are mostly
+// zeros and small integers.
 func counts(t *testing.T, n, p int) string {
 	t.Helper()
 	r := oracle.NewRandom(17)
@@ -77,7 +78,8 @@ func counts(t *testing.T, n, p int) string {
 	return text.String()
 }
 
-// selectInEveryFormat writes the data of a file in one format after another.
+// selectInEveryFormat writes the data of a file in each format in turn, and compares the
+// selections.
 func selectInEveryFormat(t *testing.T, file string, flags ...string) {
 	t.Helper()
 	x, y, err := sparse.OpenSVMLight(t.Context(), file, sparse.ReadOptions{})
@@ -109,7 +111,7 @@ func selectInEveryFormat(t *testing.T, file string, flags ...string) {
 	}
 }
 
-// choice is the selection on the data in a format.
+// choice returns the selection on the data in one format.
 func (f written) choice(t *testing.T, args []string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "data")
@@ -133,7 +135,8 @@ func (f written) choice(t *testing.T, args []string) string {
 	return choiceOf(pareRunWith(t.Context(), string(text), slices.Concat(args, f.args, []string{"-"})...))
 }
 
-// choiceOf is all of a selection, but for seconds and the names that some formats have.
+// choiceOf returns the output of a selection without seconds, and without the names that only some
+// formats have.
 func choiceOf(o outcomeOf) string {
 	var r selectResult
 	if err := json.Unmarshal([]byte(o.stdout), &r); err != nil || o.code != exitOK || o.stderr != "" {
@@ -143,7 +146,7 @@ func choiceOf(o outcomeOf) string {
 	for k := range r.Evaluations {
 		r.Evaluations[k].Seconds = 0
 	}
-	for k := range r.Warnings { // they name columns
+	for k := range r.Warnings { // warnings name columns
 		r.Warnings[k].Message = ""
 	}
 	text, err := json.Marshal(r)
@@ -153,14 +156,14 @@ func choiceOf(o outcomeOf) string {
 	return string(text)
 }
 
-// spelled is data to be written in all formats, with no writer of the project's.
+// spelled holds data to be written in all formats, without any writer of this project.
 type spelled struct {
 	n, p       int
-	x, columns sparse.Matrix // x by rows
+	x, columns sparse.Matrix // x is stored by rows
 	y          []float64
 }
 
-// written is a format, and how the command is told of the target.
+// written is a format, and the arguments that tell the command where the target is.
 type written struct {
 	name   string
 	write  func(io.Writer)
@@ -170,7 +173,8 @@ type written struct {
 	mapped bool
 }
 
-// formats are those of data with a target in a column; target says where it is for others.
+// formats returns the formats that keep the target in a column, and others, for which the argument
+// target says where it is.
 func (d spelled) formats(target string) []written {
 	table := func(separator string, header bool) func(io.Writer) {
 		return func(w io.Writer) { d.table(w, separator, header) }
@@ -229,7 +233,8 @@ func keep(t *testing.T, path string, write func(io.Writer)) {
 	}
 }
 
-// pack compresses a file in place; where there is no bzip2, which Go only reads, it stays.
+// pack compresses a file in place. Go cannot write bzip2; without the program bzip2 the file stays
+// as it is.
 func pack(t *testing.T, with, path string) {
 	t.Helper()
 	if with == "bzip2" {
@@ -264,7 +269,7 @@ func pack(t *testing.T, with, path string) {
 
 func number17(v float64) string { return strconv.FormatFloat(v, 'g', 17, 64) }
 
-// say writes text to a writer that keeps its error, as keep's does.
+// say writes text to a writer that remembers its error, as the writer of keep does.
 func say(w io.Writer, text string) { _, _ = io.WriteString(w, text) }
 
 // row returns the values of a row and its target.
@@ -276,7 +281,7 @@ func (d spelled) row(i int, values []float64) []float64 {
 	return values
 }
 
-// entries visits the nonzeros of a row.
+// entries calls visit for each nonzero of a row.
 func (d spelled) entries(i int, visit func(j int, v float64)) {
 	columns, values := d.x.Column(i)
 	for k, v := range values {
@@ -304,7 +309,7 @@ func (d spelled) svmlight(w io.Writer, base int) {
 	}
 }
 
-// name is that of a column.
+// name returns the name of a column.
 func (d spelled) name(j int) string {
 	if j == d.p {
 		return "y"
@@ -337,7 +342,7 @@ func (d spelled) table(w io.Writer, separator string, header bool) {
 	}
 }
 
-// header writes what an array of NumPy's begins with.
+// header writes the header of a NumPy array.
 func header(w io.Writer, descr string, fortran bool, shape string) {
 	order := map[bool]string{false: "False", true: "True"}[fortran]
 	text := fmt.Sprintf("{'descr': '%s', 'fortran_order': %s, 'shape': (%s), }", descr, order, shape)
@@ -345,7 +350,7 @@ func header(w io.Writer, descr string, fortran bool, shape string) {
 	fmt.Fprintf(w, "\x93NUMPY\x01\x00%s%s", binary.LittleEndian.AppendUint16(nil, uint16(len(text))), text)
 }
 
-// npy writes the first columns as an array of NumPy's.
+// npy writes the first columns as a NumPy array.
 func (d spelled) npy(w io.Writer, fortran bool, width int) {
 	header(w, "<f8", fortran, fmt.Sprintf("%d, %d", d.n, width))
 	values := make([]float64, max(d.p+1, d.n))
@@ -378,7 +383,7 @@ func (d spelled) column(j int, values []float64) []float64 {
 	return values
 }
 
-// npz writes an archive of arrays: two, or those of a sparse matrix of SciPy's.
+// npz writes an archive of arrays: X and the target, or the arrays of a SciPy sparse matrix.
 func (d spelled) npz(w io.Writer, format string) {
 	z := zip.NewWriter(w)
 	part := func(name string, write func(io.Writer)) {
@@ -457,7 +462,7 @@ func (d spelled) parquet(w io.Writer) {
 		for j, v := range d.row(i, values) {
 			row[j] = parquet.DoubleValue(v).Level(0, 0, j)
 		}
-		_, _ = file.WriteRows([]parquet.Row{row}) // Close says it
+		_, _ = file.WriteRows([]parquet.Row{row}) // Close reports the error
 	}
-	_ = file.Close() // the reader says it
+	_ = file.Close() // the reader reports the error
 }

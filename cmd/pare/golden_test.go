@@ -12,8 +12,8 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/fixture"
 )
 
-// golden is a value and hypergradient computed independently of this project;
-// testdata/golden/README.md says how.
+// golden is a value and hypergradient that were computed independently of this project, as
+// testdata/golden/README.md describes.
 type golden struct {
 	Data      string          `json:"data"`
 	Model     string          `json:"model"`
@@ -33,7 +33,8 @@ func TestGoldenRowsOnTheEmbeddedData(t *testing.T) {
 	}
 }
 
-// Every method gives the golden values, as far as its descent goes.
+// TestMethodsAgree checks that every method gives the golden values, to the accuracy of its
+// inner solver.
 func TestMethodsAgree(t *testing.T) {
 	type result struct {
 		Value      float64
@@ -66,8 +67,8 @@ func TestGoldenRowsOnSharedData(t *testing.T) {
 	})
 }
 
-// checkGolden compares pare grad with the rows of a file and returns the number
-// of rows it could.
+// checkGolden compares pare grad with the rows of a file, and returns how many rows could be
+// compared.
 func checkGolden(t *testing.T, path string, arguments func(data string) []string) int {
 	t.Helper()
 	compared := 0
@@ -81,7 +82,7 @@ func checkGolden(t *testing.T, path string, arguments func(data string) []string
 	return compared
 }
 
-// check compares value and gradient, over all columns, with what pare grad says.
+// check compares value and gradient, over all columns, with the output of pare grad.
 func (row golden) check(t *testing.T, file []string) {
 	args := append([]string{"grad"}, file...)
 	args = append(args, "--model", row.Model, "--tol", "1e-12", "--intercept=false", "--shuffle=false")
@@ -130,7 +131,7 @@ func distance(t *testing.T, got, want json.RawMessage) float64 {
 	return math.Sqrt(distance / size)
 }
 
-// dense reads a gradient, be it a list or a sparse vector.
+// dense reads a gradient, which is a list or a sparse vector.
 func dense(t *testing.T, text json.RawMessage) map[int32]float64 {
 	t.Helper()
 	out := map[int32]float64{}

@@ -32,8 +32,9 @@ type goldenBlock struct {
 	GradientLogA            float64 `json:"gradient_log_a"`
 }
 
-// TestGoldenBlocks: values computed elsewhere of group Lasso, sparse groups, softmax, MCP and
-// SCAD. Those on other data than the embedded ones need the data.
+// TestGoldenBlocks checks group Lasso, sparse group Lasso, softmax, MCP and SCAD against values
+// computed elsewhere. Rows on data other than the embedded set are skipped if the data are
+// missing.
 func TestGoldenBlocks(t *testing.T) {
 	rows := fixture.Golden[goldenBlock](t, "../../testdata/golden/blocks.jsonl")
 	if len(rows) != 9 {
@@ -111,8 +112,8 @@ func (row goldenBlock) check(t *testing.T) {
 	}
 }
 
-// file writes the rows of some classes of a shared data set, numbered anew, and says how many
-// there are.
+// file writes the rows of some classes of a shared data set, with new class numbers, and
+// returns how many rows there are.
 func (row goldenBlock) file(t *testing.T) (path string, n int) {
 	if testing.Short() {
 		t.Skip("short: the embedded rows are tested all the same")

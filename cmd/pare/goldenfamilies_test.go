@@ -14,8 +14,9 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// TestGoldenFamilies: values and hypergradients computed elsewhere of every loss and machine of
-// testdata/golden/families.jsonl, through flags and files.
+// TestGoldenFamilies checks the values and hypergradients of every loss and support vector
+// machine in testdata/golden/families.jsonl, which were computed elsewhere, through flags and
+// files.
 func TestGoldenFamilies(t *testing.T) {
 	rows := fixture.Golden[fixture.Family](t, "../../testdata/golden/families.jsonl")
 	for _, row := range rows {
@@ -70,7 +71,7 @@ func checkFamily(t *testing.T, row fixture.Family) {
 	}
 }
 
-// familyFlags state a row; list writes a file of numbers.
+// familyFlags returns the flags that state a row; list writes a file of numbers.
 func familyFlags(row fixture.Family, n, p int, list func(int, func(int) float64) string) []string {
 	args := []string{"--tol=1e-12", "--shuffle=false", "--loss=" + row.Datafit, "--validation-loss=" + row.Loss, "--log-lambda=" + listAll(row.LogLambda)}
 	add := func(set bool, flag func() string) {
@@ -96,7 +97,7 @@ func familyFlags(row fixture.Family, n, p int, list func(int, func(int) float64)
 	if row.Factors == "" {
 		return args
 	}
-	first := func(of, others float64) func(int) float64 { // the first column has no penalty and no bounds
+	first := func(of, others float64) func(int) float64 { // the first column is neither penalised nor bounded
 		return func(j int) float64 {
 			if j == 0 {
 				return of

@@ -10,8 +10,8 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/fixture"
 )
 
-// Ridge, β ≥ 0, unpenalised and excluded columns, weights and standardised columns
-// give the values that testdata/golden/models.py computes.
+// TestGoldenModels checks ridge, β ≥ 0, unpenalised and excluded columns, weights and
+// standardised columns against the values computed by testdata/golden/models.py.
 func TestGoldenModels(t *testing.T) {
 	var weights strings.Builder
 	for i := range 442 {

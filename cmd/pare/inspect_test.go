@@ -39,15 +39,15 @@ func peopleModel(t *testing.T, flags ...string) (model, file string) {
 	return model, file
 }
 
-// A model of a table predicts rows of a table by the names of its columns, in any order, by
-// its own categories and means, whatever else is in the file.
+// TestPredictReadsTablesAsTheFitDid checks that a model fitted to a table predicts rows of a table by the names
+// of its columns, in any order, with the categories and means of the fit, whatever other columns the file has.
 func TestPredictReadsTablesAsTheFitDid(t *testing.T) {
 	model, file := peopleModel(t)
 	want := strings.Fields(pareRun(t, "predict", model, file, "--quiet").stdout)
 	if len(want) != 12 || !slices.Contains(want, "yes") || !slices.Contains(want, "no") {
 		t.Fatalf("%q", want)
 	}
-	// The columns in another order, without id and outcome.
+	// The columns are in another order, without id and outcome.
 	var turned strings.Builder
 	for line := range strings.Lines(strings.Replace(people, `"blue, dark"`, "blue dark", 1)) {
 		cells := strings.Split(strings.TrimSpace(line), ",")
@@ -63,7 +63,7 @@ func TestPredictReadsTablesAsTheFitDid(t *testing.T) {
 			t.Errorf("%.40q: exit %d, %q, want %q\n%s", text, o.code, got, rows, o.stderr)
 		}
 	}
-	// A file without a header has them in the order of the fit's, with or without the target.
+	// A file without a header has the columns in the order of the fit, with or without the target.
 	headless := strings.SplitN(people, "\n", 2)[1]
 	if o := pareRunWith(t.Context(), headless, "predict", model, "-", "--quiet"); !slices.Equal(strings.Fields(o.stdout), want) {
 		t.Errorf("without a header: exit %d, %q\n%s", o.code, o.stdout, o.stderr)
@@ -97,7 +97,8 @@ func TestPredictReadsTablesAsTheFitDid(t *testing.T) {
 	}
 }
 
-// Rows that the fit would have left out have no prediction, and keep their place.
+// TestPredictKeepsThePlaceOfIncompleteRows checks that rows which the fit would have dropped get no prediction
+// but keep their place in the output.
 func TestPredictKeepsThePlaceOfIncompleteRows(t *testing.T) {
 	model, file := peopleModel(t, "--missing=drop-rows")
 	o := pareRun(t, "predict", model, file, "--scores")
@@ -111,7 +112,8 @@ func TestPredictKeepsThePlaceOfIncompleteRows(t *testing.T) {
 	}
 }
 
-// The first prediction is out before the second row comes in, whatever the form.
+// TestPredictStreams checks that the first prediction is printed before the second row arrives, in every
+// format.
 func TestPredictStreams(t *testing.T) {
 	table, _ := peopleModel(t)
 	lines := filepath.Join(t.TempDir(), "lines")
@@ -147,7 +149,7 @@ func TestPredictStreams(t *testing.T) {
 	}
 }
 
-// Predictions in a file are whole or not there.
+// TestPredictWritesAFile checks that a file of predictions is either complete or absent.
 func TestPredictWritesAFile(t *testing.T) {
 	model, file := peopleModel(t)
 	want := pareRun(t, "predict", model, file).stdout
@@ -170,7 +172,7 @@ func TestPredictWritesAFile(t *testing.T) {
 	}
 }
 
-// A model says what is in it.
+// TestInspectShowsTheModel checks that inspect prints the contents of a model.
 func TestInspectShowsTheModel(t *testing.T) {
 	model, file := peopleModel(t, "--standardize")
 	fit := decoded[fitResult](t, exitOK, "fit", "--ratio=0.05", "--model=logreg", "--target=outcome", "--drop=id", "--one-hot", "--missing=mean", "--standardize", "--coef", file)
@@ -201,7 +203,8 @@ func TestInspectShowsTheModel(t *testing.T) {
 	}
 }
 
-// info lists the columns of any table, says what a fit needs, and the command that it suggests reads the table.
+// TestInfoDescribesAnyTable checks that info lists the columns of any table and says what a fit needs, and that
+// the command it suggests reads the table.
 func TestInfoDescribesAnyTable(t *testing.T) {
 	repeated := writeFile(t, "repeated.csv", "a,a,void,y,size\n1,2,,3,1\n2,1,,NA,L\n4,7,,5,1\n")
 	long := writeFile(t, "long.csv", "note,y\n"+strings.Repeat("x", 1000)+",1\nshort,2\n")

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-45b9a24c/pare"
 )
 
-// shape lists the paths of a JSON value with the types at their ends.
+// shape adds the paths of a JSON value, with the types of their leaves, to a set.
 func shape(prefix string, v any, into map[string]bool) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -104,7 +104,7 @@ func TestJSONHasTheStatedShape(t *testing.T) {
 	}
 }
 
-// docs/json.md has every name that can be printed.
+// TestEveryNameIsDocumented checks that docs/json.md has every name that can be printed.
 func TestEveryNameIsDocumented(t *testing.T) {
 	text, err := os.ReadFile("../../docs/json.md")
 	if err != nil {
@@ -119,7 +119,7 @@ func TestEveryNameIsDocumented(t *testing.T) {
 	}
 }
 
-// names are those that values of a type have in JSON.
+// names returns the JSON names of the values of a type.
 func names(of reflect.Type) map[string]bool {
 	found := map[string]bool{}
 	switch of.Kind() {
@@ -139,7 +139,8 @@ func names(of reflect.Type) map[string]bool {
 	return found
 }
 
-// Numbers that JSON cannot hold become null, on data where αmax is 0.
+// TestJSONSurvivesInfinity checks that numbers which JSON cannot hold become null, on data with
+// αmax = 0.
 func TestJSONSurvivesInfinity(t *testing.T) {
 	file := writeFile(t, "constant.svm", "3 1:1\n3 2:1\n3 1:2\n")
 	type nullable struct {

@@ -17,8 +17,8 @@ import (
 
 var keepAs = flag.String("keep", "", "write files as this version does to testdata/kept, in a folder of this name")
 
-// keptData is what models in testdata/kept were fitted on, by how their names begin; the
-// others on the embedded data.
+// keptData returns the data on which a model in testdata/kept was fitted, determined by how its file
+// name begins, or nil for the embedded data.
 func keptData(file string) []string {
 	for begin, data := range map[string]string{
 		"two": "two.svm", "logreg": "two.svm", "svm": "two.svm", "three": "three.svm", "multiclass": "three.svm", "table": "table.csv",
@@ -30,7 +30,7 @@ func keptData(file string) []string {
 	return nil
 }
 
-// keptRows is the same with what predictions need beside.
+// keptRows returns the data together with the further arguments that predictions need.
 func keptRows(file string) []string {
 	data := keptData(file)
 	if strings.Contains(filepath.Base(file), "offset") {
@@ -48,9 +48,9 @@ func keptFiles(t *testing.T, pattern string) []string {
 	return files
 }
 
-// Models, checkpoints and mapped files that earlier versions wrote are read, and mean what they
-// meant: testdata/kept has a folder for each version, named for its commit, with files as its
-// command wrote them and the predictions and results it printed.
+// TestEarlierFilesAreRead checks that models, checkpoints and mapped files of earlier versions are
+// still read with the same meaning. testdata/kept has one folder per version, named for its commit,
+// with the files that its command wrote and the predictions and results that it printed.
 func TestEarlierFilesAreRead(t *testing.T) {
 	for _, model := range keptFiles(t, "*.model") {
 		if o := pareRun(t, "inspect", "--json", model); o.code != exitOK {
@@ -77,7 +77,7 @@ func TestEarlierFilesAreRead(t *testing.T) {
 	}
 }
 
-// keptSearches are those of the checkpoints.
+// keptSearches holds the arguments of the search of each checkpoint.
 var keptSearches = map[string][]string{
 	"lasso": nil,
 	"enet":  {"--model=enet", "--search=gradient", "--evaluations=8"},
@@ -85,9 +85,9 @@ var keptSearches = map[string][]string{
 	"sure":  {"--model=wlasso", "--criterion=sure", "--search=adam", "--evaluations=8"},
 }
 
-// Checkpoints of version 3 and later answer what they were asked; those of searches that are
-// no more are refused by that name: all of version 2, and those of the default search, whose
-// points change as it learns to look better.
+// TestEarlierCheckpointsAreRead checks that checkpoints from version 3 on answer the evaluations
+// that they hold. Checkpoints of searches that no longer exist are refused with that reason: all of
+// version 2, and those of the default search, whose points change when the search is improved.
 func TestEarlierCheckpointsAreRead(t *testing.T) {
 	for _, log := range keptFiles(t, "*.log") {
 		text, err := os.ReadFile(log)
@@ -95,7 +95,7 @@ func TestEarlierCheckpointsAreRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		model := strings.TrimSuffix(filepath.Base(log), ".log")
-		own := writeFile(t, "log", string(text)) // to be written to
+		own := writeFile(t, "log", string(text)) // a copy that may be written to
 		o := pareRun(t, append([]string{"select", "--json", "--checkpoint=" + own}, keptSearches[model]...)...)
 		if strings.HasPrefix(string(text), `{"pare_search_log":2,`) {
 			if o.code != exitFailed || !strings.Contains(o.stdout, "version 2 of a log") {
@@ -128,7 +128,8 @@ func TestEarlierCheckpointsAreRead(t *testing.T) {
 	}
 }
 
-// Results of earlier versions have no name that those of this one lack, with a value of its kind.
+// TestEarlierJSONIsKept checks that every name in the results of earlier versions is in those of
+// this version, with a value of the same type.
 func TestEarlierJSONIsKept(t *testing.T) {
 	for _, file := range keptFiles(t, "*.json") {
 		text, err := os.ReadFile(file)
@@ -147,7 +148,8 @@ func TestEarlierJSONIsKept(t *testing.T) {
 	}
 }
 
-// No name that an earlier version could print, in any result, is gone or has values of another kind.
+// TestEarlierNamesAreKept checks that no name which an earlier version could print, in any result,
+// is missing or has values of another type.
 func TestEarlierNamesAreKept(t *testing.T) {
 	now := printable()
 	for _, file := range keptFiles(t, "names.txt") {
@@ -163,7 +165,8 @@ func TestEarlierNamesAreKept(t *testing.T) {
 	}
 }
 
-// printable are the paths of all that results can have, each with the kind of its values.
+// printable returns the paths of everything that results can contain, each with the type of its
+// values.
 func printable() map[string]bool {
 	all := map[string]bool{}
 	for command, result := range map[string]any{
@@ -203,8 +206,9 @@ func paths(prefix string, of reflect.Type, into map[string]bool) {
 	into[prefix+" "+kind] = true
 }
 
-// TestKeepFiles writes what later versions must read: a model of every kind, with the options that
-// models remember, mapped files, checkpoints with their results, and the names of the JSON.
+// TestKeepFiles writes the files that later versions must read: a model of every kind, with the
+// options that models store, mapped files, checkpoints with their results, and the names in the
+// JSON.
 func TestKeepFiles(t *testing.T) {
 	if *keepAs == "" {
 		t.Skip("-keep NAME writes a folder, once for a version")
@@ -225,7 +229,7 @@ func TestKeepFiles(t *testing.T) {
 		}
 		return o.stdout
 	}
-	models := map[string][]string{ // by the data, see keptData, and what is special
+	models := map[string][]string{ // the arguments by name; keptData derives the data from the name
 		"three-offset":       {"--model=poisson", "--ratio=0.1", "--offset=" + filepath.Join("testdata", "kept", "offset.txt")},
 		"three-standardized": {"--standardize", "--ratio=0.1"},
 		"two-loss":           {"--loss=logistic", "--penalty=group", "--column-groups=size:2", "--ratio=0.1", "--unit-rows"},
@@ -256,7 +260,7 @@ func TestKeepFiles(t *testing.T) {
 	done("convert", filepath.Join("testdata", "kept", "table.csv"), filepath.Join(dir, "table.pare"), "--target=y", "--one-hot", "--missing=mean")
 	for name, search := range keptSearches {
 		args := append([]string{"select", "--json"}, search...)
-		if search != nil { // of the default search, which is to change, only the names are kept
+		if search != nil { // the default search may change, so only its names are kept
 			args = append(args, "--checkpoint="+filepath.Join(dir, name+".log"))
 		}
 		write(name+".json", done(args...))
@@ -264,8 +268,8 @@ func TestKeepFiles(t *testing.T) {
 	write("names.txt", strings.Join(slices.Sorted(maps.Keys(printable())), "\n")+"\n")
 }
 
-// covers checks that a JSON value has all that an earlier one had: members of objects, and
-// in lists what the first element has.
+// covers checks that a JSON value has everything that an earlier value had: the members of objects
+// and, in lists, those of the first element.
 func covers(t *testing.T, where string, was, is any) {
 	t.Helper()
 	if a, b := fmt.Sprintf("%T", was), fmt.Sprintf("%T", is); a != b && was != nil && is != nil {

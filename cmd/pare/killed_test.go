@@ -24,8 +24,8 @@ import (
 
 var _ = flag.Bool("long", false, "200 kills instead of a dozen")
 
-// drawSearch draws any model, search, criterion and method, data that the model is for, and
-// some options. What does not go together is for the command to refuse.
+// drawSearch draws a model, search, criterion and method, data suitable for the model, and some
+// options. The command refuses invalid combinations.
 func drawSearch(t *testing.T, dir string, r *oracle.Random) (args []string) {
 	t.Helper()
 	model := pare.Models()[r.Intn(len(pare.Models()))]
@@ -54,7 +54,7 @@ func drawSearch(t *testing.T, dir string, r *oracle.Random) (args []string) {
 		args = append(args, "--column-groups=size:3")
 	}
 	if !traits.Convex {
-		args = append(args, "--standardize") // what gamma and a are in units of
+		args = append(args, "--standardize") // the units of γ and a
 	}
 	if r.Intn(6) == 0 {
 		args = append(args, "--method="+string(pare.Methods()[r.Intn(len(pare.Methods()))]))
@@ -67,7 +67,7 @@ func drawSearch(t *testing.T, dir string, r *oracle.Random) (args []string) {
 	return args
 }
 
-// targetFor is a number as a target of a model.
+// targetFor turns a number into a valid target of a model.
 func targetFor(traits pare.Traits, y float64) float64 {
 	switch {
 	case traits.Classes:
@@ -83,9 +83,10 @@ func targetFor(traits pare.Traits, y float64) float64 {
 	}
 }
 
-// A search of any kind that is ended at any moment, and more than once, by kill −9, by one interrupt or
-// two or by --max-seconds, and started again with its checkpoint prints the result and saves the model
-// of one that nothing stopped, bit for bit. The long form ends 200 of them, the usual one a dozen.
+// TestKilledSearchesGoOnToTheSameBits checks that a search which was stopped at any moment, once or
+// more often, by kill -9, by one or two interrupts or by --max-seconds, and then resumed with its
+// checkpoint, prints the result and saves the model of an uninterrupted search, bit for bit. The long
+// form stops 200 searches, the usual one a dozen.
 func TestKilledSearchesGoOnToTheSameBits(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short: it builds and starts the command; TestResumedSearchesHaveTheSameBits has no processes")
@@ -112,7 +113,7 @@ func TestKilledSearchesGoOnToTheSameBits(t *testing.T) {
 		for _, name := range args[4:7] {
 			met[name] = true
 		}
-		for again := true; again; again = r.Intn(2) == 0 { // some are killed more than once
+		for again := true; again; again = r.Intn(2) == 0 { // some searches are killed more than once
 			if !endedEarly(t, r, path, args, time.Duration(r.Float64()*float64(whole.took))) {
 				break
 			}
@@ -135,7 +136,8 @@ func TestKilledSearchesGoOnToTheSameBits(t *testing.T) {
 	}
 }
 
-// endedEarly starts a search that is ended after a while in some way, and reports whether it was.
+// endedEarly starts a search, ends it in some way after a while, and reports whether it was still
+// running.
 func endedEarly(t *testing.T, r *oracle.Random, path string, args []string, after time.Duration) bool {
 	t.Helper()
 	way := r.Intn(4)
@@ -159,7 +161,7 @@ func endedEarly(t *testing.T, r *oracle.Random, path string, args []string, afte
 		result.Status == string(outcome.Cancelled) || way == 0 && result.Status == string(outcome.Budget)
 }
 
-// named has the flag before each value.
+// named puts the flag before each value.
 func named[T ~string](flag string, values []T) (all []string) {
 	for _, v := range values {
 		all = append(all, flag+string(v))
@@ -167,13 +169,13 @@ func named[T ~string](flag string, values []T) (all []string) {
 	return all
 }
 
-// finished is what a search has printed, but for times, and saved.
+// finished is what a search has printed, without times, and saved.
 type finished struct {
 	result, model string
 	took          time.Duration
 }
 
-// finish runs a search to its end and takes its files away. ok is false if it was refused.
+// finish runs a search to its end and removes its files. ok is false if the search was refused.
 func finish(t *testing.T, path, log, model string, args []string) (f finished, ok bool) {
 	t.Helper()
 	began := time.Now()
@@ -187,7 +189,7 @@ func finish(t *testing.T, path, log, model string, args []string) (f finished, o
 	default:
 		t.Fatalf("%v: %v\n%s", args, err, out)
 	}
-	saved, _ := os.ReadFile(model) // there is none where the search is not to be trusted
+	saved, _ := os.ReadFile(model) // an untrusted search saves no model
 	left, err := filepath.Glob(filepath.Join(filepath.Dir(log), "*"))
 	for _, name := range left {
 		if err == nil {
@@ -208,7 +210,7 @@ func finish(t *testing.T, path, log, model string, args []string) (f finished, o
 	return finished{string(text), string(saved), took}, true
 }
 
-// withoutTimes drops the members of JSON objects that are named for seconds.
+// withoutTimes removes the members of JSON objects that hold seconds.
 func withoutTimes(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// TestTheJobOfKubernetes runs what examples/kubernetes has pods run: killed after its
-// search and run again, it ends with status 0 and the same model. (Kills at any other moment are
-// tested where checkpoints are.)
+// TestTheJobOfKubernetes runs what the pods of examples/kubernetes run: killed after its search
+// and run again, it must end with status 0 and the same model.
+// TestKilledSearchesGoOnToTheSameBits covers kills at any other moment.
 func TestTheJobOfKubernetes(t *testing.T) {
 	text, err := os.ReadFile("../../examples/kubernetes/select.yaml")
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// Rows and memory are bounded by flags and by the environment, for data of every kind and
-// before there is a matrix.
+// TestReadingLimits checks that flags and the environment limit rows and memory, for data in
+// every format, before there is a matrix.
 func TestReadingLimits(t *testing.T) {
 	csv := writeFile(t, "data.csv", "y,a,b\n"+strings.Repeat("1,2,3\n", 5000))
 	svm := writeFile(t, "data.svm", strings.Repeat("1 1:2 2:3\n", 5000))
@@ -53,7 +53,8 @@ func TestReadingLimits(t *testing.T) {
 	}
 }
 
-// A limit of time is one however short it is; 0 is none.
+// TestAMomentIsALimit checks that any positive time limit, however short, is a limit, and that
+// 0 is none.
 func TestAMomentIsALimit(t *testing.T) {
 	for _, c := range []struct {
 		seconds float64

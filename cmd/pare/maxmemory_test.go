@@ -16,8 +16,9 @@ import (
 	"github.com/seed-45b9a24c/pare/table"
 )
 
-// With --max-memory a choice has fewer folds at once and stays within the limit, or says before
-// any work how much is expected to be needed; what a limit does not touch has the same bits.
+// TestMaxMemory checks that with --max-memory a choice evaluates fewer folds at once and stays within the limit, or
+// says before any work how much memory it expects to need. A limit that is not reached must not change a bit of the
+// result.
 func TestMaxMemory(t *testing.T) {
 	q := oracle.NewRandom(5).Problem(oracle.Shape{N: 3000, P: 400, Density: 0.5, Active: 30})
 	var text strings.Builder
@@ -40,7 +41,7 @@ func TestMaxMemory(t *testing.T) {
 	if float64(got.Value) > 1.01*float64(want.Value) {
 		t.Errorf("criterion %v under a limit, %v without", got.Value, want.Value)
 	}
-	text.Reset() // of many rows, whose vectors alone are too much for a limit that the process keeps to
+	text.Reset() // many rows, whose vectors alone exceed a limit that the program itself fits into
 	for i := range 300_000 {
 		fmt.Fprintf(&text, "%d %d:%d\n", i%7, i%10+1, i%5+1)
 	}
@@ -58,7 +59,8 @@ func TestMaxMemory(t *testing.T) {
 	}
 }
 
-// Less memory than the program itself takes is refused as that, before data are read.
+// TestMaxMemoryOfTheProgramItself checks that a limit below the memory of the program itself is refused with that
+// reason before data are read.
 func TestMaxMemoryOfTheProgramItself(t *testing.T) {
 	for _, limit := range []string{"1", "50K", "16777216"} {
 		o := pareRun(t, "select", "--max-memory="+limit, "--max-rows=1")
@@ -68,12 +70,13 @@ func TestMaxMemoryOfTheProgramItself(t *testing.T) {
 	}
 }
 
-// A limit that the program itself exceeds is left to the command to refuse, however long it takes to begin.
+// TestMaxMemoryBelowTheProgramEndsNothing checks that a limit below the memory of the program itself does not end the
+// work: the command refuses such a limit, however long its start takes.
 func TestMaxMemoryBelowTheProgramEndsNothing(t *testing.T) {
 	res, err := limitFlags{MaxMemory: 1}.within(t.Context(), func(ctx context.Context) (result, error) {
 		select {
 		case <-ctx.Done():
-		case <-time.After(300 * time.Millisecond): // six looks at the memory in use
+		case <-time.After(300 * time.Millisecond): // the memory in use is checked six times
 		}
 		return nil, ctx.Err()
 	})
@@ -82,7 +85,7 @@ func TestMaxMemoryBelowTheProgramEndsNothing(t *testing.T) {
 	}
 }
 
-// Work that takes more than was expected ends with an error of kind limit.
+// TestMaxMemoryEndsWork checks that work which takes more memory than expected ends with an error of kind limit.
 func TestMaxMemoryEndsWork(t *testing.T) {
 	limits := limitFlags{MaxMemory: byteSize(inUse() + 32<<20)}
 	var held []byte
@@ -96,7 +99,8 @@ func TestMaxMemoryEndsWork(t *testing.T) {
 	}
 }
 
-// Reading ends by the tighter of two limits, which the error names; of one of the whole program it says what that is.
+// TestWhichLimitEndsReading checks that the tighter of two limits ends reading, and that the error names it. If it is
+// the limit of the whole program, the error explains that.
 func TestWhichLimitEndsReading(t *testing.T) {
 	text := "y,a\n" + strings.Repeat("1,2\n", 60_000)
 	o := pareRun(t, "fit", "--ratio=0.5", "--target=y", "--max-memory=8G", "--max-bytes=1M", writeFile(t, "tall.csv", text))
@@ -113,7 +117,7 @@ func TestWhichLimitEndsReading(t *testing.T) {
 	}
 }
 
-// Numbers of bytes have one unit at most.
+// TestNumbersOfBytes checks that a number of bytes has at most one unit.
 func TestNumbersOfBytes(t *testing.T) {
 	for text, want := range map[string]int64{
 		"17": 17, "500K": 500e3, "1.5m": 1500e3, "2G": 2e9, "3TB": 3e12, "1KM": 0, "1MK": 0, "1GT": 0, "K": 0, "": 0, "0": 0, "-1": 0, "1e30": 0,

@@ -18,11 +18,11 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 )
 
-// Under limits of address space of any size, reading data or a model ends with a result or an
-// error of kind limit, never with the program out of memory. Limits under which the runtime
-// itself does not start, or not always, do not count: its heap begins anywhere in the first piece
-// of address space that it takes, and more than 1.3 GB have room for another. The long form has a
-// hundred limits.
+// TestReadersStayWithinLimits checks that under any limit of the address space, reading data or a
+// model ends with a result or an error of kind limit, and the program never runs out of memory.
+// Limits under which the Go runtime cannot start reliably do not count: its heap begins at a
+// random place in the first region of address space that it reserves, and above 1.3 GB there is
+// space for another region. The long form tries a hundred limits.
 func TestReadersStayWithinLimits(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short: it builds and starts the command; TestReadingLimits bounds the same readers")
@@ -35,7 +35,7 @@ func TestReadersStayWithinLimits(t *testing.T) {
 		}
 		return file
 	}
-	// hollow is a file of zeros behind a head, which takes no room on the disk.
+	// hollow writes a sparse file: a header followed by zeros that take no space on the disk.
 	hollow := func(name, head string, size int64) string {
 		file := write(name, head, "", 0)
 		if err := os.Truncate(file, int64(len(head))+size); err != nil {
@@ -109,7 +109,7 @@ func TestReadersStayWithinLimits(t *testing.T) {
 			cmd := exec.Command("sh", append([]string{"-c", fmt.Sprintf(`ulimit -v %d; exec "$0" "$@"`, kilobytes), path}, args...)...)
 			var stdout, stderr bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &stdout, &stderr
-			_ = cmd.Run() // the status says it
+			_ = cmd.Run() // the exit status says it
 			if code := cmd.ProcessState.ExitCode(); code != exitOK && code != exitFailed {
 				return stderr.String(), code
 			}
@@ -123,7 +123,7 @@ func TestReadersStayWithinLimits(t *testing.T) {
 		text, code := limited(append(args, "--json")...)
 		var result struct{ Error *errorReport }
 		switch err := json.Unmarshal([]byte(text), &result); {
-		case strings.Contains(text, "0 in use") || strings.Contains(text, "failed to reserve"): // at the start
+		case strings.Contains(text, "0 in use") || strings.Contains(text, "failed to reserve"): // at the start of the runtime
 			ended["runtime"]++
 		case err != nil || code == exitOK && result.Error != nil:
 			t.Errorf("ulimit -v %d, %q: exit %d, %.500s", kilobytes, args, code, text)
@@ -142,7 +142,7 @@ func TestReadersStayWithinLimits(t *testing.T) {
 	}
 }
 
-// arrayHead is the head of a NumPy array of doubles.
+// arrayHead returns the header of a NumPy array of doubles.
 func arrayHead(shape string) string {
 	head := fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': %s, }", shape)
 	head += strings.Repeat(" ", 128-11-len(head)) + "\n"

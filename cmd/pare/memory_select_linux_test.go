@@ -16,10 +16,9 @@ import (
 	"github.com/seed-45b9a24c/pare/table"
 )
 
-// A choice of λ over the folds of a mapped file stays within --max-memory where the system
-// enforces that: in a process that may write to so much memory of its own and what the runtime
-// sets aside, and no more. Without --max-memory it runs out of it there. The long form has ten
-// times the data.
+// TestSelectStaysWithinMemory checks that a choice of λ over the folds of a mapped file stays within --max-memory when
+// the system enforces the limit: the process may use only that much private memory plus what the runtime reserves.
+// Without --max-memory it runs out of memory there. The long form has ten times the data.
 func TestSelectStaysWithinMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short: it builds and starts the command; TestMaxMemory has the same limit without the system's")
@@ -30,14 +29,14 @@ func TestSelectStaysWithinMemory(t *testing.T) {
 	}
 	path, file := program(t), filepath.Join(t.TempDir(), "data.pare")
 	size := writeWide(t, file, rows)
-	const aside = 150e6 // for arenas, stacks and tables, most of it untouched
+	const aside = 150e6 // for arenas, stacks and tables, most of which are never touched
 	run := func(args ...string) (evaluations int, text string, code int) {
 		cmd := exec.Command("sh", append([]string{"-c", fmt.Sprintf(`ulimit -d %d; exec "$0" "$@"`, (limit+aside)/1024), path, "select", "--json", "--evaluations=2", "--threads=2", file}, args...)...)
 		var stdout, stderr bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &stdout, &stderr
-		_ = cmd.Run() // the status says it
+		_ = cmd.Run() // the exit status says it
 		var r struct{ Evaluations []any }
-		_ = json.Unmarshal(stdout.Bytes(), &r) // or it is no result
+		_ = json.Unmarshal(stdout.Bytes(), &r) // or there is no result
 		return len(r.Evaluations), stdout.String() + stderr.String(), cmd.ProcessState.ExitCode()
 	}
 	if evaluations, text, code := run(fmt.Sprintf("--max-memory=%d", limit)); evaluations != 2 {
@@ -48,8 +47,8 @@ func TestSelectStaysWithinMemory(t *testing.T) {
 	}
 }
 
-// writeWide writes a mapped file of so many rows with 40 entries each on average, of too many columns for condensed rows, which take
-// little memory, and returns its size.
+// writeWide writes a mapped file of n rows with 40 entries each on average, and returns its size. It has too many
+// columns for condensed rows, which would take little memory.
 func writeWide(t *testing.T, file string, n int) int64 {
 	t.Helper()
 	const each = 40

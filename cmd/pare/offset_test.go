@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// The mean count predicted is that of an exposure of 1 times the exposure; a file or a column
-// of offsets is the same; what does not fit is said by the name of the flag.
+// TestOffset checks that the predicted mean count is that at exposure 1 times the exposure,
+// that offsets from a file and from a column are equivalent, and that invalid offsets are
+// refused under the name of the flag.
 func TestOffset(t *testing.T) {
 	var table, logs strings.Builder
 	table.WriteString("count,a,b,log_exposure\n")

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/random"
 )
 
-// classLabels writes a file of q classes and ten columns.
+// classLabels writes a file with q classes and ten columns.
 func classLabels(t *testing.T, name string, q int) string {
 	t.Helper()
 	r := random.SplitMix64(3)
@@ -33,7 +33,7 @@ func classLabels(t *testing.T, name string, q int) string {
 	return name
 }
 
-// namedColumns writes a table of columns with long names.
+// namedColumns writes a table whose columns have long names.
 func namedColumns(t *testing.T, name string, p int) string {
 	t.Helper()
 	r := random.SplitMix64(4)
@@ -54,8 +54,8 @@ func namedColumns(t *testing.T, name string, p int) string {
 	return name
 }
 
-// No line of any command is wider than the screen, unless it is one word or the usage
-// that the parser prints.
+// TestNoLineIsWiderThanTheScreen checks that no command prints a line wider than the screen,
+// unless it is a single word or the usage printed by the parser.
 func TestNoLineIsWiderThanTheScreen(t *testing.T) {
 	t.Chdir(t.TempDir())
 	two, many := "two.svm", classLabels(t, "many.svm", 30)
@@ -89,7 +89,7 @@ func TestNoLineIsWiderThanTheScreen(t *testing.T) {
 		t.Setenv("COLUMNS", strconv.Itoa(width))
 		for i, line := range commands {
 			if width < 80 && (strings.HasPrefix(line, "help") || line == "") {
-				continue // set for 80
+				continue // these texts are laid out for 80 columns
 			}
 			if saved := strings.Contains(line+" ", " model ") || strings.Contains(line, " mapped"); !saved && !oracle.Turn(i+width/20, 4) {
 				continue
@@ -99,7 +99,7 @@ func TestNoLineIsWiderThanTheScreen(t *testing.T) {
 				t.Errorf("pare %s: exit %d\n%s%s", line, o.code, o.stdout, o.stderr)
 			}
 			keepScreen(t, width, line, o)
-			complaint := strings.Join(wrap(o.stderr, width), "\n") // as fail does on a terminal
+			complaint := strings.Join(wrap(o.stderr, width), "\n") // as fail wraps it on a terminal
 			for got := range strings.Lines(o.stdout + complaint) {
 				got = strings.TrimRight(got, "\n")
 				if utf8.RuneCountInString(got) > width && len(strings.Fields(strings.TrimSuffix(got, ` \`))) > 1 {
@@ -110,8 +110,8 @@ func TestNoLineIsWiderThanTheScreen(t *testing.T) {
 	}
 }
 
-// keepScreen adds what a command shows to the screens in the folder PARE_ARTEFACTS, for
-// people to look at.
+// keepScreen saves the output of a command to a file in the folder PARE_ARTEFACTS, for people
+// to look at.
 func keepScreen(t *testing.T, width int, line string, o outcomeOf) {
 	t.Helper()
 	folder := os.Getenv("PARE_ARTEFACTS")
@@ -137,7 +137,8 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
-// Words are neither lost nor changed, and lines end behind commas where they can.
+// TestWrap checks that wrapping neither loses nor changes words, and breaks lines after commas
+// where possible.
 func TestWrap(t *testing.T) {
 	for _, test := range []struct {
 		text  string
@@ -167,7 +168,7 @@ func TestWrap(t *testing.T) {
 	}
 }
 
-// A table that is too wide loses the columns that can best be spared.
+// TestTableLosesColumns checks that a table that is too wide drops its least important columns.
 func TestTableLosesColumns(t *testing.T) {
 	for _, test := range []struct {
 		width int
@@ -183,7 +184,8 @@ func TestTableLosesColumns(t *testing.T) {
 	}
 }
 
-// Names in a file do not command the terminal: neither in results nor in errors.
+// TestNamesDoNotCommandTheTerminal checks that names in a file cannot send control sequences to
+// the terminal, neither in results nor in errors.
 func TestNamesDoNotCommandTheTerminal(t *testing.T) {
 	data := writeFile(t, "names.csv", "\"a\x1b[31m\nred\u009b\",b\a,y\n1,2,3\n2,3,5\n3,5,6\n4,1,9\n1,7,2\n")
 	for _, args := range []string{"info --target y", "fit --ratio 0.1 --target y", "path --points 2 --folds 2 --target y", "fit --ratio 0.1 --target z"} {

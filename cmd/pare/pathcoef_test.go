@@ -7,8 +7,9 @@ import (
 	"testing"
 )
 
-// The coefficients along a path are those of fits at its points, in the JSON and in the
-// text, for one predictor and for one of each class.
+// TestPathCoefficientsAreThoseOfFits checks that the coefficients along a path are those of
+// fits at its points, in the JSON and in the text, for models with one predictor and with one
+// per class.
 func TestPathCoefficientsAreThoseOfFits(t *testing.T) {
 	for _, more := range [][]string{nil, {"--model=enet", "--no-intercept"}, {"--model=multiclass", relabelled(t, thirds)}} {
 		path := append([]string{"path", "--points=4", "--coef", "--tol=1e-12"}, more...)
@@ -48,7 +49,8 @@ func TestPathCoefficientsAreThoseOfFits(t *testing.T) {
 	}
 }
 
-// Points of which no duality gap is known have none in the table either.
+// TestPathWithoutGaps checks that the table shows no gap for points without a known duality
+// gap.
 func TestPathWithoutGaps(t *testing.T) {
 	o := pareRun(t, "path", "--model=mcp", "--standardize", "--points=3")
 	if o.code != exitOK || strings.Contains(o.stdout, "NaN") || !strings.Contains(flat(o.stdout), " gap sweeps") || strings.Count(flat(o.stdout), " - ") != 3 {

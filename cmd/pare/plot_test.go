@@ -17,7 +17,8 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// The curve fits in 80 by 20 characters, with the choice where the criterion is least.
+// TestPlot checks that the curve fits into 80 by 20 characters and marks the choice at the
+// least value of the criterion.
 func TestPlot(t *testing.T) {
 	for _, line := range []string{"select --plot", "path --plot --points=9", "select --plot --model=enet", "select --plot --model=ridge", "select --plot --model=svm " + relabelled(t, above(140))} {
 		o := pareRun(t, strings.Fields(line)...)
@@ -54,7 +55,8 @@ func TestPlot(t *testing.T) {
 	}
 }
 
-// A file ending in .svg behind --plot is where the curve goes, and anything else is data.
+// TestPlotToAFile checks that the curve is written to the argument of --plot if that ends in
+// .svg, and that any other argument is data.
 func TestPlotToAFile(t *testing.T) {
 	picture := filepath.Join(t.TempDir(), "curve.svg")
 	for _, args := range [][]string{{"select", "--plot", picture}, {"path", "--points=5", "--plot=" + picture}} {
@@ -86,7 +88,7 @@ func TestPlotToAFile(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v: %v", args, err)
 		}
-		counts := map[color.Color]int{} // of the criterion and of the choice, beside the paper
+		counts := map[color.Color]int{} // counts pixels in the colours of the criterion and the choice, without the background
 		for x := range drawn.Bounds().Dx() {
 			for y := range drawn.Bounds().Dy() {
 				counts[color.RGBAModel.Convert(drawn.At(x, y))]++
@@ -107,7 +109,8 @@ func TestPlotToAFile(t *testing.T) {
 	}
 }
 
-// A choice that no evaluation of the search has made, that of the null model, is drawn, too.
+// TestPlotOfTheNullModel checks that the choice is drawn even if it is the null model, which
+// the search has not evaluated.
 func TestPlotOfTheNullModel(t *testing.T) {
 	var rows strings.Builder
 	rows.WriteString("a,b,y\n")
@@ -124,7 +127,8 @@ func TestPlotOfTheNullModel(t *testing.T) {
 	}
 }
 
-// What has no extent is not drawn, and what is no number is left out.
+// TestPlotOfLittle checks that a curve without extent is not drawn, and that points that are
+// not finite are left out.
 func TestPlotOfLittle(t *testing.T) {
 	at := func(l, v float64) search.Evaluation { return search.Evaluation{LogLambda: []float64{l}, Value: v} }
 	for name, points := range map[string][]search.Evaluation{

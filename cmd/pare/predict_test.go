@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// A saved model predicts, on the file as it is, what the printed coefficients do on
-// the file as it was prepared.
+// TestPredictReadsTheFileAsItIs checks that a saved model gives on the original file the predictions of the
+// printed coefficients on the prepared file.
 func TestPredictReadsTheFileAsItIs(t *testing.T) {
 	const n, p = 40, 6
 	var file strings.Builder
@@ -84,7 +84,7 @@ func TestPredictClasses(t *testing.T) {
 	var file strings.Builder
 	for i := range 90 {
 		class := i % 3
-		noise := i * i % 7 / 6 // now and then a label that does not fit
+		noise := i * i % 7 / 6 // at times a label that does not fit
 		fmt.Fprintf(&file, "%d %d:%d 3:%d\n", 5*((class+noise)%3), 1+class%2, 1+class, 1+i*i%5)
 	}
 	data := writeFile(t, "classes.svm", file.String())
@@ -105,7 +105,7 @@ func TestPredictClasses(t *testing.T) {
 			t.Errorf("probabilities %v", row)
 		}
 	}
-	// Fewer columns than the model has are zeros; more are refused, with the place.
+	// Missing columns at the end are zeros; more columns than the model has are refused, with the position.
 	if o := pareRunWith(t.Context(), "0 1:2\n", "predict", model, "-", "--quiet"); o.code != exitOK || len(strings.Fields(o.stdout)) != 1 || o.stderr != "" {
 		t.Errorf("exit %d, %q, %q", o.code, o.stdout, o.stderr)
 	}
@@ -123,7 +123,7 @@ func TestPredictClasses(t *testing.T) {
 	}
 }
 
-// A model takes the place of a model, and of nothing else: not of the data.
+// TestSaveSparesOtherFiles checks that a model may replace an old model, but no other file, such as the data.
 func TestSaveSparesOtherFiles(t *testing.T) {
 	text := "1 1:1\n2 1:3\n5 1:4\n"
 	data := writeFile(t, "data.svm", text)
@@ -132,14 +132,15 @@ func TestSaveSparesOtherFiles(t *testing.T) {
 		t.Errorf("a model saved over the data: exit %d, %s, now %q, %v", o.code, o.stderr, left, err)
 	}
 	kept := filepath.Join(t.TempDir(), "kept")
-	for range 2 { // an old model makes room for a new one
+	for range 2 { // the second time there is an old model to replace
 		if o := pareRun(t, "fit", "--ratio=0.1", data, "--save", kept); o.code != exitOK {
 			t.Errorf("exit %d, %s", o.code, o.stderr)
 		}
 	}
 }
 
-// Labels that the model does not have are a warning: what is right is not known of them.
+// TestPredictWarnsOfUnknownLabels checks that labels which the model does not have give a warning, since their
+// predictions cannot be judged.
 func TestPredictWarnsOfUnknownLabels(t *testing.T) {
 	var signs, bits, names, reals strings.Builder
 	for i := range 60 {
@@ -178,7 +179,8 @@ func TestPredictWarnsOfUnknownLabels(t *testing.T) {
 	}
 }
 
-// Targets in words are compared with no number, and that is said.
+// TestPredictWarnsOfTargetsThatAreNoNumbers checks that a warning says that targets in words cannot be compared
+// with numerical predictions.
 func TestPredictWarnsOfTargetsThatAreNoNumbers(t *testing.T) {
 	model := filepath.Join(t.TempDir(), "model")
 	if o := pareRun(t, "fit", "--ratio=.1", "--target=y", "--save="+model, writeFile(t, "numbers.csv", "x,y\n1,1\n2,2\n3,4\n4,4\n")); o.code != exitOK {
@@ -197,7 +199,8 @@ func TestPredictWarnsOfTargetsThatAreNoNumbers(t *testing.T) {
 	}
 }
 
-// Categories that are numbers are those of the model in any spelling, but where the model tells two apart by it.
+// TestPredictKnowsNumbersAsCategories checks that a numerical category is matched in any spelling, unless the
+// model has two categories that differ only in their spelling.
 func TestPredictKnowsNumbersAsCategories(t *testing.T) {
 	var codes, plain strings.Builder
 	for i := range 40 {
@@ -230,7 +233,7 @@ func TestPredictKnowsNumbersAsCategories(t *testing.T) {
 	}
 }
 
-// A single score says which of the two classes it is of.
+// TestPredictSaysWhoseTheScoreIs checks that the output says to which of two classes a single score refers.
 func TestPredictSaysWhoseTheScoreIs(t *testing.T) {
 	var rows strings.Builder
 	for i := range 40 {

@@ -23,7 +23,7 @@ func readme(t *testing.T) string {
 	return string(text)
 }
 
-// blocks returns the fenced blocks of a language.
+// blocks returns the fenced blocks of a language in a text.
 func blocks(text, language string) []string {
 	var found []string
 	for {
@@ -36,12 +36,12 @@ func blocks(text, language string) []string {
 	}
 }
 
-// pages are those that people read first.
+// pages are the pages that newcomers read first.
 var pages = []string{"README.md", "docs/guide.md", "docs/coming-from.md"}
 
-// asPrinted matches what a command printed with what a page says that it prints: the words, and
-// the numbers to six digits but for times, and for those that are nothing but rounding. The name of
-// the kernel set does not count, and a line of three dots stands for any number of lines.
+// asPrinted compares the output of a command with the output shown on a page. Words must be equal, and numbers must
+// agree to six digits, except times and numbers that are mere rounding error. The name of the kernel set is ignored,
+// and a line of three dots stands for any number of lines.
 func asPrinted(got, want string) (same bool, difference string) {
 	words, numbers := wordsAndNumbers(got)
 	parts := regexp.MustCompile(`(?m)^ *\.\.\.$`).Split(want, -1)
@@ -62,7 +62,7 @@ func asPrinted(got, want string) (same bool, difference string) {
 	return len(parts) > 1 || words == "", "more than the page has"
 }
 
-// wordsAndNumbers takes a text apart: words with a NUL for each number, and the numbers.
+// wordsAndNumbers splits a text into its words, with a NUL in place of each number, and its numbers.
 func wordsAndNumbers(text string) (words string, numbers []string) {
 	text = regexp.MustCompile(`"kernels":"[a-z0-9]*"`).ReplaceAllString(text, `"kernels"`)
 	text = regexp.MustCompile(`([a-z]*seconds":)[-+.e0-9]+`).ReplaceAllString(text, "${1}0 s")
@@ -73,18 +73,18 @@ func wordsAndNumbers(text string) (words string, numbers []string) {
 	return strings.Join(strings.Fields(text), " "), numbers
 }
 
-// alike reports whether two numbers are the same in six digits, or do not count.
+// alike reports whether two numbers agree to six digits or need not agree.
 func alike(a, b string) bool {
 	if a == b || strings.HasSuffix(a, "s") && strings.HasSuffix(b, "s") {
 		return true
 	}
 	v, err := strconv.ParseFloat(a, 64)
 	w, err2 := strconv.ParseFloat(b, 64)
-	const rounding = 1e-12 // gaps and residuals below it
+	const rounding = 1e-12 // gaps and residuals below this are rounding error
 	return err == nil && err2 == nil && (math.Abs(v-w) <= 1e-6*math.Abs(w) || math.Abs(v) < rounding && math.Abs(w) < rounding)
 }
 
-// TestPagesShowWhatTheCommandPrints runs the commands of the console blocks as they are written, in the folder of the page.
+// TestPagesShowWhatTheCommandPrints runs the commands in console blocks as written, in the folder of the page.
 func TestPagesShowWhatTheCommandPrints(t *testing.T) {
 	texts := map[string]string{}
 	for _, name := range pages {
@@ -118,8 +118,8 @@ func TestPagesShowWhatTheCommandPrints(t *testing.T) {
 	}
 }
 
-// The strengths of scikit-learn, glmnet and liblinear are those of their objectives,
-// evaluated here by their definitions at the coefficients printed.
+// TestStrengthsOfOtherPrograms checks the conversions to the strengths of scikit-learn, glmnet and liblinear: their
+// objectives are evaluated here from their definitions at the printed coefficients.
 func TestStrengthsOfOtherPrograms(t *testing.T) {
 	rows := func(name string) (x [][]float64, y []float64) {
 		for line := range strings.Lines(read(t, "../../docs/data/"+name)) {
@@ -147,7 +147,7 @@ func TestStrengthsOfOtherPrograms(t *testing.T) {
 		args      string
 		x         [][]float64
 		y         []float64
-		objective func(losses, l1, l2, n float64) float64 // of their text, divided as ours is
+		objective func(losses, l1, l2, n float64) float64 // the documented objective, divided as ours is
 		loss      func(y, m float64) float64
 	}{
 		{"fit --alpha 0.1 --target progression ../../docs/data/diabetes.csv", x, y, func(losses, l1, _, n float64) float64 { return losses/(2*n) + 0.1*l1 }, func(y, m float64) float64 { return (y - m) * (y - m) }},
@@ -174,7 +174,8 @@ func TestStrengthsOfOtherPrograms(t *testing.T) {
 	}
 }
 
-// The ratios on the first page are those of docs/goals/peers.csv, logreg.csv and deep.csv, to two digits.
+// TestREADMERatiosAreMeasured checks that the ratios in the README equal those in docs/goals/peers.csv, logreg.csv and
+// deep.csv, to two digits.
 func TestREADMERatiosAreMeasured(t *testing.T) {
 	measured := map[string]string{} // by problem and contestant, at the gap of the table
 	for _, name := range []string{"peers", "logreg", "deep"} {
@@ -228,7 +229,7 @@ func must(v float64, err error) float64 {
 	return v
 }
 
-// TestREADMEExampleRuns builds the library example as it stands and runs it.
+// TestREADMEExampleRuns builds the README's library example unchanged and runs it.
 func TestREADMEExampleRuns(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short: it builds a program")
@@ -257,7 +258,7 @@ func TestREADMEExampleRuns(t *testing.T) {
 	}
 }
 
-// The pieces of Go on the page for services compile.
+// TestPagesHaveGoThatCompiles checks that the Go fragments on the page for services compile.
 func TestPagesHaveGoThatCompiles(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short: it compiles a program")
@@ -279,7 +280,7 @@ func TestPagesHaveGoThatCompiles(t *testing.T) {
 	}
 }
 
-// Every file and heading that a page points to is there.
+// TestLinksLead checks that every file and heading to which a page links exists.
 func TestLinksLead(t *testing.T) {
 	for _, name := range append(pages, "docs/mathematics.md", "docs/checks.md") {
 		page := filepath.Join("../..", name)

@@ -12,8 +12,8 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 )
 
-// Every command that writes a page writes one for every model it serves, with the charts
-// of the model, and says where it is.
+// TestReport checks that every command with a report writes one for each model it supports,
+// with the charts of the model, and prints where it is.
 func TestReport(t *testing.T) {
 	file := relabelled(t, above(140))
 	classes := relabelled(t, thirds)
@@ -72,7 +72,8 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// A page that could not be written is known before the work, and no other file is lost.
+// TestReportGoesToAPage checks that a page which cannot be written is reported before the work,
+// and that no other file is overwritten.
 func TestReportGoesToAPage(t *testing.T) {
 	for _, test := range []struct{ path, want string }{
 		{filepath.Join(t.TempDir(), "no", "page.html"), "cannot write the page"},
@@ -91,7 +92,8 @@ func TestReportGoesToAPage(t *testing.T) {
 	}
 }
 
-// Interrupted while the page is made, the result stays, and the page says what is missing.
+// TestInterruptedReportHasTheRest checks that an interrupt while the page is made does not lose
+// the result, and that the page says which parts are missing.
 func TestInterruptedReportHasTheRest(t *testing.T) {
 	page := filepath.Join(t.TempDir(), "page.html")
 	for after := time.Millisecond; after < time.Minute; after *= 2 {
@@ -110,7 +112,8 @@ func TestInterruptedReportHasTheRest(t *testing.T) {
 	t.Error("no page in a minute")
 }
 
-// The page of a selection counts rows by their weights, as the selection does.
+// TestReportCountsWeights checks that the page of a selection weights rows as the selection
+// does.
 func TestReportCountsWeights(t *testing.T) {
 	draw := oracle.NewRandom(3)
 	var text strings.Builder

@@ -19,7 +19,7 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// outcomeOf is what one run of the command left behind.
+// outcomeOf is the exit status and output of one run of the command.
 type outcomeOf struct {
 	code           int
 	stdout, stderr string
@@ -36,7 +36,7 @@ func pareRunWith(ctx context.Context, stdin string, args ...string) outcomeOf {
 	return outcomeOf{code, stdout.String(), stderr.String()}
 }
 
-// proposed returns the words of the first command of a kind that a text proposes.
+// proposed returns the words of the first suggestion in a text that uses the given command.
 func proposed(t *testing.T, text, command string) []string {
 	t.Helper()
 	_, after, found := strings.Cut(strings.ReplaceAll(text, " \\\n", " "), "pare "+command+" ")
@@ -47,12 +47,12 @@ func proposed(t *testing.T, text, command string) []string {
 	return append([]string{command}, strings.Fields(line)...)
 }
 
-// flat is a text without the ends of its lines.
+// flat returns a text with its line breaks replaced by spaces.
 func flat(text string) string {
 	return strings.Join(strings.Fields(strings.ReplaceAll(text, " \\\n", " ")), " ")
 }
 
-// decoded runs the command with --json and decodes the one object it prints.
+// decoded runs the command with --json and decodes the single object that it prints.
 func decoded[T any](t *testing.T, want int, args ...string) T {
 	t.Helper()
 	if !slices.Contains(args, "--json") {
@@ -76,7 +76,7 @@ func decoded[T any](t *testing.T, want int, args ...string) T {
 	return v
 }
 
-// lines is a table of n rows below its head.
+// lines returns a table: a header and n rows.
 func lines(head string, n int, row func(i int) string) string {
 	var all strings.Builder
 	all.WriteString(head)
@@ -86,7 +86,7 @@ func lines(head string, n int, row func(i int) string) string {
 	return all.String()
 }
 
-// write puts text into a file of the test's own.
+// writeFile writes text to a temporary file of the test.
 func writeFile(t *testing.T, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -124,8 +124,8 @@ func TestVersionSaysWhatRuns(t *testing.T) {
 	}
 }
 
-// A result that is not converged, or not by a rule of the search, is printed
-// with exit status 3.
+// TestUntrustedResultsExitWith3 checks that a result which has not converged, or a search that
+// was not ended by one of its rules, is printed with exit status 3.
 func TestUntrustedResultsExitWith3(t *testing.T) {
 	r := decoded[selectResult](t, exitUntrusted, "select", "--evaluations", "2")
 	if r.Status != "budget" || len(r.Evaluations) != 2 || r.Final == nil {
@@ -133,7 +133,7 @@ func TestUntrustedResultsExitWith3(t *testing.T) {
 	}
 }
 
-// Where --help shows that a flag takes a list, it shows it once.
+// TestHelpShowsListsOnce checks that --help shows the list of values of a flag only once.
 func TestHelpShowsListsOnce(t *testing.T) {
 	for _, c := range grammarModel(t).Children {
 		for _, f := range c.Flags {
@@ -144,7 +144,7 @@ func TestHelpShowsListsOnce(t *testing.T) {
 	}
 }
 
-// What cannot be written is a failure, not a silent success.
+// TestAFullDiskIsAFailure checks that a failed write is reported as a failure.
 func TestAFullDiskIsAFailure(t *testing.T) {
 	var stderr bytes.Buffer
 	code := run(t.Context(), newInterrupt(func() {}), []string{"info"}, strings.NewReader(""), full{}, &stderr)
@@ -153,12 +153,13 @@ func TestAFullDiskIsAFailure(t *testing.T) {
 	}
 }
 
-// full is a disk without space.
+// full is a writer that fails as a full disk does.
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
 
-// With --progress each evaluation has a line, however many λ's there are.
+// TestProgressIsALinePerEvaluation checks that --progress prints one line per evaluation, for
+// any number of λ's.
 func TestProgressIsALinePerEvaluation(t *testing.T) {
 	for _, line := range []string{"select", "select --model=enet", "select --model=wlasso --criterion=sure", "path --points=5"} {
 		o := pareRun(t, append(strings.Fields(line), "--progress")...)
@@ -178,8 +179,8 @@ func TestProgressIsALinePerEvaluation(t *testing.T) {
 	}
 }
 
-// The line on a terminal says what is done, how far it is, the best so far and the time,
-// and fits whatever there is to say.
+// TestProgressLine checks that the progress line on a terminal shows the current step, the
+// progress, the best value so far and the time, and always fits on the line.
 func TestProgressLine(t *testing.T) {
 	p := &progress{w: io.Discard, width: 80, began: time.Now(), value: math.Inf(1)}
 	p.begin("reading %s", "data.svm")

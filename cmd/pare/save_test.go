@@ -11,9 +11,9 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/random"
 )
 
-// What --save names is not replaced by a model that is not converged, unless that is asked
-// for: an SVM on columns of many scales is none. Links stay links, and what a killed process
-// has left behind goes.
+// TestSaveLeavesABetterModelAlone checks that --save does not replace a model by one that has
+// not converged, such as an SVM on columns of very different scales, unless --save-anyway asks
+// for it. Symbolic links are kept, and files left behind by a killed process are removed.
 func TestSaveLeavesABetterModelAlone(t *testing.T) {
 	source := random.SplitMix64(1)
 	var data strings.Builder

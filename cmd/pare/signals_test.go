@@ -19,7 +19,7 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/random"
 )
 
-// TestMain removes what tests have built.
+// TestMain removes the program built for the tests.
 func TestMain(m *testing.M) {
 	code := m.Run()
 	if built.dir != "" {
@@ -34,7 +34,7 @@ var built struct {
 	err error
 }
 
-// program builds the command, once for all tests: without cgo, whose threads set memory aside.
+// program builds the command once for all tests. It disables cgo, whose threads reserve memory.
 func program(t *testing.T) string {
 	t.Helper()
 	built.Do(func() {
@@ -53,8 +53,9 @@ func program(t *testing.T) string {
 	return filepath.Join(built.dir, "pare")
 }
 
-// Ctrl-C on the program itself, the signal that ends services, and that of a terminal which
-// goes: each ends a search softly, and is answered at once: a refit may take minutes.
+// TestSignalsPrintTheBestSoFar sends the program SIGINT (Ctrl-C), SIGTERM, which ends services, and SIGHUP,
+// which a closing terminal sends. Each must stop a search softly, and be acknowledged at once, because a refit
+// may take minutes.
 func TestSignalsPrintTheBestSoFar(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short: TestCancelPrintsTheBestSoFar covers all but the signals")
@@ -83,15 +84,16 @@ func TestSignalsPrintTheBestSoFar(t *testing.T) {
 				if text := stderr.String(); stopped && text != "pare: stopping, once more kills\n" {
 					t.Errorf("%v is answered by %q", sig, text)
 				}
-			case patience > 5*time.Second: // negative: killed, earlier by a signal before its handler
+			case patience > 5*time.Second: // negative: killed; early on, the signal may precede its handler
 				t.Fatalf("%v kills", sig)
 			}
 		}
 	}
 }
 
-// Whenever a signal comes, and a second one, what --save names is the model that was there
-// or a converged one. The long form does so on reuters_places, beside this repository.
+// TestSignalsLeaveTheOldModelOrAConvergedOne checks that, whenever one or two signals arrive, the file of --save
+// holds the old model or a converged one. The long form does so on the data set reuters_places, stored outside
+// the repository.
 func TestSignalsLeaveTheOldModelOrAConvergedOne(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short: it builds and starts the command")
@@ -147,8 +149,8 @@ func TestSignalsLeaveTheOldModelOrAConvergedOne(t *testing.T) {
 	t.Logf("%d of 50 left the old model", kept)
 }
 
-// The second signal kills, from the moment on that the answer to the first says so: a program that cannot end by
-// itself, since nobody takes its result.
+// TestTheSecondSignalKills checks that, once the first signal is acknowledged, a second one kills the program,
+// even if it cannot end by itself because nobody reads its output.
 func TestTheSecondSignalKills(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short: it builds and starts the command")
@@ -180,10 +182,10 @@ func TestTheSecondSignalKills(t *testing.T) {
 		answer, _ := bufio.NewReader(stderr).ReadString('\n')
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		late := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
-		_ = cmd.Wait() // the status says it
+		_ = cmd.Wait() // the exit status says it
 		late.Stop()
 		_, _ = full.Close(), taker.Close()
-		if answer == "" { // killed before it had a handler
+		if answer == "" { // killed before its handler was installed
 			continue
 		}
 		if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || !status.Signaled() || status.Signal() != syscall.SIGTERM || answer != "pare: stopping, once more kills\n" {

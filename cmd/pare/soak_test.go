@@ -19,10 +19,10 @@ import (
 
 var soak = flag.Duration("soak", 0, "how long TestSoak goes on, instead of for two hundred commands")
 
-// TestSoak: random commands on files that are whole or damaged, with limits and interrupted at any
-// time, in one process. Each ends in a documented status and prints one object: a result, whose gap
-// is that of the definitions where it is a Lasso's, or an error of a kind that is nobody's defect. A
-// model that is saved can be read, goroutines end, and memory stays as it is.
+// TestSoak runs random commands on intact and damaged files, with limits and interrupts at any time,
+// in one process. Each must end with a documented status and print one object: a result, whose gap
+// for a Lasso must agree with its definition, or an error of a kind other than internal. Saved
+// models must be readable, goroutines must end, and memory must not grow.
 func TestSoak(t *testing.T) {
 	s := soaking{dir: t.TempDir(), ended: map[string]int{}}
 	s.x, s.y = diabetesRows(t)
@@ -30,7 +30,7 @@ func TestSoak(t *testing.T) {
 	oracle.Soak(t, oracle.Cases(200), *soak, 4<<20, func(k uint64) { s.round(t, oracle.NewRandom(k)) })
 	t.Logf("%v", s.ended)
 	if oracle.Few() {
-		return // too little to meet everything
+		return // too few rounds to reach every outcome
 	}
 	for _, end := range []string{"gap", "parse", "limit", "saved", "status 0", "status 1", "status 2"} {
 		if s.ended[end] == 0 {
@@ -43,11 +43,11 @@ type soaking struct {
 	dir   string
 	x     [][]float64 // the embedded data
 	y     []float64
-	whole []string // files that can be read
+	whole []string // files that are intact
 	ended map[string]int
 }
 
-// files has data in several formats, and models.
+// files writes data in several formats, and models.
 func (s *soaking) files(t *testing.T) {
 	t.Helper()
 	kept := func(name string) string { return filepath.Join("testdata", "kept", name) }
@@ -60,7 +60,7 @@ func (s *soaking) files(t *testing.T) {
 	}
 }
 
-// damaged is a file with a byte changed, left out or everything after it gone.
+// damaged writes a copy of a file with a byte changed, a byte removed, or the rest cut off.
 func (s *soaking) damaged(t *testing.T, r *oracle.Random, file string) string {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -83,7 +83,7 @@ func (s *soaking) damaged(t *testing.T, r *oracle.Random, file string) string {
 	return path
 }
 
-// line draws a command line. exact says that it is a Lasso of the embedded data.
+// line draws a command line. exact says that it fits a Lasso to the embedded data.
 func (s *soaking) line(t *testing.T, r *oracle.Random, model string) (args []string, exact bool) {
 	t.Helper()
 	pick := func(of ...string) string { return of[r.Intn(len(of))] }
@@ -120,7 +120,7 @@ func (s *soaking) line(t *testing.T, r *oracle.Random, model string) (args []str
 	return append(args, "--model="+pick("lasso", "logreg", "svm", "multiclass", "poisson", "nothing"), file), false
 }
 
-// round runs a command and looks at what it has printed and left.
+// round runs a command and checks its output and the files it leaves.
 func (s *soaking) round(t *testing.T, r *oracle.Random) {
 	t.Helper()
 	model := filepath.Join(s.dir, "model")
@@ -159,7 +159,7 @@ func (s *soaking) round(t *testing.T, r *oracle.Random) {
 	}
 }
 
-// gap compares what a Lasso of the embedded data reports with its definition.
+// gap compares the gap that a Lasso on the embedded data reports with its definition.
 func (s *soaking) gap(t *testing.T, said, printed string, centred bool) {
 	t.Helper()
 	var f fitResult
@@ -167,7 +167,7 @@ func (s *soaking) gap(t *testing.T, said, printed string, centred bool) {
 		t.Fatalf("%s: %v in %s", said, err, printed)
 	}
 	if f.Status != outcome.Converged {
-		return // a gap that is no promise
+		return // this gap is not claimed to hold
 	}
 	beta := make([]float64, len(s.x[0]))
 	for k, j := range f.Coef.Index {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Every way of dealing rows chooses a λ, says how it judged it, and is repeated by
-// the command it suggests.
+// TestSplits checks that every split of the rows leads to a choice of λ, that the output says
+// how it was judged, and that the suggested command repeats the split.
 func TestSplits(t *testing.T) {
 	var groups, order strings.Builder
 	for i := range 442 {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Flags that users of glmnet, scikit-learn and liblinear know, without hyphens, and what
-// does the same here.
+// TestFlagsOfOtherProgramsAreUnderstood lists flags that users of glmnet, scikit-learn and
+// liblinear know, without hyphens, and the flags of pare that must be suggested for them.
 func TestFlagsOfOtherProgramsAreUnderstood(t *testing.T) {
 	for line, want := range map[string]string{
 		// glmnet and cv.glmnet
@@ -42,8 +42,8 @@ func TestFlagsOfOtherProgramsAreUnderstood(t *testing.T) {
 	}
 }
 
-// What is suggested exists: every flag named is one of some command, and every name of a model is
-// taken by a flag.
+// TestSuggestionsExist checks that every suggested flag is one of some command, and that every
+// suggested name of a model is a value of a flag.
 func TestSuggestionsExist(t *testing.T) {
 	parser, err := newParser(io.Discard, io.Discard, func(int) {})
 	if err != nil {
@@ -78,8 +78,8 @@ func TestSuggestionsExist(t *testing.T) {
 	}
 }
 
-// The command that a result suggests fits the model of the result: a column that gives groups or
-// folds is no feature of it.
+// TestSuggestedFitsLeaveColumnsApart checks that the command which a result suggests fits the
+// same model: columns that define groups or folds are not features of it.
 func TestSuggestedFitsLeaveColumnsApart(t *testing.T) {
 	rows := lines("a,b,visit,y\n", 60, func(i int) string { return fmt.Sprintf("%d,%d,%d,%d\n", i*i%11, i*7%5, i%6, i*i%11+i%6) })
 	file := writeFile(t, "visits.csv", rows)
@@ -92,7 +92,7 @@ func TestSuggestedFitsLeaveColumnsApart(t *testing.T) {
 		}
 	}
 	o := pareRun(t, "select", "--folds=3", "--groups="+writeFile(t, "groups", strings.Repeat("1\n2\n3\n", 20)), "--target=y", file)
-	for command, wants := range map[string]bool{"fit": false, "path": true} { // of a file of groups
+	for command, wants := range map[string]bool{"fit": false, "path": true} { // whether the command takes a file of groups
 		if line := proposed(t, o.stdout, command); strings.Contains(strings.Join(line, " "), "--groups") != wants {
 			t.Errorf("%q", line)
 		}

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// asTable writes the diabetes data as CSV, the target as label has it.
+// asTable writes the diabetes data as CSV, with the target replaced by label.
 func asTable(t *testing.T, label func(y float64) string) string {
 	t.Helper()
 	x, y := diabetesRows(t)
@@ -34,7 +34,8 @@ func high(no, yes string) func(float64) string {
 	}
 }
 
-// Coefficients have the names of their columns in the file.
+// TestCoefficientsHaveNames checks that coefficients have the names of their columns in the
+// file.
 func TestCoefficientsHaveNames(t *testing.T) {
 	got := decoded[selectResult](t, exitOK, "select", "--coef", "--target=progression", asTable(t, short))
 	if names := got.Final.Coef.Name; names[0] != "sex" || len(names) != len(got.Final.Coef.Index) {
@@ -46,8 +47,9 @@ func TestCoefficientsHaveNames(t *testing.T) {
 	}
 }
 
-// Columns are left out of matrices as they are of tables: the fit has the same bits, columns
-// keep the numbers that they have in the file, and a saved model takes the file as it is.
+// TestColumnsOfMatricesAreChosen checks that columns are selected from matrices as from tables:
+// the fit has the same bits, columns keep their numbers in the file, and a saved model reads
+// the original file.
 func TestColumnsOfMatricesAreChosen(t *testing.T) {
 	file, kept := asTable(t, short), filepath.Join(t.TempDir(), "model")
 	lines := writeFile(t, "diabetes.svm", readDiabetes(t))
@@ -58,7 +60,7 @@ func TestColumnsOfMatricesAreChosen(t *testing.T) {
 	table := []string{"fit", "--ratio=0.1", "--coef", "--save=" + kept, "--target=progression"}
 	want := decoded[fitResult](t, exitOK, append(table, "--drop=age,s3", file)...)
 	predicted := pareRun(t, "predict", "--quiet", kept, file).stdout
-	place := []int32{1, 2, 3, 4, 5, 7, 8, 9} // of the columns of the table, in the file
+	place := []int32{1, 2, 3, 4, 5, 7, 8, 9} // the positions in the file of the columns of the table
 	for _, args := range [][]string{{"--drop=1,7", lines}, {"--columns=2,3,4,5,6,8,9,-1", lines}, {"--drop=1,7", mapped}, {"--drop=1,-4"}} {
 		got := decoded[fitResult](t, exitOK, append([]string{"fit", "--ratio=0.1", "--coef", "--save=" + kept}, args...)...)
 		var index []int32
@@ -79,8 +81,8 @@ func TestColumnsOfMatricesAreChosen(t *testing.T) {
 	}
 }
 
-// Columns of a table without names are called by their numbers in the file, the target's
-// among them.
+// TestColumnsWithoutNamesKeepTheirNumbers checks that columns of a table without names are
+// called by their numbers in the file, which count the target.
 func TestColumnsWithoutNamesKeepTheirNumbers(t *testing.T) {
 	file := writeFile(t, "plain.csv", "9,1,0.5,3\n2,2,0.1,1\n4,7,0.3,2\n1,5,0.2,9\n3,3,0.9,4\n8,1,0.6,6\n")
 	got := decoded[fitResult](t, exitOK, "fit", "--target=1", "--drop=3", "--ratio=0.01", "--coef", "--penalty-factors=4=0.5", file)
@@ -92,7 +94,7 @@ func TestColumnsWithoutNamesKeepTheirNumbers(t *testing.T) {
 	}
 }
 
-// Two classes are two classes, whatever they are called, and keep their names.
+// TestLabelsOfAnyTwoKinds checks that any two labels are two classes and keep their names.
 func TestLabelsOfAnyTwoKinds(t *testing.T) {
 	for _, model := range []string{"logreg", "svm"} {
 		args := []string{"select", "--model=" + model, "--coef", "--target=progression"}
@@ -121,7 +123,7 @@ func TestLabelsOfAnyTwoKinds(t *testing.T) {
 	}
 }
 
-// kindNames are kinds as results have them: numbers in their shortest spelling.
+// kindNames returns class names as results print them: numbers in their shortest form.
 func kindNames(kinds []string) []string {
 	names := slices.Clone(kinds)
 	for k, name := range names {
@@ -132,7 +134,7 @@ func kindNames(kinds []string) []string {
 	return names
 }
 
-// Classes of a multiclass model may be texts, too.
+// TestMulticlassOfTexts checks that the classes of a multiclass model may also be texts.
 func TestMulticlassOfTexts(t *testing.T) {
 	third := func(names ...string) func(float64) string {
 		return func(y float64) string {
@@ -160,7 +162,8 @@ func TestMulticlassOfTexts(t *testing.T) {
 	}
 }
 
-// Weights, groups and folds may be columns, and then are no features.
+// TestColumnsBesideTheFeatures checks that weights, groups and folds may be columns, which then
+// are not features.
 func TestColumnsBesideTheFeatures(t *testing.T) {
 	x, y := diabetesRows(t)
 	var text, weights, folds, groups strings.Builder
@@ -195,7 +198,8 @@ func TestColumnsBesideTheFeatures(t *testing.T) {
 	}
 }
 
-// What is wrong with a table is said with what mends it.
+// TestTablesThatNeedFlags checks that an error about a table says which flag solves the
+// problem.
 func TestTablesThatNeedFlags(t *testing.T) {
 	file := writeFile(t, "t.csv", "a,color,y\n1,red,2\n2,blue,3\n,red,1\n5,green,4\n")
 	for args, want := range map[string]string{
@@ -219,7 +223,8 @@ func TestTablesThatNeedFlags(t *testing.T) {
 	}
 }
 
-// Flags of svmlight text are refused with other data, not left unheard.
+// TestFlagsOfSVMLight checks that flags for svmlight text are refused, not ignored, with other
+// data.
 func TestFlagsOfSVMLight(t *testing.T) {
 	table := writeFile(t, "table.csv", "a,y\n1,2\n3,5\n2,2\n")
 	for _, flag := range []string{"features", "zero-based"} {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The text is for people; what it must say is that the choice was made, how good
+// TestTextSaysWhatMatters checks that the text output says that the choice was made, how good
 // it is, why the search stopped, and what to do next.
 func TestTextSaysWhatMatters(t *testing.T) {
 	for _, test := range []struct {
@@ -42,14 +42,16 @@ func TestTextSaysWhatMatters(t *testing.T) {
 	}
 }
 
-// The command a result suggests is one that runs, and refits the same model.
+// TestTheNextCommandRefitsTheChoice checks that the command which a result suggests runs and
+// fits the same model.
 func TestTheNextCommandRefitsTheChoice(t *testing.T) {
 	for _, args := range []string{"select", "select --model enet --tol 1e-8", "select --intercept=false --folds 3 --shuffle=false"} {
 		chosen := decoded[selectResult](t, exitOK, strings.Fields(args+" --coef")...)
 		text := pareRun(t, strings.Fields(args)...).stdout
 		line := proposed(t, text, "fit")
 		refit := decoded[fitResult](t, exitOK, line...)
-		// The refit of a choice begins at the folds' solutions.
+		// The refit of a choice starts from the folds' solutions, so the last digits may
+		// differ.
 		same := func(a, b number) bool { return math.Abs(float64(a-b)) <= 1e-9*math.Abs(float64(b)) }
 		if !same(refit.Objective, chosen.Final.Objective) || !slices.EqualFunc(refit.Coef.Value, chosen.Final.Coef.Value, same) {
 			t.Errorf("pare %s suggests %v, whose solution differs", args, line)
@@ -57,7 +59,8 @@ func TestTheNextCommandRefitsTheChoice(t *testing.T) {
 	}
 }
 
-// The problem stated by these flags is the one that the next command is proposed for.
+// TestStatedProblemsStayStated checks that the flags which define the problem are repeated in
+// the suggested command.
 func TestStatedProblemsStayStated(t *testing.T) {
 	for _, args := range [][]string{
 		{"fit", "--standardize", "--ratio=0.1"}, {"select", "--positive"}, {"path", "--points=3", "--model=ridge", "--standardize"},
@@ -81,8 +84,8 @@ func TestStatedProblemsStayStated(t *testing.T) {
 	}
 }
 
-// Weights of one number for all rows change nothing; others do, and are in every
-// command line that is proposed.
+// TestSampleWeights checks that equal weights change nothing, and that other weights do and are
+// in every suggested command.
 func TestSampleWeights(t *testing.T) {
 	var equal, rising strings.Builder
 	for i := range 442 {
@@ -102,7 +105,8 @@ func TestSampleWeights(t *testing.T) {
 	}
 }
 
-// Several classes have a λ each: what is said of all of them is the share of αmax.
+// TestSeveralClassesHaveNoSingleLambda checks that, since each class has its own λ, the text
+// output gives the common ratio α/αmax.
 func TestSeveralClassesHaveNoSingleLambda(t *testing.T) {
 	rows := lines("a,b,c,y\n", 90, func(i int) string { return fmt.Sprintf("%d,%d,%d,%c\n", i%3*2+i*i%5, i*7%11-i%3, i*i*i%13, 'A'+i%3) })
 	file := writeFile(t, "classes.csv", rows)
@@ -118,7 +122,8 @@ func TestSeveralClassesHaveNoSingleLambda(t *testing.T) {
 	}
 }
 
-// A criterion that falls is not called the area, which rises.
+// TestAreaAsACriterion checks that a criterion which is minimised is not called the area under
+// the curve, which is maximised.
 func TestAreaAsACriterion(t *testing.T) {
 	o := pareRun(t, "select", "--model=logreg", "--validation-loss=auc", "--search=grid", "--points=3", "../../docs/data/high.svm")
 	if o.code != exitOK || !strings.Contains(o.stdout, "(1 − auc; 5 folds") {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Columns of very different scale are a warning with a code, and none once they are taken
-// at the same scale.
+// TestColumnsOfDifferentScaleAreAWarning checks that columns of very different scales give a warning with a code, and
+// none once they are standardised.
 func TestColumnsOfDifferentScaleAreAWarning(t *testing.T) {
 	file := writeFile(t, "scales.svm", "1 1:1 2:0.0001\n2 1:2 2:0.0005\n3 1:3 2:0.0002\n4 1:5 2:0.0003\n5 1:4 2:0.0004\n6 1:6 2:0.0009\n")
 	for _, command := range []string{"info", "select"} {
@@ -29,7 +29,8 @@ func TestColumnsOfDifferentScaleAreAWarning(t *testing.T) {
 	}
 }
 
-// A column that is the target itself, in whatever unit, is a warning: a target from another file does not leave the table's own out.
+// TestTargetAmongTheColumnsIsAWarning checks that a column equal to the target, in any unit, gives a warning. This
+// happens when the target comes from another file, which does not remove the column of the table.
 func TestTargetAmongTheColumnsIsAWarning(t *testing.T) {
 	target := func(i int) float64 { return float64(i*i%17) + 0.25 }
 	rows := lines("x,price,z\n", 20, func(i int) string { return fmt.Sprintf("%d,%g,%d\n", i*7%13, 10*target(i)-3, i*i*i%11) })
@@ -54,7 +55,8 @@ func TestTargetAmongTheColumnsIsAWarning(t *testing.T) {
 	}
 }
 
-// A column with a category for every row, such as an identifier, is a warning; one with a few is none.
+// TestIdentifiersAreAWarning checks that a column with a category for every row, such as an identifier, gives a
+// warning, and that one with few categories does not.
 func TestIdentifiersAreAWarning(t *testing.T) {
 	rows := lines("id,kind,x,y\n", 40, func(i int) string { return fmt.Sprintf("u%d,k%d,%d,%d.5\n", i, i%10, i*i%11, i*7%13) })
 	args := []string{"select", "--one-hot", "--target=y", writeFile(t, "ids.csv", rows)}
@@ -67,7 +69,8 @@ func TestIdentifiersAreAWarning(t *testing.T) {
 	}
 }
 
-// Every command that reads a file says what it did with it unasked.
+// TestEveryCommandSaysHowItReadTheFile checks that every command that reads a file reports the decisions it made by
+// default.
 func TestEveryCommandSaysHowItReadTheFile(t *testing.T) {
 	rows := lines(",x,y\n", 20, func(i int) string { return fmt.Sprintf("%d,%d,%d.5\n", 7*i%20, i*i%11, i*i*i%13) })
 	file := writeFile(t, "frame.csv", rows)
@@ -86,8 +89,8 @@ func TestEveryCommandSaysHowItReadTheFile(t *testing.T) {
 	}
 }
 
-// A choice that is not to be trusted is a warning, with what to do about the reason: one to the last digits next to
-// where columns enter.
+// TestUntrustedChoicesAreAWarning checks that an untrusted choice gives a warning with advice that fits the reason.
+// Here the choice, computed to the last digits, lies at a λ where columns enter.
 func TestUntrustedChoicesAreAWarning(t *testing.T) {
 	rows := lines("a,b,copy,y\n", 60, func(i int) string {
 		return fmt.Sprintf("%d,%d,%d,%d.5\n", i*i%11, i*7%5, i*i%11, 2*(i*i%11)+3*(i*i*i%29))
@@ -106,7 +109,7 @@ func TestUntrustedChoicesAreAWarning(t *testing.T) {
 	}
 }
 
-// Where there is no αmax, info says why in the words of select.
+// TestInfoSaysWhyThereIsNoAlphaMax checks that info explains a missing αmax in the words of select.
 func TestInfoSaysWhyThereIsNoAlphaMax(t *testing.T) {
 	rows := lines("tiny,big,y\n", 30, func(i int) string { return fmt.Sprintf("%de-200,%de200,%d.5\n", i*i%7, i*i%11, i%13) })
 	file := writeFile(t, "huge.csv", rows)

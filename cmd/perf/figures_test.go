@@ -12,7 +12,7 @@ import (
 func TestFiguresOfAnyFile(t *testing.T) {
 	dir := t.TempDir()
 	var text bytes.Buffer
-	for i := range 60 { // y follows the first column
+	for i := range 60 { // y depends on the first column
 		line := []string{"1 1:2", "-1 1:-2 3:1", "1 1:1.5 2:1", "-1 1:-1 2:-1"}[i%4]
 		text.WriteString(line + " 4:" + []string{"1", "-2", "3"}[i%3] + "\n")
 	}
@@ -39,14 +39,14 @@ func TestFiguresGoOnWhereTheyWere(t *testing.T) {
 		t.Errorf("%s", errs)
 	}
 	args := []string{"figures", "paths", "time-lasso", "--quick", "--data", dir, "-o", dir, "--state", state}
-	// Without the gina data the second is left out, which is no failure.
+	// Without the gina data the second figure is left out, which is not a failure.
 	if _, errs := perf(t, 0, args...); !strings.Contains(errs, "time-lasso left out") {
 		t.Errorf("%s", errs)
 	}
 	if _, err := os.Stat(state); err == nil {
 		t.Error("a finished run leaves a state behind")
 	}
-	// A run that fails on the way does not repeat what it has done.
+	// A run that fails on the way does not repeat the parts that are done.
 	if err := os.WriteFile(filepath.Join(dir, "gina_like.svm"), []byte("not svmlight\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}

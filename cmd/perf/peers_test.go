@@ -35,7 +35,7 @@ func TestPeersComparesAnyFileAndGoesOn(t *testing.T) {
 	}
 }
 
-// TestPeersMeetOnATable: of any kind that pare reads, with a target in words.
+// TestPeersMeetOnATable checks a comparison of peers on a table that pare can read, with a target in words.
 func TestPeersMeetOnATable(t *testing.T) {
 	out, _ := perf(t, 0, "peers", "../../docs/data/patients.csv", "--target", "progression", "--one-hot", "--missing", "mean", "--model", "logreg", "--quick", "--only", "nobody")
 	if !strings.Contains(out, "logreg patients.csv 0.01: 436 × 10, 3052 nonzeros") {
@@ -46,7 +46,8 @@ func TestPeersMeetOnATable(t *testing.T) {
 	}
 }
 
-// TestPeersNeedAFileToReadOtherwise: flags of FILE are not passed over where there is none, nor those of the standing rows beside one.
+// TestPeersNeedAFileToReadOtherwise checks that flags for a FILE are refused without one, and that flags for the
+// standing rows are refused with one.
 func TestPeersNeedAFileToReadOtherwise(t *testing.T) {
 	for _, flag := range []string{"--target=y", "--one-hot", "--missing=mean", "--features=3"} {
 		if _, errs := perf(t, 2, "peers", flag, "--quick", "--only", "nobody", "--data", t.TempDir()); !strings.Contains(errs, "say how FILE is read") {
@@ -78,8 +79,8 @@ func TestTheSummaryTakesTheBestAndScalesRecords(t *testing.T) {
 		entry(peers.Ours, 0.001, 0.001), entry("scikit-learn", 0.046, 0.05), entry("glmnet", 0.02, 0.02),
 	}}})
 	r := rows[0]
-	// scikit-learn takes twice as long here as on the machine of the records,
-	// where skglm took 8.2 ms to this gap and celer 11.
+	// scikit-learn takes twice as long here as on the machine of the records, on which skglm took 8.2 ms to this gap
+	// and celer 11 ms.
 	if r.Best != "glmnet" || times(r.Ratio) != "20.00" || r.Recorded != "skglm 0.6" || times(r.RecordedRatio) != "16.40" {
 		t.Errorf("%+v", r)
 	}

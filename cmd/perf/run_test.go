@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// perf runs the command and returns what it wrote.
+// perf runs the command and returns its output.
 func perf(t *testing.T, want int, args ...string) (stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -117,7 +117,8 @@ func TestSolveAccountsForItsPhases(t *testing.T) {
 	}
 }
 
-// TestSolveReadsWhatPareReads: tables of any kind, with labels in words, for any model; taken apart is what was solved, or nothing.
+// TestSolveReadsWhatPareReads checks that solve reads every kind of table, with labels in words, for any model, and
+// that the anatomy of the solve, where there is one, is of that problem.
 func TestSolveReadsWhatPareReads(t *testing.T) {
 	for _, c := range []struct {
 		args  string

@@ -10,8 +10,8 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// TestSolvesThatBeginAstray checks that a solve converges to the solution however far away it begins: where the point
-// is no better than β = 0, the solve continues from there.
+// TestSolvesThatBeginAstray checks that a solve converges to the solution however far away it begins: if the
+// certified point is no better than β = 0, the solve continues from β = 0.
 func TestSolvesThatBeginAstray(t *testing.T) {
 	for seed := range uint64(8) {
 		r := oracle.NewRandom(seed)

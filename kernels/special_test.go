@@ -67,8 +67,8 @@ func TestSpecialValuesInReductions(t *testing.T) {
 	}
 }
 
-// TestNrm2OverTheWholeRange compares Nrm2 with √(first² + (n−1)·others²), which does not
-// overflow in Hypot.
+// TestNrm2OverTheWholeRange compares Nrm2 with √(first² + (n−1)·others²), computed by
+// Hypot, whose squares neither overflow nor underflow.
 func TestNrm2OverTheWholeRange(t *testing.T) {
 	eachSet(t, func(t *testing.T, k *kernels.Set) {
 		for _, n := range []int{1, 2, 10, 100, 9000} {

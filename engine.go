@@ -67,6 +67,9 @@ func (e *engine) openTo(ctx context.Context, to purpose) (err error) {
 // working memory is allocated yet.
 func stated(ctx context.Context, x sparse.Matrix, y []float64, c Config) (_ *engine, err error) {
 	defer outcome.Caught(&err)
+	if ctx == nil {
+		return nil, errNoContext()
+	}
 	if c.Model == "" {
 		c.Model = Lasso
 	}
@@ -148,6 +151,10 @@ func isMatrix(x sparse.Matrix) bool {
 	default: // nil, or another type that embeds one of these
 		return false
 	}
+}
+
+func errNoContext() error {
+	return outcome.Errorf(outcome.Usage, "the context is nil; context.Background() is one that never ends")
 }
 
 func errNoMatrix() error { return outcome.Errorf(outcome.Shape, "no design matrix of package sparse") }

@@ -156,6 +156,9 @@ func (f *Fitter) Fit(ctx context.Context, logLambda []float64) (_ *Fitted, err e
 	if e == nil {
 		return nil, outcome.Errorf(outcome.Usage, "an empty Fitter; NewFitter makes one")
 	}
+	if ctx == nil {
+		return nil, errNoContext()
+	}
 	if e.config.Pool != nil {
 		leave, err := e.enter(ctx, nil, toFit)
 		if err != nil {

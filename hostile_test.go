@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -200,6 +201,45 @@ func TestFaintColumns(t *testing.T) {
 		if e, ok := errors.AsType[*outcome.Error](err); !ok || !e.HasColumn && !e.HasRow {
 			t.Errorf("%s: %v", m, err)
 		}
+	}
+}
+
+// TestNoContext checks that a nil context is refused as the caller's error, not reported as a defect of pare.
+func TestNoContext(t *testing.T) {
+	x, y := load(t)
+	var none context.Context
+	lambda := []float64{-2}
+	fitter, err := pare.NewFitter(x, y, pare.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := fitter.Fit(t.Context(), lambda)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := func(all iter.Seq2[*pare.Fitted, error]) (err error) {
+		for _, err = range all {
+			break
+		}
+		return err
+	}
+	_, fit := pare.Fit(none, x, y, lambda, pare.Config{})
+	_, choice := pare.Select(none, x, y, pare.SelectOptions{}, pare.Config{})
+	_, gradient := pare.Gradient(none, x, y, lambda, pare.Validation{}, pare.Config{})
+	_, held := pare.OutOfFold(none, x, y, lambda, pare.Validation{}, pare.Config{})
+	_, left := pare.LeaveOneOut(none, x, y, lambda, pare.Config{})
+	_, relaxed := pare.Relax(none, x, y, f, pare.Config{})
+	_, again := fitter.Fit(none, lambda)
+	path := first(pare.Path(none, x, y, [][]float64{lambda}, pare.Config{}))
+	for name, err := range map[string]error{
+		"Fit": fit, "Select": choice, "Gradient": gradient, "OutOfFold": held, "LeaveOneOut": left, "Relax": relaxed, "Fitter.Fit": again, "Path": path,
+	} {
+		if outcome.KindOf(err) != outcome.Usage || !strings.Contains(err.Error(), "context.Background()") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := fitter.Fit(t.Context(), lambda); err != nil {
+		t.Errorf("the Fitter afterwards: %v", err)
 	}
 }
 

@@ -93,9 +93,9 @@ func TestSpecsThatCannotBe(t *testing.T) {
 		"a hold-out going forward":    {bilevel.Folds{-1, 0}, nil, true, ""},
 		"two folds going forward":     {bilevel.Folds{-1, 0, 1}, nil, true, ""},
 		"three, larger ones later":    {bilevel.Folds{-1, 0, 1, 1, 2, 2, 2}, nil, true, ""},
-		"nothing before the first":    {bilevel.Folds{0, 1}, nil, true, "fold 0 leaves no row to train on"},
-		"a test before the first":     {bilevel.Folds{-2, 0, 1}, nil, true, "fold 0 leaves no row to train on"},
-		"no weight before the first":  {bilevel.Folds{-1, 0, 1}, []float64{0, 1, 1}, true, "fold 0 leaves no row of positive weight to train on"},
+		"nothing before the first":    {bilevel.Folds{0, 1}, nil, true, "fold 0 leaves no row to train on: with split forward, fold 0 trains on the rows with id −1"},
+		"a test before the first":     {bilevel.Folds{-2, 0, 1}, nil, true, "fold 0 leaves no row to train on: with split forward, fold 0 trains on the rows with id −1"},
+		"no weight before the first":  {bilevel.Folds{-1, 0, 1}, []float64{0, 1, 1}, true, "fold 0 leaves no row of positive weight to train on: with split forward, fold 0 trains on the rows with id −1"},
 		"a late row is before, too":   {bilevel.Folds{0, 1, -1}, nil, true, ""},
 		"going forward without order": {bilevel.Folds{1, 0, -1, 2}, nil, true, ""},
 	} {

@@ -363,7 +363,9 @@ func (s *Spec) Check(k *kernels.Set, n int) error {
 		switch {
 		case rows == 0:
 			return outcome.Errorf(outcome.BadParameter, "fold %d of %d has no %s to validate on", id, count, row)
-		case rows == usable, s.Forward && before == 0:
+		case s.Forward && before == 0:
+			return outcome.Errorf(outcome.BadParameter, "fold %d leaves no %s to train on: with split forward, fold 0 trains on the rows with id −1", id, row)
+		case rows == usable:
 			return outcome.Errorf(outcome.BadParameter, "fold %d leaves no %s to train on", id, row)
 		}
 		before += rows

@@ -43,7 +43,7 @@ func Check(k *kernels.Set, c Criterion, y, weights []float64) error {
 		return Check(k, c.Criterion, y, nil)
 	default:
 		if weights != nil {
-			return outcome.At(outcome.Usage, "validation-loss", "%s cannot be told the weights of rows; the losses of package criterion can", c.Name())
+			return outcome.At(outcome.Usage, "validation-loss", "%s cannot be told the weights of rows; the losses of package criterion can, and so can criterion.Of a loss of your own", c.Name())
 		}
 		return nil
 	}

@@ -1,6 +1,7 @@
 package criterion_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/criterion"
@@ -40,5 +41,17 @@ func TestForeign(t *testing.T) {
 		if !criterion.Foreign(c) {
 			t.Errorf("%s, %T", c.Name(), c)
 		}
+	}
+}
+
+// TestOwnCriterionWithWeights checks that the refusal of a caller's criterion for weighted rows names one that is accepted.
+func TestOwnCriterionWithWeights(t *testing.T) {
+	y, weights := []float64{1, -1}, []float64{1, 2}
+	made := criterion.Func("made", func(_, _, _ []float64) float64 { return 0 })
+	if err := criterion.Check(nil, made, y, weights); err == nil || !strings.Contains(err.Error(), "criterion.Of a loss of your own") {
+		t.Error(err)
+	}
+	if err := criterion.Check(nil, criterion.Of(ownLoss{}), y, weights); err != nil {
+		t.Error(err)
 	}
 }

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -25,6 +26,9 @@ func headerOf(file string, rows Rows) header {
 	}
 	return h
 }
+
+// called returns the name of the file for a sentence.
+func (h header) called() string { return cmp.Or(h.file, "the table") }
 
 // find returns the column with a name, or with a number: from 1, or from −1 backwards.
 func (h header) find(name string) (int, bool) {
@@ -57,11 +61,11 @@ func (h header) only(name string) (int, error) {
 func (h header) need(flag, name string) (int, error) {
 	k, ok := h.find(name)
 	if !ok {
-		e := outcome.At(outcome.Usage, flag, "%s has no column %q; %s", h.file, name, h.there())
+		e := outcome.At(outcome.Usage, flag, "%s has no column %q; %s", h.called(), name, h.there())
 		return 0, e
 	}
 	if h.names != nil && slices.Index(h.names[k+1:], name) >= 0 {
-		return 0, outcome.At(outcome.Usage, flag, "%s has several columns named %q: give the number of the one meant", h.file, name)
+		return 0, outcome.At(outcome.Usage, flag, "%s has several columns named %q: give the number of the one meant", h.called(), name)
 	}
 	return k, nil
 }
@@ -206,7 +210,7 @@ func (p *plan) setTarget(o Options) error {
 		if o.NoTarget {
 			return nil
 		}
-		return outcome.At(outcome.Usage, "target", "which column of %s is the target? Give --target NAME or its number; %s", p.file, p.there())
+		return outcome.At(outcome.Usage, "target", "which column of %s is the target? Give --target NAME or its number; %s", p.called(), p.there())
 	}
 	if k, ok := p.find(o.Target); ok {
 		if _, err := p.need("target", o.Target); err != nil {
@@ -219,7 +223,7 @@ func (p *plan) setTarget(o Options) error {
 		p.targetFile = o.Target
 		return nil
 	}
-	return outcome.At(outcome.Usage, "target", "%q is neither a column of %s nor a file; %s", o.Target, p.file, p.there())
+	return outcome.At(outcome.Usage, "target", "%q is neither a column of %s nor a file; %s", o.Target, p.called(), p.there())
 }
 
 // distinct refuses features with the same name: models identify columns by their names.
@@ -231,7 +235,7 @@ func (p *plan) distinct() (err error) {
 	}
 	p.repeated(func(first, again int) {
 		if err == nil {
-			err = outcome.At(outcome.Usage, "drop", "columns %d and %d of %s have the same name, %q: rename one of them, or leave it out by its number", first+1, again+1, p.file, p.names[again])
+			err = outcome.At(outcome.Usage, "drop", "columns %d and %d of %s have the same name, %q: rename one of them, or leave it out by its number", first+1, again+1, p.called(), p.names[again])
 		}
 	})
 	return err

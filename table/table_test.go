@@ -552,6 +552,24 @@ func TestNamesThatBeginAsOtherFormats(t *testing.T) {
 	}
 }
 
+// TestRefusalsWithoutName checks that errors about a stream without a name are whole sentences.
+func TestRefusalsWithoutName(t *testing.T) {
+	for want, c := range map[string]struct {
+		text string
+		o    table.Options
+	}{
+		"which column of the table is the target":         {small, table.Options{}},
+		`"z" is neither a column of the table`:            {small, table.Options{Target: "z"}},
+		`the table has no column "c"`:                     {small, table.Options{Target: "y", Drop: []string{"c"}}},
+		"columns 1 and 2 of the table have the same name": {"a,a,y\n1,2,3\n", table.Options{Target: "y"}},
+		"the table has several columns":                   {"a,y,y\n1,2,3\n", table.Options{Target: "y"}},
+	} {
+		if _, err := table.Read(t.Context(), strings.NewReader(c.text), c.o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
 // TestRefusals checks that a text that cannot be read is refused with the reason and the position.
 func TestRefusals(t *testing.T) {
 	const array = "\x93NUMPY\x01\x00\x3c\x00{'descr': '<f8', 'fortran_order': False, 'shape': "

@@ -79,30 +79,27 @@ func (r *Result) strengths(places []float64) (bounds [2]float64, marks []tick) {
 	return [2]float64{hi, lo}, powers(lo, hi)
 }
 
-// onLine returns the evaluations whose coordinates all differ from those of Best by the same amount, where
-// equal strengths of 0 are left out.
-func (r *Result) onLine(all []search.Evaluation) []search.Evaluation {
-	if r.Best == nil {
-		return nil
-	}
-	return slices.DeleteFunc(slices.Clone(all), func(e search.Evaluation) bool {
-		if len(e.LogLambda) == 0 {
-			return true
-		}
-		shift := e.LogLambda[r.axis()] - r.Best.LogLambda[r.axis()]
-		if math.IsInf(shift, 0) {
-			return true
-		}
-		for i, l := range e.LogLambda {
-			if l == r.Best.LogLambda[i] && math.IsInf(l, -1) { // a strength of 0 in both
-				continue
-			}
-			if d := l - r.Best.LogLambda[i]; math.Abs(d-shift) > 1e-6*(1+math.Abs(d)) {
-				return true
-			}
-		}
+// onCurve reports whether an evaluation is on the line that the curve shows: all its coordinates differ from those of
+// Best by the same amount, where equal strengths of 0 are left out; of an elastic net only that of the axis differs.
+func (r *Result) onCurve(e search.Evaluation) bool {
+	if r.Best == nil || len(e.LogLambda) == 0 {
 		return false
-	})
+	}
+	alone, axis, best := r.Model.Traits().Strengths == pare.L1AndRidge, r.axis(), r.Best.LogLambda
+	shift := e.LogLambda[axis] - best[axis]
+	for i, l := range e.LogLambda {
+		switch d := l - best[i]; {
+		case i == axis || l == best[i] && (alone || math.IsInf(l, -1)):
+		case alone || !(math.Abs(d-shift) <= 1e-6*(1+math.Abs(d))):
+			return false
+		}
+	}
+	return !math.IsInf(shift, 0)
+}
+
+// visited returns the evaluations of the search that are on the curve.
+func (r *Result) visited() []search.Evaluation {
+	return slices.DeleteFunc(slices.Clone(r.Visit), func(e search.Evaluation) bool { return !r.onCurve(e) })
 }
 
 // standardError returns the standard error of an evaluation, 0 if it has none.
@@ -120,10 +117,14 @@ func (r *Result) banded() bool {
 
 // dashed returns the point of the curve that a dashed line marks, and its name; nil if there is none.
 func (r *Result) dashed() (e *search.Evaluation, name string) {
-	if r.Least != nil {
+	switch {
+	case r.Least != nil:
 		return r.Least, "minimum"
+	case r.OneSE != nil && r.onCurve(*r.OneSE):
+		return r.OneSE, "one-standard-error choice"
+	default:
+		return nil, ""
 	}
-	return r.OneSE, "one-standard-error choice"
 }
 
 // marked describes the marks in a picture of the curve; choice describes that of the choice.
@@ -132,7 +133,7 @@ func (r *Result) marked(choice string) string {
 	if r.banded() {
 		words = append(words, "band: standard error")
 	}
-	if len(r.onLine(r.Visit)) > 0 {
+	if slices.ContainsFunc(r.Visit, r.onCurve) {
 		words = append(words, "rings: visited")
 	}
 	words = append(words, choice)
@@ -203,7 +204,7 @@ func (r *Result) heights(lo, hi []float64, visited []search.Evaluation) (least, 
 func (r *Result) curve() *chart {
 	k := len(r.Curve)
 	xs, ys, lo, hi := make([]float64, 0, k), make([]float64, 0, k), make([]float64, 0, k), make([]float64, 0, k)
-	visited := r.onLine(r.Visit)
+	visited := r.visited()
 	for _, e := range r.Curve {
 		se := standardError(e)
 		xs, ys, lo, hi = append(xs, r.place(e.LogLambda)), append(ys, e.Value), append(lo, e.Value-se), append(hi, e.Value+se)
@@ -241,7 +242,10 @@ func (r *Result) curve() *chart {
 	best := r.place(r.Best.LogLambda)
 	c.down("b", best)
 	numbered := []float64{} // positions of the numbers, which are drawn over all lines
-	for i, e := range visited {
+	for i, e := range r.Visit {
+		if !r.onCurve(e) {
+			continue
+		}
 		x := r.place(e.LogLambda)
 		c.dot("open", r.says(e, fmt.Sprintf("visited as number %d: ", i+1)), x, e.Value, 5)
 		at := c.x.at(x)
@@ -268,13 +272,13 @@ func (r *Result) says(e search.Evaluation, before string) string {
 }
 
 // visitSection lists the evaluations of a search, and draws their values in order if some
-// are not in [Result.onLine].
+// are not on the curve.
 func visitSection(r *Result) section {
 	if len(r.Visit) == 0 {
 		return section{}
 	}
 	s := section{ID: "search", Title: "The search, step by step"}
-	if len(r.onLine(r.Visit)) < len(r.Visit) {
+	if len(r.visited()) < len(r.Visit) {
 		s.Figures = []figure{{
 			Name: "visits", SVG: r.visits().svg(), Legend: []key{{"a", "criterion"}, {"axis dots", "model without columns"}},
 			Caption: "The criterion at the points that the search visited, in order.",

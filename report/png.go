@@ -50,7 +50,7 @@ func (r *Result) picture() *plot.Plot {
 	}
 	p.X.Label.Text, p.Y.Label.Text = r.strength(), r.Loss
 	p.Title.Text = r.marked("orange: the choice")
-	points, seen := len(r.Curve), r.onLine(r.Visit)
+	points, seen := len(r.Curve), r.visited()
 	visited := make(plotter.XYs, 0, len(seen))
 	curve, above, below := make(plotter.XYs, 0, points), make(plotter.XYs, 0, 2*points), make(plotter.XYs, 0, points)
 	places := make([]float64, 0, points)

@@ -167,6 +167,30 @@ func TestPageOfLittle(t *testing.T) {
 	}
 }
 
+// TestPointsOnTheCurveAreMarked checks that the curve of an elastic net, on which the ridge strength stays that of the
+// choice, has a ring for the points that the search visited there and none for others, and that their numbers are those of
+// the table of evaluations.
+func TestPointsOnTheCurveAreMarked(t *testing.T) {
+	r := made(t, pare.ElasticNet)
+	at := func(l1, ridge float64) search.Evaluation {
+		e := *r.Best
+		e.LogLambda = []float64{l1 - 1, ridge - 3}
+		return e
+	}
+	best, beside := at(0, 0), at(1, 1)
+	r.Best, r.Level = &best, nil // no level sets, which have all points
+	r.Visit, r.OneSE = []search.Evaluation{at(2, 2), at(1, 0), beside, at(0, -1), at(-1, 0)}, &beside
+	text := written(t, r)
+	for i := range r.Visit {
+		if on := strings.Contains(text, fmt.Sprintf("visited as number %d: ", i+1)); on != (i == 1 || i == 4) {
+			t.Errorf("evaluation %d is on the curve: %t", i+1, on)
+		}
+	}
+	if strings.Contains(text, "one-standard-error choice: ") {
+		t.Error("a choice beside the curve is drawn on it")
+	}
+}
+
 // TestPageOfARidgeAlone checks that the path of an elastic net whose ℓ1 strength is 0 is one over ridge strengths.
 func TestPageOfARidgeAlone(t *testing.T) {
 	r := made(t, pare.ElasticNet)

@@ -85,7 +85,7 @@ func TestTangentsAreFollowed(t *testing.T) {
 	}
 	for _, status := range statuses {
 		at := tangent{1, []float64{5, 6, 7}}
-		at.note(2, &implicit.Hypergradient{Status: status, Jacobian: []float64{3, 4}})
+		at.update(2, &implicit.Hypergradient{Status: status, Jacobian: []float64{3, 4}})
 		want := []float64(nil)
 		if status == outcome.Converged || status == outcome.SupportUncertified {
 			want = []float64{3, 4}

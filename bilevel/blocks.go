@@ -42,15 +42,15 @@ func newBlockLanes(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*La
 		if err != nil {
 			return nil, err
 		}
-		fit, err := spec.scores(view, y)
+		fit, err := spec.scoresFit(view, y)
 		if err != nil {
 			return nil, err
 		}
-		return newBlockLane(spec, fit, newJudged(k, &spec, y, rows))
+		return newBlockLane(spec, fit, newFoldCriterion(k, &spec, y, rows))
 	}), nil
 }
 
-func (s *Spec) scores(view *sparse.View, y []float64) (model.Scores, error) {
+func (s *Spec) scoresFit(view *sparse.View, y []float64) (model.Scores, error) {
 	if s.Blocked.Scores != nil {
 		return s.Blocked.Scores(view)
 	}
@@ -63,43 +63,43 @@ func (s *Spec) scores(view *sparse.View, y []float64) (model.Scores, error) {
 
 // blockLane is the lane of a penalty on blocks.
 type blockLane struct {
-	judged
-	spec     *Blocked
-	fit      model.Scores
-	solver   *cd.Blocks
-	descent  *cd.Descent // set if the penalty is not convex
-	implicit *implicit.Blocks
-	at       model.Blocks
-	last     *cd.BlockSolution
-	most     float64 // the size of the largest support that rows and columns allow
+	foldCriterion
+	spec        *Blocked
+	fit         model.Scores
+	solver      *cd.Blocks
+	descent     *cd.Descent // set if the penalty is not convex
+	implicit    *implicit.Blocks
+	lastPenalty model.Blocks
+	last        *cd.BlockSolution
+	maxSupport  float64 // the size of the largest support that rows and columns allow
 }
 
-func newBlockLane(spec Spec, fit model.Scores, j judged) (lane, error) {
-	l := &blockLane{judged: j, spec: spec.Blocked, fit: fit, most: largestSupport(fit.View())}
-	l.begin()
+func newBlockLane(spec Spec, fit model.Scores, j foldCriterion) (lane, error) {
+	l := &blockLane{foldCriterion: j, spec: spec.Blocked, fit: fit, maxSupport: largestSupport(fit.View())}
+	l.newSolver()
 	if q := fit.Count(); q > 1 {
 		l.slope, l.curvature = make([]float64, q*len(j.y)), make([]float64, q*len(j.y))
 		l.criterion = criterion.Softmax{Classes: q, Weights: spec.Weights}
 	}
 	null, z := l.solver.Null()
-	if err := l.judgeNull(null.Prediction); err != nil {
+	if err := l.evaluateNull(null.Prediction); err != nil {
 		return nil, err
 	}
 	if spec.Blocked.Max != nil {
 		l.Top = kernels.Log(spec.Blocked.Max(z))
 	}
-	l.descend()
+	l.newDescent()
 	return l, nil
 }
 
-// begin makes the solver and the implicit system.
-func (l *blockLane) begin() {
+// newSolver makes the solver and the implicit system.
+func (l *blockLane) newSolver() {
 	l.solver = cd.NewBlocks(l.fit, l.spec.Partition)
 	l.implicit = implicit.NewBlocks(l.fit, l.spec.Partition, l.solver.System())
 }
 
-// descend makes the path from αmax that solves under a penalty which is not convex follow.
-func (l *blockLane) descend() {
+// newDescent makes the path from αmax that solves under a penalty which is not convex follow.
+func (l *blockLane) newDescent() {
 	if l.spec.Descend {
 		l.descent = cd.NewDescent(l.solver, func(lambda float64) (model.Blocks, error) { return l.spec.Penalty([]float64{lambda}) }, l.Top)
 	}
@@ -117,9 +117,9 @@ func (l *blockLane) solve(ctx context.Context, r *LaneRequest, options cd.Option
 	}
 	var s *cd.BlockSolution
 	if l.descent != nil {
-		s, err = l.descent.Solve(ctx, logLambda[0], sharpen(options))
+		s, err = l.descent.Solve(ctx, logLambda[0], withPolish(options))
 	} else {
-		s, err = l.solver.Solve(ctx, g, sharpen(options))
+		s, err = l.solver.Solve(ctx, g, withPolish(options))
 	}
 	if err != nil {
 		return err
@@ -127,13 +127,13 @@ func (l *blockLane) solve(ctx context.Context, r *LaneRequest, options cd.Option
 	if s.Status == outcome.Cancelled {
 		return outcome.Ended(ctx)
 	}
-	l.at, l.last = g, s
-	if err := l.judge(s.Point.Prediction); err != nil {
+	l.lastPenalty, l.last = g, s
+	if err := l.evaluate(s.Point.Prediction); err != nil {
 		return err
 	}
 	l.Solved = Solved{
 		Certificate: s.Certificate, Effort: s.Effort, Support: len(s.Support), Status: s.Status, Seconds: time.Since(start).Seconds(),
-		Saturation: min(1, float64(len(s.Support))/l.most), Work: s.Work,
+		Saturation: min(1, float64(len(s.Support))/l.maxSupport), Work: s.Work,
 	}
 	l.Solved.relate(s.Objective, l.fit.Null())
 	return nil
@@ -148,37 +148,37 @@ func (l *blockLane) differentiate(ctx context.Context, request *LaneRequest, opt
 	if l.fit.Count() == 1 {
 		at.CurvatureWithin = l.outer().CurvatureWithin
 	}
-	g, err := l.implicit.Solve(ctx, l.at, at, l.slope, l.curvature, implicit.Options{Tol: systemTol(options.Tol, request.Rough), Rough: request.Rough})
+	g, err := l.implicit.Solve(ctx, l.lastPenalty, at, l.slope, l.curvature, implicit.Options{Tol: systemTol(options.Tol, request.Rough), Rough: request.Rough})
 	if err != nil {
 		return err
 	}
 	if g.Status == outcome.Cancelled {
 		return outcome.Ended(ctx)
 	}
-	if l.broken != nil { // in curvatureWithin
-		return l.broken
+	if l.failure != nil { // in curvatureWithin
+		return l.failure
 	}
 	r := len(request.LogLambda)
 	l.Gradient, l.Shape = g.Gradient[:r:r], g.Gradient[r:]
-	l.Derived = differentiated(g, time.Since(start))
+	l.Derived = derivedFrom(g, time.Since(start))
 	return nil
 }
 
 // renew replaces the solvers by new ones that begin at the current coefficients, see lanestate.go.
 func (l *blockLane) renew() {
 	from := l.solution()
-	l.begin()
-	l.descend()
+	l.newSolver()
+	l.newDescent()
 	l.solver.Start(from.Support, from.Coef)
 }
 
-func (l *blockLane) over() *sparse.View { return l.fit.View() }
+func (l *blockLane) innerView() *sparse.View { return l.fit.View() }
 
-func (l *blockLane) ended() *state { return &state{Solution: *l.solution()} }
+func (l *blockLane) currentState() *state { return &state{Solution: *l.solution()} }
 
-func (l *blockLane) resume(at *state) error { return l.moveTo(&at.Solution) }
+func (l *blockLane) restoreState(at *state) error { return l.moveTo(&at.Solution) }
 
-func (l *blockLane) unknowns() int { return columnsOf(l) * l.fit.Count() }
+func (l *blockLane) indexLimit() int { return columnsOf(l) * l.fit.Count() }
 
 func (l *blockLane) solution() *Solution {
 	at, coef := l.solver.Coefficients()

@@ -29,10 +29,10 @@ type oneVsRest struct {
 type classFold struct {
 	*oneVsRest
 	heldOut
-	view    *sparse.View
-	penalty func(logLambda []float64) (model.Penalty, error)
-	workers chan *classSolver // the solvers that are not in use
-	top     []float64         // ln αmax of each class; −Inf without [Spec].AlphaMax
+	view        *sparse.View
+	penalty     func(logLambda []float64) (model.Penalty, error)
+	workers     chan *classSolver // the solvers that are not in use
+	logAlphaMax []float64         // ln αmax of each class; −Inf without [Spec].AlphaMax
 }
 
 // NewMulticlassLanes prepares the lanes of the problem that [NewMulticlass] returns.
@@ -61,7 +61,7 @@ func NewMulticlassLanes(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec)
 		}
 		return &classLane{
 			fold: f, class: id.Class,
-			LaneResult: LaneResult{Scores: make([]float64, len(f.rows)), TestScores: make([]float64, len(f.test)), Top: f.top[id.Class]},
+			LaneResult: LaneResult{Scores: make([]float64, len(f.rows)), TestScores: make([]float64, len(f.test)), Top: f.logAlphaMax[id.Class]},
 		}, nil
 	}), nil
 }
@@ -75,24 +75,24 @@ func (v *oneVsRest) newFold(k *kernels.Set, x sparse.Matrix, fold int) (*classFo
 	if err != nil {
 		return nil, err
 	}
-	f := &classFold{oneVsRest: v, heldOut: *held, view: view, penalty: within(v.spec.Penalty, v.spec.Box.In(view)), workers: make(chan *classSolver, min(v.spec.Threads, len(v.classes)))}
+	f := &classFold{oneVsRest: v, heldOut: *held, view: view, penalty: boxed(v.spec.Penalty, v.spec.Box.In(view)), workers: make(chan *classSolver, min(v.spec.Threads, len(v.classes)))}
 	for range cap(f.workers) {
 		n := len(v.label)
 		f.workers <- &classSolver{y: make([]float64, n), slope: make([]float64, n), curvature: make([]float64, n)}
 	}
-	return f, f.findTops()
+	return f, f.findAlphaMax()
 }
 
-// findTops sets top, at the cost of one pass over X for each class.
-func (f *classFold) findTops() error {
-	f.top = slices.Repeat([]float64{math.Inf(-1)}, len(f.classes))
+// findAlphaMax sets logAlphaMax, at the cost of one pass over X for each class.
+func (f *classFold) findAlphaMax() error {
+	f.logAlphaMax = slices.Repeat([]float64{math.Inf(-1)}, len(f.classes))
 	if f.spec.AlphaMax == nil || f.spec.Given {
 		return nil
 	}
 	w, box := <-f.workers, f.spec.Box.In(f.view)
 	defer func() { f.workers <- w }()
 	var null *model.Null
-	for class := range f.top {
+	for class := range f.logAlphaMax {
 		fit, err := (&classLane{fold: f, class: class}).datafit(w)
 		if err != nil {
 			return err
@@ -102,7 +102,7 @@ func (f *classFold) findTops() error {
 		} else {
 			null.Use(fit)
 		}
-		f.top[class] = kernels.Log(f.spec.AlphaMax(null.Within(box)))
+		f.logAlphaMax[class] = kernels.Log(f.spec.AlphaMax(null.Within(box)))
 	}
 	return nil
 }
@@ -123,25 +123,25 @@ func (l *classLane) result() *LaneResult { return &l.LaneResult }
 
 // classSolver solves one class at a time.
 type classSolver struct {
-	y                []float64
-	solver           *cd.Solver
-	slope, curvature []float64
-	motion, bent     []float64 // n
+	y                      []float64
+	solver                 *cd.Solver
+	slope, curvature       []float64
+	motion, curvatureBound []float64 // n
 }
 
 // curvatureWithin is [implicit.Outer].CurvatureWithin. If all scores change by at most reach, P(1 − P) of a class grows
 // by a factor of at most e^(2·reach).
 func (w *classSolver) curvatureWithin(reach float64) []float64 {
-	w.bent = slices.Grow(w.bent[:0], len(w.slope))[:len(w.slope)]
+	w.curvatureBound = slices.Grow(w.curvatureBound[:0], len(w.slope))[:len(w.slope)]
 	growth := kernels.Exp(2 * min(reach, 300))
 	for i, c := range w.curvature {
-		w.bent[i] = c * growth
+		w.curvatureBound[i] = c * growth
 	}
-	return w.bent
+	return w.curvatureBound
 }
 
-// take sets the solver to the datafit of a class, and resets it.
-func (w *classSolver) take(fit model.Datafit) {
+// use sets the solver to the datafit of a class, and resets it.
+func (w *classSolver) use(fit model.Datafit) {
 	if w.solver == nil {
 		w.solver = cd.New(fit)
 	} else {
@@ -164,9 +164,9 @@ func (l *classLane) datafit(w *classSolver) (*model.Rowwise, error) {
 	return fit, nil
 }
 
-// borrow returns the penalty of a request, the datafit of the class, and a solver for it, which the
+// borrowSolver returns the penalty of a request, the datafit of the class, and a solver for it, which the
 // caller has to give back.
-func (l *classLane) borrow(r *LaneRequest) (model.Penalty, *model.Rowwise, *classSolver, error) {
+func (l *classLane) borrowSolver(r *LaneRequest) (model.Penalty, *model.Rowwise, *classSolver, error) {
 	penalty, err := makePenalty(l.fold.penalty, r.LogLambda)
 	if err != nil {
 		return penalty, nil, nil, err
@@ -177,20 +177,20 @@ func (l *classLane) borrow(r *LaneRequest) (model.Penalty, *model.Rowwise, *clas
 		l.fold.workers <- w
 		return penalty, nil, nil, err
 	}
-	w.take(fit)
+	w.use(fit)
 	return penalty, fit, w, nil
 }
 
 func (l *classLane) solve(ctx context.Context, r *LaneRequest, options cd.Options) error {
 	start := time.Now()
-	penalty, _, w, err := l.borrow(r)
+	penalty, _, w, err := l.borrowSolver(r)
 	if err != nil {
 		return err
 	}
 	defer func() { l.fold.workers <- w }()
 	w.solver.Start(l.support, l.coef)
 	l.tangent.follow(w.solver, r.LogLambda[0])
-	solution, err := w.solver.Solve(ctx, penalty, sharpen(options))
+	solution, err := w.solver.Solve(ctx, penalty, withPolish(options))
 	if err != nil {
 		return err
 	}
@@ -210,8 +210,8 @@ func (l *classLane) solve(ctx context.Context, r *LaneRequest, options cd.Option
 	return nil
 }
 
-// weighRows sets slope and curvature to the derivatives of the cross-entropy in the scores of the class.
-func (w *classSolver) weighRows(l *classLane, r *LaneRequest) error {
+// setDerivatives sets slope and curvature to the derivatives of the cross-entropy in the scores of the class.
+func (w *classSolver) setDerivatives(l *classLane, r *LaneRequest) error {
 	f := l.fold
 	if len(r.Probability) != len(f.rows) || len(r.Others) != f.count(l.class) {
 		return outcome.Errorf(outcome.Shape, "lane %v: %d probabilities of the class and %d of the others, there must be %d and %d",
@@ -236,13 +236,13 @@ func (w *classSolver) weighRows(l *classLane, r *LaneRequest) error {
 
 func (l *classLane) differentiate(ctx context.Context, r *LaneRequest, options cd.Options) error {
 	start := time.Now()
-	options = sharpen(options)
-	penalty, fit, w, err := l.borrow(r)
+	options = withPolish(options)
+	penalty, fit, w, err := l.borrowSolver(r)
 	if err != nil {
 		return err
 	}
 	defer func() { l.fold.workers <- w }()
-	if err := w.weighRows(l, r); err != nil {
+	if err := w.setDerivatives(l, r); err != nil {
 		return err
 	}
 	cache := w.solver.Cache()
@@ -252,7 +252,7 @@ func (l *classLane) differentiate(ctx context.Context, r *LaneRequest, options c
 	at := implicit.Point{Support: l.support, Coef: l.coef, KKT: l.Solved.KKT, Clearance: l.clearance}
 	certify := l.fold.spec.Certify
 	rough := r.Rough && !certify
-	o := implicit.Options{Tol: systemTol(options.Tol, rough), Prove: certify, AssumeFullRank: loose(options.Tol), Rough: rough}
+	o := implicit.Options{Tol: systemTol(options.Tol, rough), Prove: certify, AssumeFullRank: isLoose(options.Tol), Rough: rough}
 	if r.Curvature {
 		if w.motion == nil {
 			w.motion = make([]float64, len(w.slope))
@@ -268,7 +268,7 @@ func (l *classLane) differentiate(ctx context.Context, r *LaneRequest, options c
 		return outcome.Ended(ctx)
 	}
 	l.Gradient, l.MotionNorm, l.ErrorNorm = g.Gradient, g.MotionNorm, g.ErrorNorm
-	l.tangent.note(r.LogLambda[0], g)
+	l.tangent.update(r.LogLambda[0], g)
 	l.Motion = l.Motion[:0]
 	if r.Curvature {
 		for _, i := range l.fold.rows {
@@ -276,9 +276,9 @@ func (l *classLane) differentiate(ctx context.Context, r *LaneRequest, options c
 		}
 		l.weighMotion(r.Probability)
 	}
-	l.Derived = differentiated(g, time.Since(start))
+	l.Derived = derivedFrom(g, time.Since(start))
 	if l.fold.spec.Certify {
-		return l.Derived.prove(func() (implicit.Certificate, error) { return solver.Certify(ctx, penalty, at) })
+		return l.Derived.recordProof(func() (implicit.Certificate, error) { return solver.Certify(ctx, penalty, at) })
 	}
 	return nil
 }

@@ -26,10 +26,10 @@ type Condensed struct {
 	// batches has the batch of each row of a hold-out; nil: the folds are not a hold-out.
 	batches Folds
 	// weights has the weight of each row: the total weight of a fold, divided equally among its condensed rows.
-	weights []float64
-	shift   []float64 // what is subtracted from the columns, and from y
-	rows    int       // the number of rows of X
-	along   []float64 // the direction δ of a [Risk]
+	weights    []float64
+	shift      []float64 // what is subtracted from the columns, and from y
+	sourceRows int       // the number of rows of X
+	direction  []float64 // the direction δ of a [Risk]
 
 	// Norms are √Σw(x − shift)² of the columns and of y over all rows. Rounding times the norms of two columns, or of
 	// a column and y, bounds the rounding error of their product.
@@ -44,7 +44,7 @@ type Condensed struct {
 func (c *Condensed) Spec(spec Spec) Spec {
 	if spec.Risk != nil {
 		risk := *spec.Risk
-		risk.rows = c
+		risk.condensed = c
 		spec.Risk = &risk
 		return spec
 	}
@@ -66,24 +66,24 @@ func (c *Condensed) Shifted(support []int32, coef []float64) float64 {
 }
 
 const (
-	condensedFirst   = 1 << 11  // the number of rows whose column means are the first shifts
-	condensedPiece   = 1 << 12  // the number of rows sorted by fold and summed at a time, while they are in a cache
-	condensedStretch = 1 << 16  // the smallest number of rows of a stretch, which one thread sums apart from the others
-	condensedMost    = 16       // the largest number of stretches
-	condensedRoom    = 64 << 20 // the largest number of bytes of the sums of all stretches, if there are several
+	shiftRows        = 1 << 11  // the number of rows whose column means are the first shifts
+	pieceRows        = 1 << 12  // the number of rows sorted by fold and summed at a time, while they are in a cache
+	leastStretchRows = 1 << 16  // the smallest number of rows of a stretch, which one thread sums apart from the others
+	mostStretches    = 16       // the largest number of stretches
+	mostSumBytes     = 64 << 20 // the largest number of bytes of the sums of all stretches, if there are several
 )
 
-// stretch returns the number of rows of a stretch, for n rows and sums of size columns in each fold.
-func stretch(n, folds, size int) int {
-	most := max(1, min(condensedMost, condensedRoom/(8*folds*(size+1)*(size+1))))
-	rows := max(condensedStretch, (n+most-1)/most)
-	return (rows + condensedPiece - 1) / condensedPiece * condensedPiece
+// stretchRows returns the number of rows of a stretch, for n rows and sums of size columns in each fold.
+func stretchRows(n, folds, size int) int {
+	most := max(1, min(mostStretches, mostSumBytes/(8*folds*(size+1)*(size+1))))
+	rows := max(leastStretchRows, (n+most-1)/most)
+	return (rows + pieceRows - 1) / pieceRows * pieceRows
 }
 
 // SumsBytes returns the size in memory of the sums that [Condense] makes, for n rows, X's columns and the number of folds.
 func SumsBytes(n, columns, folds int) float64 {
 	size := columns + 1
-	rows := stretch(n, folds, size)
+	rows := stretchRows(n, folds, size)
 	return float64((n+rows-1)/rows*folds) * 8 * float64((size+1)*(size+1))
 }
 
@@ -93,47 +93,47 @@ func SumsBytes(n, columns, folds int) float64 {
 // negligible part of another column or of the target.
 func Condense(k *kernels.Set, helpers *team.Team, x sparse.Matrix, y []float64, spec *Spec) (*Condensed, error) {
 	n, _ := x.Dims()
-	c := &condensing{k: k, spec: spec, n: n, of: spec.Folds, batches: spec.inBatches(k), columns: columnsIn(x)}
+	c := &condenser{k: k, spec: spec, n: n, foldOf: spec.Folds, batches: spec.inBatches(k), columns: columnsIn(x)}
 	if c.batches != nil {
-		c.of = c.batches
+		c.foldOf = c.batches
 	}
-	c.folds = c.of.Count(k) - TestOnly
+	c.folds = c.foldOf.Count(k) - TestOnly
 	if spec.Risk != nil {
 		c.columns = append(c.columns, column{values: normals(n, spec.Risk.Seed)})
 	}
 	c.columns = append(c.columns, column{values: y})
 	c.size = len(c.columns)
-	c.stretch = stretch(n, c.folds, c.size)
-	c.stretches = make([][]portion, (n+c.stretch-1)/c.stretch)
-	if c.divide(); !c.summed(helpers) {
+	c.stretch = stretchRows(n, c.folds, c.size)
+	c.stretches = make([][]foldSums, (n+c.stretch-1)/c.stretch)
+	if c.chooseListed(); !c.sumRows(helpers) {
 		c.spreadAll()
-		c.summed(helpers)
+		c.sumRows(helpers)
 	}
 	out, err := c.condensed()
-	if out != nil && err == nil && !out.tellsApart(k, spec, spec.Free) {
+	if out != nil && err == nil && !out.separatesUnpenalised(k, spec, spec.Free) {
 		return nil, nil
 	}
 	return out, err
 }
 
-// condensing holds the sums over the rows of each fold while [Condense] makes them.
-type condensing struct {
-	k           *kernels.Set
-	spec        *Spec
-	n           int         // the number of rows
-	size        int         // the number of columns, with the direction of a [Risk] and the target
-	of, batches Folds       // the fold of each row, or its batch in a hold-out; batches is nil without one
-	folds       int         // the number of folds, with one for TestOnly and one for AlwaysTrain
-	columns     []column    // the columns of X, the direction of a [Risk], the target
-	spread      []int       // the columns summed as dense ones,
-	listed      []int       // and those whose entries are listed by rows
-	cost        float64     // the work of the sums
-	shift       []float64   // by column; 0 for listed columns
-	centre      [][]float64 // by fold and column: what is subtracted from the entries before they are summed
-	stretch     int         // the number of rows of a stretch
-	stretches   [][]portion // by stretch and fold, TestOnly and AlwaysTrain first
-	whole       []portion   // by fold: the sums over all stretches
-	lost        float64     // the largest error of a product of columns, relative to their norms, where columns depend on others
+// condenser holds the sums over the rows of each fold while [Condense] makes them.
+type condenser struct {
+	k               *kernels.Set
+	spec            *Spec
+	n               int          // the number of rows
+	size            int          // the number of columns, with the direction of a [Risk] and the target
+	foldOf, batches Folds        // the fold of each row, or its batch in a hold-out; batches is nil without one
+	folds           int          // the number of folds, with one for TestOnly and one for AlwaysTrain
+	columns         []column     // the columns of X, the direction of a [Risk], the target
+	spread          []int        // the columns summed as dense ones,
+	listed          []int        // and those whose entries are listed by rows
+	cost            float64      // the work of the sums
+	shift           []float64    // by column; 0 for listed columns
+	centre          [][]float64  // by fold and column: what is subtracted from the entries before they are summed
+	stretch         int          // the number of rows of a stretch
+	stretches       [][]foldSums // by stretch and fold, TestOnly and AlwaysTrain first
+	whole           []foldSums   // by fold: the sums over all stretches
+	rankError       float64      // the largest error of a product of columns, relative to their norms, where columns depend on others
 }
 
 // column holds the non-zero entries of a column and their rows, or, where rows is nil, all entries.
@@ -167,22 +167,22 @@ func (c column) piece(from, end int, room []float64) []float64 {
 }
 
 // fold returns the index of the fold of row i: its id less TestOnly.
-func (c *condensing) fold(i int) int {
-	if c.of == nil {
+func (c *condenser) fold(i int) int {
+	if c.foldOf == nil {
 		return AlwaysTrain - TestOnly
 	}
-	return c.of[i] - TestOnly
+	return c.foldOf[i] - TestOnly
 }
 
-// summed sums over the rows of all folds. It returns false, with sums that are not to be used, if the mean of a listed
+// sumRows sums over the rows of all folds. It returns false, with sums that are not to be used, if the mean of a listed
 // column is far off in some fold.
-func (c *condensing) summed(helpers *team.Team) bool {
+func (c *condenser) sumRows(helpers *team.Team) bool {
 	c.shift = make([]float64, c.size)
 	if c.spec.Intercept {
-		c.place(min(c.n, condensedFirst))
+		c.setShifts(min(c.n, shiftRows))
 	}
 	c.centre = slices.Repeat([][]float64{c.shift}, c.folds)
-	c.sum(helpers)
+	c.sumStretches(helpers)
 	if !c.spec.Intercept {
 		return true
 	}
@@ -190,22 +190,22 @@ func (c *condensing) summed(helpers *team.Team) bool {
 		return false
 	}
 	if c.recentre() {
-		c.sum(helpers)
+		c.sumStretches(helpers)
 	}
 	return true
 }
 
-// portion holds the sums over some rows of a fold.
-type portion struct {
-	rows  int       // the number of rows
-	sums  []float64 // the products of the columns and 1, the lower triangle
-	first []float64 // the first of the rows, neither shifted nor centred
-	vary  []bool    // by column: whether it varies on the rows
-	blocks
+// foldSums holds the sums over some rows of a fold.
+type foldSums struct {
+	rows   int       // the number of rows
+	sums   []float64 // the products of the columns and 1, the lower triangle
+	first  []float64 // the first of the rows, neither shifted nor centred
+	varies []bool    // by column: whether it varies on the rows
+	sumBlocks
 }
 
-// place sets the shifts of spread columns to their means over the first rows.
-func (c *condensing) place(rows int) {
+// setShifts sets the shifts of spread columns to their means over the first rows.
+func (c *condenser) setShifts(rows int) {
 	room := make([]float64, rows)
 	for _, j := range c.spread {
 		var sum, total float64
@@ -220,13 +220,13 @@ func (c *condensing) place(rows int) {
 	}
 }
 
-// sum sums over the rows of all folds, in parallel.
-func (c *condensing) sum(helpers *team.Team) {
+// sumStretches sums over the rows of all folds, in parallel.
+func (c *condenser) sumStretches(helpers *team.Team) {
 	helpers.Do(helpers.Few(c.cost), c)
 	helpers.Rest()
 	c.whole = c.whole[:0]
 	for b := range c.folds {
-		c.whole = append(c.whole, c.together(b))
+		c.whole = append(c.whole, c.addUp(b))
 	}
 }
 
@@ -236,7 +236,7 @@ const farOff = 1 << 10
 
 // recentre sets the centre of each fold in which the mean of a column is far off to the means of its columns, and reports
 // whether there is such a fold. If so, the shifts become the means over all rows.
-func (c *condensing) recentre() (far bool) {
+func (c *condenser) recentre() (far bool) {
 	all := make([]float64, c.size+1)
 	for b, m := range c.whole {
 		if m.rows == 0 {
@@ -246,12 +246,12 @@ func (c *condensing) recentre() (far bool) {
 		c.k.Axpy(1, last, all)
 		off, centre := false, slices.Clone(c.shift)
 		for _, j := range c.spread {
-			if !m.vary[j] {
+			if !m.varies[j] {
 				centre[j] = m.first[j]
 				continue
 			}
 			centre[j] += last[j] / last[c.size]
-			off = off || m.far(c.size, j)
+			off = off || m.meanFarOff(c.size, j)
 		}
 		if off {
 			c.centre[b], far = centre, true
@@ -264,23 +264,23 @@ func (c *condensing) recentre() (far bool) {
 	return far
 }
 
-// far reports whether the mean of column j, which must vary, is far from 0 compared with its spread; see farOff.
-func (b *portion) far(size, j int) bool {
+// meanFarOff reports whether the mean of column j, which must vary, is far from 0 compared with its spread; see farOff.
+func (b *foldSums) meanFarOff(size, j int) bool {
 	last := b.sums[size*(size+1):]
 	square := float64(last[j] * last[j] / last[size])
 	return square > farOff*(b.sums[j*(size+1)+j]-square)
 }
 
 // Part implements [team.Task]: it sums over one stretch of every of.
-func (c *condensing) Part(part, of int) {
-	d := c.newDealer()
+func (c *condenser) Part(part, of int) {
+	d := c.newSortedPiece()
 	pace := c.k.Pace()
 	for s := part; s < len(c.stretches); s += of {
-		c.stretches[s] = make([]portion, c.folds)
+		c.stretches[s] = make([]foldSums, c.folds)
 		end := min(c.n, (s+1)*c.stretch)
-		for from := s * c.stretch; from < end; from += condensedPiece {
-			to := min(end, from+condensedPiece)
-			d.deal(c.stretches[s], from, to)
+		for from := s * c.stretch; from < end; from += pieceRows {
+			to := min(end, from+pieceRows)
+			d.addRows(c.stretches[s], from, to)
 			pace.Did((to - from) * c.size)
 		}
 		for b := range c.stretches[s] {
@@ -289,26 +289,26 @@ func (c *condensing) Part(part, of int) {
 	}
 }
 
-// dealer holds the rows of a piece, sorted by fold.
-type dealer struct {
-	*condensing
-	begin, next []int       // by fold: its first row, and the next row to be dealt, in the sorted order
+// sortedPiece holds the rows of a piece, sorted by fold.
+type sortedPiece struct {
+	*condenser
+	begin, next []int       // by fold: its first row, and the next place for a row, in the sorted order
 	order       []int32     // the rows in the sorted order, by their position in the piece
 	columns     [][]float64 // the spread columns less the centre of the fold, in the sorted order
-	room        []float64   // for one column, in the order of X
+	buffer      []float64   // for one column, in the order of X
 	ones        []float64
 	weights     []float64     // in the sorted order
 	outer       support.Outer // sums the products of the rows of one fold
 	lists       lists         // the listed columns
 }
 
-func (c *condensing) newDealer() *dealer {
-	rows, spread := min(c.n, condensedPiece), len(c.spread)
+func (c *condenser) newSortedPiece() *sortedPiece {
+	rows, spread := min(c.n, pieceRows), len(c.spread)
 	room := make([]float64, (spread+3)*rows)
-	d := &dealer{
-		condensing: c, begin: make([]int, c.folds+1), next: make([]int, c.folds), order: make([]int32, rows),
+	d := &sortedPiece{
+		condenser: c, begin: make([]int, c.folds+1), next: make([]int, c.folds), order: make([]int32, rows),
 		columns: make([][]float64, spread), ones: room[spread*rows:][:rows], weights: room[(spread+1)*rows:][:rows],
-		room: room[(spread+2)*rows:],
+		buffer: room[(spread+2)*rows:],
 	}
 	for k := range d.columns {
 		d.columns[k] = room[k*rows:][:rows]
@@ -318,8 +318,8 @@ func (c *condensing) newDealer() *dealer {
 	return d
 }
 
-// deal adds the rows first … end − 1 to the portions of their folds.
-func (d *dealer) deal(to []portion, first, end int) {
+// addRows adds the rows first … end − 1 to the sums of their folds.
+func (d *sortedPiece) addRows(to []foldSums, first, end int) {
 	clear(d.begin)
 	for i := first; i < end; i++ {
 		if d.spec.weight(i) > 0 {
@@ -328,7 +328,7 @@ func (d *dealer) deal(to []portion, first, end int) {
 	}
 	for b := range to {
 		d.begin[b+1] += d.begin[b]
-		to[b].begin(d.condensing)
+		to[b].init(d.condenser)
 	}
 	copy(d.next, d.begin)
 	for i := first; i < end; i++ {
@@ -339,14 +339,14 @@ func (d *dealer) deal(to []portion, first, end int) {
 		}
 	}
 	for k, j := range d.spread {
-		values, out := d.condensing.columns[j].piece(first, end, d.room), d.columns[k]
+		values, out := d.condenser.columns[j].piece(first, end, d.buffer), d.columns[k]
 		for b := range to {
 			from, next := d.begin[b], d.begin[b+1]
 			if from == next {
 				continue
 			}
 			rows, centre := d.order[from:next], d.centre[b][j]
-			to[b].see(j, values, rows)
+			to[b].updateVaries(j, values, rows)
 			for t, i := range rows {
 				out[from+t] = values[i] - centre
 			}
@@ -360,25 +360,25 @@ func (d *dealer) deal(to []portion, first, end int) {
 	}
 }
 
-// begin allocates what the first rows need.
-func (b *portion) begin(c *condensing) {
+// init allocates what the first rows need.
+func (b *foldSums) init(c *condenser) {
 	if b.first == nil {
-		b.first, b.vary = make([]float64, c.size), make([]bool, c.size)
+		b.first, b.varies = make([]float64, c.size), make([]bool, c.size)
 	}
 }
 
-// see updates whether column j varies, by its values on further rows.
-func (b *portion) see(j int, values []float64, rows []int32) {
+// updateVaries updates whether column j varies, by its values on further rows.
+func (b *foldSums) updateVaries(j int, values []float64, rows []int32) {
 	if b.rows == 0 {
 		b.first[j] = values[rows[0]]
 	}
 	first := b.first[j]
-	b.vary[j] = b.vary[j] || slices.ContainsFunc(rows, func(i int32) bool { return values[i] != first })
+	b.varies[j] = b.varies[j] || slices.ContainsFunc(rows, func(i int32) bool { return values[i] != first })
 }
 
-// add adds the rows from … to − 1 in the sorted order of the dealer.
-func (b *portion) add(d *dealer, from, to int) {
-	b.meet(d, from, to)
+// add adds the rows from … to − 1 in the order of the sorted piece.
+func (b *foldSums) add(d *sortedPiece, from, to int) {
+	b.addListed(d, from, to)
 	b.rows += to - from
 	d.outer.AddColumns(d.k, d.weights[from:to], func(k int) []float64 {
 		if k == len(d.columns) {
@@ -389,8 +389,8 @@ func (b *portion) add(d *dealer, from, to int) {
 	d.outer.Flush(d.k, b.ofSpread)
 }
 
-// together adds up the portions of a fold over all stretches.
-func (c *condensing) together(fold int) (all portion) {
+// addUp adds up the sums of a fold over all stretches.
+func (c *condenser) addUp(fold int) (all foldSums) {
 	for _, portions := range c.stretches {
 		b := &portions[fold]
 		switch {
@@ -402,7 +402,7 @@ func (c *condensing) together(fold int) (all portion) {
 		}
 		all.rows += b.rows
 		for j, v := range b.first {
-			all.vary[j] = all.vary[j] || b.vary[j] || v != all.first[j]
+			all.varies[j] = all.varies[j] || b.varies[j] || v != all.first[j]
 		}
 		c.k.Axpy(1, b.sums, all.sums)
 	}
@@ -412,23 +412,23 @@ func (c *condensing) together(fold int) (all portion) {
 // rounding bounds the rounding error of products of columns, relative to their norms: of shifting, of summing in pieces, of
 // adding these up and centring, and of the factorisation and the reflection; Higham, Accuracy and Stability of Numerical
 // Algorithms, 2002, (3.5) and theorem 10.3.
-func (c *condensing) rounding() float64 {
-	sums := condensedPiece + (c.n+condensedPiece-1)/condensedPiece + len(c.stretches)
+func (c *condenser) rounding() float64 {
+	sums := pieceRows + (c.n+pieceRows-1)/pieceRows + len(c.stretches)
 	if len(c.listed) > 0 {
-		sums += condensedPiece // the terms that flush adds up at a time
+		sums += pieceRows // the terms that flush adds up at a time
 	}
-	return float64(float64(4*sums+20*(c.size+8))*0x1p-53) + c.lost
+	return float64(float64(4*sums+20*(c.size+8))*0x1p-53) + c.rankError
 }
 
 // condensed returns the condensed rows of all folds, nil where they cannot be made.
-func (c *condensing) condensed() (*Condensed, error) {
+func (c *condenser) condensed() (*Condensed, error) {
 	out := &Condensed{Work: c.cost, shift: c.shift, Norms: make([]float64, c.size)}
 	var blocks [][][]float64 // for each fold with rows: its condensed rows, by columns
 	for b, m := range c.whole {
 		if m.rows == 0 {
 			continue
 		}
-		rows, weight := c.rows(b)
+		rows, weight := c.condensedRows(b)
 		if rows == nil {
 			return nil, nil
 		}
@@ -467,12 +467,12 @@ func (c *condensing) condensed() (*Condensed, error) {
 	out.Y = columns(p, c.size)
 	if c.spec.Risk != nil {
 		p--
-		out.along = columns(p, p+1)
-		for t := range out.along {
-			out.along[t] += c.shift[p]
+		out.direction = columns(p, p+1)
+		for t := range out.direction {
+			out.direction[t] += c.shift[p]
 		}
 	}
-	out.rows = c.n
+	out.sourceRows = c.n
 	var err error
 	out.X, err = sparse.NewDense(total, p, columns(0, p))
 	return out, err

@@ -9,19 +9,19 @@ import (
 // leastSum is the smallest sum of squares whose terms are not rounded to zero.
 const leastSum = 0x1p-900
 
-// rows returns the condensed rows of a fold, by columns, and the weight of each row; nil where squares overflow or
+// condensedRows returns the condensed rows of a fold, by columns, and the weight of each row; nil where squares overflow or
 // underflow.
-func (c *condensing) rows(fold int) (rows [][]float64, weight float64) {
+func (c *condenser) condensedRows(fold int) (rows [][]float64, weight float64) {
 	m := c.whole[fold]
 	size, whole, sums := c.size, c.size+1, m.sums
 	total, mean, place := sums[size*whole+size], make([]float64, size), make([]float64, size) // mean: the mean less the centre; place: the mean less the shift
 	for j := range size {
-		if square := sums[j*whole+j]; !(square <= math.MaxFloat64) || square < leastSum && (m.vary[j] || !c.spec.Intercept && m.first[j] != 0) {
+		if square := sums[j*whole+j]; !(square <= math.MaxFloat64) || square < leastSum && (m.varies[j] || !c.spec.Intercept && m.first[j] != 0) {
 			return nil, 0
 		}
 		switch {
 		case !c.spec.Intercept:
-		case m.vary[j]:
+		case m.varies[j]:
 			mean[j] = sums[size*whole+j] / total
 			place[j] = c.centre[fold][j] - c.shift[j] + mean[j]
 		default:
@@ -31,19 +31,19 @@ func (c *condensing) rows(fold int) (rows [][]float64, weight float64) {
 	product := make([]float64, size*size)
 	for i := range size {
 		for j := range i + 1 {
-			if !c.spec.Intercept || m.vary[i] && m.vary[j] {
+			if !c.spec.Intercept || m.varies[i] && m.varies[j] {
 				product[i*size+j] = sums[i*whole+j] - float64(float64(total*mean[i])*mean[j])
 			}
 		}
 	}
-	l, rank := factorised(c.k, product, size, independent)
-	c.lost = max(c.lost, lost(c.k, product, l, size, rank))
-	return spread(l, rank, place, total, c.spec.Intercept)
+	l, rank := pivotedCholesky(c.k, product, size, independenceTol)
+	c.rankError = max(c.rankError, rankErrorOf(c.k, product, l, size, rank))
+	return rowsFromFactor(l, rank, place, total, c.spec.Intercept)
 }
 
-// spread returns rows, by columns, with the given means whose weighted products are LLᵀ, centred if there is an intercept,
+// rowsFromFactor returns rows, by columns, with the given means whose weighted products are LLᵀ, centred if there is an intercept,
 // and the weight of each row.
-func spread(l []float64, rank int, mean []float64, total float64, intercept bool) (rows [][]float64, weight float64) {
+func rowsFromFactor(l []float64, rank int, mean []float64, total float64, intercept bool) (rows [][]float64, weight float64) {
 	size := len(mean)
 	count := max(1, rank)
 	if intercept {
@@ -74,10 +74,10 @@ func spread(l []float64, rank int, mean []float64, total float64, intercept bool
 	return rows, weight
 }
 
-// factorised returns the rows of an L with LLᵀ = A, and its number of columns; only the lower triangle of A is read. It is
+// pivotedCholesky returns the rows of an L with LLᵀ = A, and its number of columns; only the lower triangle of A is read. It is
 // Cholesky's method with pivots: each column of L eliminates the row whose remaining diagonal entry is the largest share of
 // its original one, until no share is larger than size·negligible. Rows of A that are equal up to their sign remain so in L.
-func factorised(k *kernels.Set, a []float64, size int, negligible float64) (l []float64, rank int) {
+func pivotedCholesky(k *kernels.Set, a []float64, size int, negligible float64) (l []float64, rank int) {
 	l = make([]float64, size*size)
 	left, pace := make([]float64, size), k.Pace()
 	least := float64(size) * negligible
@@ -117,9 +117,9 @@ func factorised(k *kernels.Set, a []float64, size int, negligible float64) (l []
 	return l, rank
 }
 
-// lost returns the largest difference between an entry of A and the same entry of LLᵀ, relative to the norms of the two rows;
+// rankErrorOf returns the largest difference between an entry of A and the same entry of LLᵀ, relative to the norms of the two rows;
 // 0 where L has full rank.
-func lost(k *kernels.Set, a, l []float64, size, rank int) (most float64) {
+func rankErrorOf(k *kernels.Set, a, l []float64, size, rank int) (most float64) {
 	if rank == size {
 		return 0
 	}
@@ -139,13 +139,13 @@ func lost(k *kernels.Set, a, l []float64, size, rank int) (most float64) {
 	return most
 }
 
-// unlike is the smallest share of its square that must remain of a column or the target after projection off the unpenalised
+// leastRemainder is the smallest share of its square that must remain of a column or the target after projection off the unpenalised
 // columns, so that the remainder is accurate to some digits on condensed rows.
-const unlike = 1e-8
+const leastRemainder = 1e-8
 
-// tellsApart reports whether, on the training rows of every fold, columns and target are far from depending linearly on the
+// separatesUnpenalised reports whether, on the training rows of every fold, columns and target are far from depending linearly on the
 // unpenalised columns, whose entry in penalised is 0.
-func (c *Condensed) tellsApart(k *kernels.Set, spec *Spec, penalised []float64) bool {
+func (c *Condensed) separatesUnpenalised(k *kernels.Set, spec *Spec, penalised []float64) bool {
 	var columns, others [][]float64
 	for j, times := range penalised {
 		if _, column := c.X.Column(j); times == 0 {
@@ -164,7 +164,7 @@ func (c *Condensed) tellsApart(k *kernels.Set, spec *Spec, penalised []float64) 
 		weights, _ := of.Split(k, fold)
 		var units [][]float64 // an orthonormal basis of the unpenalised columns
 		for j, column := range columns {
-			own := scaled(k, column, weights, spec.Intercept)
+			own := weightedColumn(k, column, weights, spec.Intercept)
 			square := k.Dot(own, own)
 			if square == 0 {
 				continue
@@ -173,7 +173,7 @@ func (c *Condensed) tellsApart(k *kernels.Set, spec *Spec, penalised []float64) 
 				k.Axpy(-k.Dot(unit, own), unit, own)
 			}
 			left := k.Dot(own, own)
-			if left < unlike*square {
+			if left < leastRemainder*square {
 				return false
 			}
 			if j < free {
@@ -187,8 +187,8 @@ func (c *Condensed) tellsApart(k *kernels.Set, spec *Spec, penalised []float64) 
 	return true
 }
 
-// scaled returns the entries of a column times the square roots of their weights; centred subtracts the weighted mean first.
-func scaled(k *kernels.Set, column, weights []float64, centred bool) []float64 {
+// weightedColumn returns the entries of a column times the square roots of their weights; centred subtracts the weighted mean first.
+func weightedColumn(k *kernels.Set, column, weights []float64, centred bool) []float64 {
 	mean := 0.0
 	if centred {
 		mean = k.Dot(weights, column) / k.Sum(weights)

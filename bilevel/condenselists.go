@@ -32,7 +32,7 @@ func sumsCost(n int, columns []column) (cost float64, lists bool) {
 	spread, entries := 1, 0
 	var few []column
 	for _, c := range columns {
-		if c.few(n) {
+		if c.listable(n) {
 			few, entries = append(few, c), entries+len(c.rows)
 		} else {
 			spread++
@@ -42,15 +42,15 @@ func sumsCost(n int, columns []column) (cost float64, lists bool) {
 	if len(few) == 0 {
 		return cost, false
 	}
-	apart := support.OuterCost(n, spread) + float64(pairValue*pairs(n, few)) + float64(float64(entries)*(listedEntry+float64(listedAcross*float64(spread))))
+	apart := support.OuterCost(n, spread) + float64(pairValue*estimatePairs(n, few)) + float64(float64(entries)*(listedEntry+float64(listedAcross*float64(spread))))
 	return min(cost, apart), apart < cost
 }
 
-// few reports whether a column of n rows is sparse enough to be listed.
-func (c column) few(n int) bool { return c.rows != nil && len(c.rows) <= n/listedShare }
+// listable reports whether a column of n rows is sparse enough to be listed.
+func (c column) listable(n int) bool { return c.rows != nil && len(c.rows) <= n/listedShare }
 
-// pairs estimates the number of products of two entries of the same row, from windows of rows.
-func pairs(n int, columns []column) float64 {
+// estimatePairs estimates the number of products of two entries of the same row, from windows of rows.
+func estimatePairs(n int, columns []column) float64 {
 	windows := max(1, min(pairWindows, n/pairWindow))
 	count, seen, all := make([]int, pairWindow), 0, 0.0
 	for w := range windows {
@@ -71,8 +71,8 @@ func pairs(n int, columns []column) float64 {
 	return all / float64(seen) * float64(n)
 }
 
-// divide chooses which columns are listed and which are spread.
-func (c *condensing) divide() {
+// chooseListed chooses which columns are listed and which are spread.
+func (c *condenser) chooseListed() {
 	c.spreadAll()
 	cost, lists := sumsCost(c.n, c.columns)
 	if !lists {
@@ -80,7 +80,7 @@ func (c *condensing) divide() {
 	}
 	c.cost, c.spread = cost, c.spread[:0]
 	for j, column := range c.columns {
-		if column.few(c.n) {
+		if column.listable(c.n) {
 			c.listed = append(c.listed, j)
 		} else {
 			c.spread = append(c.spread, j)
@@ -89,7 +89,7 @@ func (c *condensing) divide() {
 }
 
 // spreadAll makes all columns spread ones.
-func (c *condensing) spreadAll() {
+func (c *condenser) spreadAll() {
 	c.cost, c.listed, c.spread = support.OuterCost(c.n, c.size+1), nil, c.spread[:0]
 	for j := range c.size {
 		c.spread = append(c.spread, j)
@@ -97,23 +97,23 @@ func (c *condensing) spreadAll() {
 }
 
 // listedFar reports whether the mean of a listed column that varies in the fold is far off; see farOff.
-func (c *condensing) listedFar(m portion) bool {
-	return m.rows > 0 && slices.ContainsFunc(c.listed, func(j int) bool { return m.vary[j] && m.far(c.size, j) })
+func (c *condenser) listedFar(m foldSums) bool {
+	return m.rows > 0 && slices.ContainsFunc(c.listed, func(j int) bool { return m.varies[j] && m.meanFarOff(c.size, j) })
 }
 
 // lists holds the entries of the listed columns in a piece, by rows: the entries of row i start at start[i], with ascending
 // columns.
 type lists struct {
-	start  []int32
-	place  []int32 // by entry: the index of its column in listed
-	values []float64
-	from   []int     // by listed column: its first entry in the piece
-	panel  []float64 // the spread columns and 1, row by row, in the sorted order of the dealer
-	met    []int     // by listed column: the number of rows of the fold that have an entry
+	start         []int32
+	columnIndex   []int32 // by entry: the index of its column in listed
+	values        []float64
+	from          []int     // by listed column: its first entry in the piece
+	panel         []float64 // the spread columns and 1, row by row, in the order of the sorted piece
+	rowsWithEntry []int     // by listed column: the number of rows of the fold that have an entry
 }
 
 // list lists the entries of the rows first … end − 1.
-func (d *dealer) list(first, end int) {
+func (d *sortedPiece) list(first, end int) {
 	l := &d.lists
 	if len(d.listed) == 0 {
 		return
@@ -121,7 +121,7 @@ func (d *dealer) list(first, end int) {
 	l.start = append(l.start[:0], make([]int32, end-first+1)...)
 	l.from = l.from[:0]
 	for _, j := range d.listed {
-		rows := d.condensing.columns[j].rows
+		rows := d.condenser.columns[j].rows
 		k, _ := slices.BinarySearch(rows, int32(first))
 		l.from = append(l.from, k)
 		for ; k < len(rows) && int(rows[k]) < end; k++ {
@@ -132,27 +132,27 @@ func (d *dealer) list(first, end int) {
 		l.start[i+1] += l.start[i]
 	}
 	entries := int(l.start[end-first])
-	if l.place = slices.Grow(l.place[:0], entries)[:entries]; cap(l.values) < entries {
+	if l.columnIndex = slices.Grow(l.columnIndex[:0], entries)[:entries]; cap(l.values) < entries {
 		l.values = make([]float64, entries+entries/2)
 	}
 	l.values = l.values[:entries]
 	for at, j := range d.listed {
-		c := d.condensing.columns[j]
+		c := d.condenser.columns[j]
 		for k := l.from[at]; k < len(c.rows) && int(c.rows[k]) < end; k++ {
 			next := &l.start[int(c.rows[k])-first]
-			l.place[*next], l.values[*next] = int32(at), c.values[k]
+			l.columnIndex[*next], l.values[*next] = int32(at), c.values[k]
 			*next++
 		}
 	}
 	copy(l.start[1:], l.start[:end-first]) // start[i] is the end of row i by now, which is where the next row starts
 	l.start[0] = 0
 	if l.panel == nil {
-		l.panel, l.met = make([]float64, (len(d.spread)+1)*len(d.order)), make([]int, len(d.listed))
+		l.panel, l.rowsWithEntry = make([]float64, (len(d.spread)+1)*len(d.order)), make([]int, len(d.listed))
 	}
 }
 
-// turn sets the panel to the rows from … to − 1 of the spread columns and 1.
-func (l *lists) turn(d *dealer, from, to int) {
+// setPanel sets the panel to the rows from … to − 1 of the spread columns and 1.
+func (l *lists) setPanel(d *sortedPiece, from, to int) {
 	whole := len(d.spread) + 1
 	for k := range whole {
 		values := d.ones
@@ -165,16 +165,16 @@ func (l *lists) turn(d *dealer, from, to int) {
 	}
 }
 
-// blocks holds the sums of products before they are assembled into one matrix.
-type blocks struct {
+// sumBlocks holds the sums of products before they are assembled into one matrix.
+type sumBlocks struct {
 	ofSpread []float64 // of the spread columns and 1: the lower triangle
 	ofListed []float64 // of the listed columns: the lower triangle; then, for each of them, its products with the spread columns and 1
 	recent   []float64 // like ofListed, for the latest rows only; added to ofListed from time to time, so that no sum has many terms
 	pending  int       // the number of rows in recent
 }
 
-// meet adds the products of listed columns in the rows from … to − 1 in the sorted order of the dealer.
-func (b *portion) meet(d *dealer, from, to int) {
+// addListed adds the products of listed columns in the rows from … to − 1 in the order of the sorted piece.
+func (b *foldSums) addListed(d *sortedPiece, from, to int) {
 	l, whole, listed := &d.lists, len(d.spread)+1, len(d.listed)
 	first := b.rows == 0
 	if first {
@@ -183,23 +183,23 @@ func (b *portion) meet(d *dealer, from, to int) {
 	if listed == 0 {
 		return
 	}
-	l.turn(d, from, to)
+	l.setPanel(d, from, to)
 	if first {
 		i := d.order[from]
 		for k := l.start[i]; k < l.start[i+1]; k++ {
-			b.first[d.listed[l.place[k]]] = l.values[k]
+			b.first[d.listed[l.columnIndex[k]]] = l.values[k]
 		}
 	}
-	clear(l.met)
+	clear(l.rowsWithEntry)
 	across := b.recent[listed*listed:]
 	for t, i := range d.order[from:to] {
-		places, values := l.place[l.start[i]:l.start[i+1]], l.values[l.start[i]:l.start[i+1]]
+		places, values := l.columnIndex[l.start[i]:l.start[i+1]], l.values[l.start[i]:l.start[i+1]]
 		weight, panel := d.weights[from+t], l.panel[t*whole:][:whole]
 		for k, at := range places {
 			v := values[k]
 			j := d.listed[at]
-			b.vary[j] = b.vary[j] || v != b.first[j]
-			l.met[at]++
+			b.varies[j] = b.varies[j] || v != b.first[j]
+			l.rowsWithEntry[at]++
 			v *= weight
 			row := b.recent[int(at)*listed:][:at+1]
 			for k, other := range places[:k+1] {
@@ -212,27 +212,27 @@ func (b *portion) meet(d *dealer, from, to int) {
 		}
 	}
 	for at, j := range d.listed {
-		b.vary[j] = b.vary[j] || b.first[j] != 0 && l.met[at] < to-from
+		b.varies[j] = b.varies[j] || b.first[j] != 0 && l.rowsWithEntry[at] < to-from
 	}
-	if b.pending += to - from; b.pending >= condensedPiece {
+	if b.pending += to - from; b.pending >= pieceRows {
 		b.flush(d.k)
 	}
 }
 
 // flush adds the sums of the latest rows to ofListed.
-func (b *blocks) flush(k *kernels.Set) {
+func (b *sumBlocks) flush(k *kernels.Set) {
 	k.Axpy(1, b.recent, b.ofListed)
 	clear(b.recent)
 	b.pending = 0
 }
 
 // assemble sets sums to one matrix made of the blocks.
-func (b *portion) assemble(c *condensing) {
+func (b *foldSums) assemble(c *condenser) {
 	if b.rows == 0 {
 		return
 	}
 	if len(c.listed) == 0 {
-		b.sums, b.blocks = b.ofSpread, blocks{}
+		b.sums, b.sumBlocks = b.ofSpread, sumBlocks{}
 		return
 	}
 	b.flush(c.k)
@@ -252,5 +252,5 @@ func (b *portion) assemble(c *condensing) {
 			b.sums[max(i, j)*whole+min(i, j)] = across[k*len(columns)+l]
 		}
 	}
-	b.blocks = blocks{}
+	b.sumBlocks = sumBlocks{}
 }

@@ -20,7 +20,7 @@ func TestCurvatureWithinAReach(t *testing.T) {
 			continue
 		}
 		for _, reach := range []float64{1e-9, 0.01, 0.2, 0.3, 1, 3, 20} {
-			j := judged{k: k, criterion: criterion.Of(l)}
+			j := foldCriterion{k: k, criterion: criterion.Of(l)}
 			for range 20 {
 				m, y := 3*r.Normal(), math.Abs(r.Normal())
 				switch l.(type) {
@@ -34,13 +34,13 @@ func TestCurvatureWithinAReach(t *testing.T) {
 			n := len(j.y)
 			slope := make([]float64, n)
 			j.curvature = make([]float64, n)
-			j.eval(j.rows, j.prediction, slope, j.curvature)
+			j.callCriterion(j.rows, j.prediction, slope, j.curvature)
 			largest, at, there := make([]float64, n), make([]float64, n), make([]float64, n)
 			for step := -40.; step <= 40; step++ {
 				for i, m := range j.prediction {
 					at[i] = m + step/40*reach
 				}
-				j.eval(j.rows, at, slope, there)
+				j.callCriterion(j.rows, at, slope, there)
 				for i, c := range there {
 					largest[i] = max(largest[i], c)
 				}
@@ -63,7 +63,7 @@ func TestCurvatureWithinAReach(t *testing.T) {
 			}
 		}
 	}
-	j := judged{k: k, criterion: criterion.Of(loss.Logistic{}), y: []float64{1, 1}, prediction: []float64{0, 0}, rows: []int32{1}, curvature: []float64{0, 0.25}}
+	j := foldCriterion{k: k, criterion: criterion.Of(loss.Logistic{}), y: []float64{1, 1}, prediction: []float64{0, 0}, rows: []int32{1}, curvature: []float64{0, 0.25}}
 	if got := j.curvatureWithin(math.Inf(1)); !math.IsInf(got[1], 1) || got[0] != 0 {
 		t.Errorf("within an infinite reach %v", got)
 	}
@@ -72,7 +72,7 @@ func TestCurvatureWithinAReach(t *testing.T) {
 // TestRiskByDefinition checks that the value is Fit·Σr² + Weight·Σδr + Constant with r = m − y, and that slopes
 // and curvatures are its derivatives.
 func TestRiskByDefinition(t *testing.T) {
-	p := part{fit: 3, weight: 0.5, constant: 7, along: []float64{2, -1, 4}}
+	p := riskPart{fit: 3, weight: 0.5, constant: 7, direction: []float64{2, -1, 4}}
 	y, m := []float64{1, 2, 3}, []float64{2, 0, 5}
 	slope, curvature := make([]float64, 3), make([]float64, 3)
 	if got := p.Eval([]int32{0, 1, 2}, y, m, slope, curvature); got != 3*(1+4+4)+0.5*(2+2+8)+7 {

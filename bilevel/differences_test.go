@@ -162,7 +162,7 @@ func drawCombination(t *testing.T, r *oracle.Random, c combination) (evaluator, 
 // inProcess returns a lane of a problem that runs in this process.
 func inProcess[L lane](t *testing.T, r Runner, id LaneID) (none L) {
 	t.Helper()
-	l, err := r.(*Lanes).at(id)
+	l, err := r.(*Lanes).slot(id)
 	if err != nil {
 		t.Fatal(err)
 		return none
@@ -180,7 +180,7 @@ func signed(support []int32, coef []float64) []int32 {
 }
 
 // corners returns the piece of the smoothed hinge on which each held-out row is.
-func (j *judged) corners() string {
+func (j *foldCriterion) corners() string {
 	if j.criterion.Name() != "smoothed_hinge" {
 		return ""
 	}

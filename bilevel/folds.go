@@ -300,8 +300,8 @@ func (s *Spec) weight(i int) float64 {
 	return s.Weights[i]
 }
 
-// test returns the rows that neither train nor validate.
-func (s *Spec) test(k *kernels.Set) (rows []int32) {
+// testRows returns the rows that neither train nor validate.
+func (s *Spec) testRows(k *kernels.Set) (rows []int32) {
 	for from, to := range k.Pieces(len(s.Folds)) {
 		for i, id := range s.Folds[from:to] {
 			if id == TestOnly && s.weight(from+i) > 0 {

@@ -15,7 +15,7 @@ import (
 // prepareMotion returns J, cleared; nil if it is not asked for or if each column has its own λ.
 func (l *penalisedLane) prepareMotion(r *LaneRequest) [][]float64 {
 	l.Curvature = nil
-	if !r.Curvature || l.at.PerColumn() {
+	if !r.Curvature || l.lastPenalty.PerColumn() {
 		return nil
 	}
 	if l.motion == nil {
@@ -52,7 +52,7 @@ func (p *Problem) curvature(r int, results []LaneResult) []float64 {
 			return nil
 		}
 		for i, v := range l.Curvature {
-			h[i] = math.FMA(p.share, v, h[i])
+			h[i] = math.FMA(p.laneWeight, v, h[i])
 		}
 	}
 	for i := range r {
@@ -92,13 +92,13 @@ func (m *Multiclass) curvature(ctx context.Context, results []LaneResult) ([]flo
 	rows := make([]func() error, q)
 	for k := range rows {
 		rows[k] = func() error {
-			return m.spec.turn(inner, func() error {
-				m.curve(h[k*q:(k+1)*q], k, results)
+			return m.spec.onThread(inner, func() error {
+				m.addCurvatureRow(h[k*q:(k+1)*q], k, results)
 				return nil
 			})
 		}
 	}
-	if err := share(rows, min(m.spec.Threads, q), stop); err != nil {
+	if err := runTasks(rows, min(m.spec.Threads, q), stop); err != nil {
 		return nil, err
 	}
 	for k := range q {
@@ -109,8 +109,8 @@ func (m *Multiclass) curvature(ctx context.Context, results []LaneResult) ([]flo
 	return h, nil
 }
 
-// curve adds row k of H, from the diagonal on, to row, which must be 0.
-func (m *Multiclass) curve(row []float64, k int, results []LaneResult) {
+// addCurvatureRow adds row k of H, from the diagonal on, to row, which must be 0.
+func (m *Multiclass) addCurvatureRow(row []float64, k int, results []LaneResult) {
 	q, weight := len(m.classes), 1/float64(len(m.folds))
 	for fold := range m.folds {
 		classes := results[fold*q : (fold+1)*q]

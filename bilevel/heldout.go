@@ -20,7 +20,7 @@ type heldOut struct {
 
 // newHeldOut splits the rows for a fold. It returns an error if a class has no training rows.
 func newHeldOut(k *kernels.Set, spec *Spec, classes []float64, label []int32, fold int) (*heldOut, error) {
-	h := &heldOut{test: spec.test(k)}
+	h := &heldOut{test: spec.testRows(k)}
 	h.train, h.rows = spec.Split(k, fold)
 	h.class = kernels.Undefined[int32](len(h.rows))
 	if spec.Weights != nil {

@@ -14,38 +14,38 @@ import (
 
 // iteratedLane is a lane that is differentiated along the iterates of its solver.
 type iteratedLane struct {
-	judged
+	foldCriterion
 	stateless
 	method iterdiff.Method
 	// iterate runs the solver and differentiates its iterates.
-	iterate func(ctx context.Context, logLambda []float64, o iterdiff.Options) (*iterdiff.Result, error)
-	each    bool // each column has its own λ
+	iterate   func(ctx context.Context, logLambda []float64, o iterdiff.Options) (*iterdiff.Result, error)
+	perColumn bool // each column has its own λ
 }
 
-func newIterated(j judged, spec Spec, fit model.Datafit) (lane, error) {
+func newIterated(j foldCriterion, spec Spec, fit model.Datafit) (lane, error) {
 	solver, err := iterdiff.New(fit)
 	if err != nil {
 		return nil, err
 	}
-	l := &iteratedLane{judged: j, method: *spec.Iterate}
+	l := &iteratedLane{foldCriterion: j, method: *spec.Iterate}
 	l.iterate = func(ctx context.Context, logLambda []float64, o iterdiff.Options) (*iterdiff.Result, error) {
 		penalty, err := makePenalty(spec.Penalty, logLambda)
 		if err != nil {
 			return nil, err
 		}
-		l.each = penalty.PerColumn()
-		return solver.Solve(ctx, penalty, l.slopes, o)
+		l.perColumn = penalty.PerColumn()
+		return solver.Solve(ctx, penalty, l.evaluateSlope, o)
 	}
 	return l, nil
 }
 
-// slopes is an [iterdiff.Outer]: it sets the slope of the criterion at the predictions m and returns its value.
-func (l *iteratedLane) slopes(m, slope []float64) float64 {
+// evaluateSlope is an [iterdiff.Outer]: it sets the slope of the criterion at the predictions m and returns its value.
+func (l *iteratedLane) evaluateSlope(m, slope []float64) float64 {
 	if len(l.test) > 0 {
 		l.Test, l.Tested = l.loss(l.test, m, nil), true
 	}
 	value := l.loss(l.rows, m, slope)
-	l.ValueError = l.errorOf(value, m)
+	l.ValueError = l.valueError(value, m)
 	return value
 }
 
@@ -60,7 +60,7 @@ func (l *iteratedLane) solve(ctx context.Context, request *LaneRequest, options 
 		o.Tol = defaultTol
 	}
 	r, err := l.iterate(ctx, request.LogLambda, o)
-	if err = cmp.Or(l.broken, err); err != nil {
+	if err = cmp.Or(l.failure, err); err != nil {
 		return err
 	}
 	if r.Status == outcome.Cancelled {
@@ -70,7 +70,7 @@ func (l *iteratedLane) solve(ctx context.Context, request *LaneRequest, options 
 		return outcome.At(outcome.Limit, "max-support", "%d columns in the support, the limit is %d", size, options.MaxSupport)
 	}
 	l.Value, l.Gradient, l.Columns = r.Value, r.Gradient, nil
-	if l.each {
+	if l.perColumn {
 		l.Columns = r.Support
 	}
 	// Change, the remaining distance of the gradient, is relative to its largest entry.

@@ -41,8 +41,8 @@ func TestIteratesAreReportedAsTheyEnded(t *testing.T) {
 		"broken":           {broken: broken, err: broken},
 	} {
 		c.result.Value, c.result.Gradient, c.result.Support, c.result.KKT, c.result.Epochs = 3, []float64{1, -4, 2}, []int32{1, 4, 6}, 0.125, 11
-		l := &iteratedLane{method: iterdiff.BackwardPGD, each: c.each}
-		l.broken = c.broken
+		l := &iteratedLane{method: iterdiff.BackwardPGD, perColumn: c.each}
+		l.failure = c.broken
 		var asked iterdiff.Options
 		l.iterate = func(_ context.Context, _ []float64, o iterdiff.Options) (*iterdiff.Result, error) {
 			asked = o

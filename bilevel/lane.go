@@ -15,9 +15,9 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// judged holds the held-out rows of a fold, the criterion on them, and the result
+// foldCriterion holds the held-out rows of a fold, the criterion on them, and the result
 // of the last evaluation.
-type judged struct {
+type foldCriterion struct {
 	k         *kernels.Set
 	criterion criterion.Criterion
 	name      string // of the criterion
@@ -25,7 +25,7 @@ type judged struct {
 	weights   []float64 // nil: all 1
 	rows      []int32
 	test      []int32 // rows that neither train nor validate
-	broken    error   // why the criterion did not return: it panicked or ended its goroutine
+	failure   error   // why the criterion did not return: it panicked or ended its goroutine
 	foreign   bool    // the criterion runs code of the caller, which may do so
 
 	slope, curvature []float64 // n, set on rows only
@@ -36,50 +36,50 @@ type judged struct {
 	LaneResult
 }
 
-func newJudged(k *kernels.Set, spec *Spec, y []float64, rows []int32) judged {
+func newFoldCriterion(k *kernels.Set, spec *Spec, y []float64, rows []int32) foldCriterion {
 	c := spec.Criterion
 	if spec.Weights != nil {
 		c = criterion.Weighted{Criterion: c, Weights: spec.Weights}
 	}
-	return judged{
-		k: k, criterion: c, name: c.Name(), foreign: criterion.Foreign(c), y: y, weights: spec.Weights, rows: rows, test: spec.test(k), LaneResult: LaneResult{Top: math.Inf(-1)},
+	return foldCriterion{
+		k: k, criterion: c, name: c.Name(), foreign: criterion.Foreign(c), y: y, weights: spec.Weights, rows: rows, test: spec.testRows(k), LaneResult: LaneResult{Top: math.Inf(-1)},
 		batches: byBatch(k, spec.inBatches(k), rows), given: spec.Given,
 		slope: spec.Memory.Floats(k, len(y)), curvature: spec.Memory.Floats(k, len(y)),
 	}
 }
 
-func (j *judged) result() *LaneResult { return &j.LaneResult }
+func (j *foldCriterion) result() *LaneResult { return &j.LaneResult }
 
-// judge sets the value of the criterion for the predictions, and its slope and curvature.
-func (j *judged) judge(prediction []float64) error {
+// evaluate sets the value of the criterion for the predictions, and its slope and curvature.
+func (j *foldCriterion) evaluate(prediction []float64) error {
 	j.prediction = prediction
 	j.Value = j.loss(j.rows, prediction, j.slope)
-	j.ValueError = j.errorOf(j.Value, prediction)
+	j.ValueError = j.valueError(j.Value, prediction)
 	if j.Tested = len(j.test) > 0; j.Tested {
 		j.Test = j.loss(j.test, prediction, nil)
 	}
-	return j.broken
+	return j.failure
 }
 
 // loss evaluates the criterion, which may run the caller's code. If that panics or calls
-// runtime.Goexit, loss sets broken to the error and returns NaN.
-func (j *judged) loss(rows []int32, prediction, slope []float64) float64 {
+// runtime.Goexit, loss sets failure to the error and returns NaN.
+func (j *foldCriterion) loss(rows []int32, prediction, slope []float64) float64 {
 	curvature := j.curvature
 	if slope == nil {
 		curvature = nil
 	}
-	return j.eval(rows, prediction, slope, curvature)
+	return j.callCriterion(rows, prediction, slope, curvature)
 }
 
-// eval calls the criterion, a foreign one on a goroutine of its own, which the criterion may end.
-func (j *judged) eval(rows []int32, prediction, slope, curvature []float64) float64 {
+// callCriterion calls the criterion, a foreign one on a goroutine of its own, which the criterion may end.
+func (j *foldCriterion) callCriterion(rows []int32, prediction, slope, curvature []float64) float64 {
 	if !j.foreign {
 		return criterion.Eval(j.k, j.criterion, rows, j.y, prediction, slope, curvature)
 	}
-	var over error // set if the context has ended
+	var ctxErr error // set if the context has ended
 	value, returned, ended := math.NaN(), false, make(chan struct{})
 	broke := func(how string, cause error) {
-		j.broken = &outcome.Error{Kind: outcome.Internal, Message: "the criterion " + j.name + " " + how, Err: cause}
+		j.failure = &outcome.Error{Kind: outcome.Internal, Message: "the criterion " + j.name + " " + how, Err: cause}
 	}
 	go func() {
 		defer close(ended)
@@ -87,33 +87,33 @@ func (j *judged) eval(rows []int32, prediction, slope, curvature []float64) floa
 			switch cause := recover(); {
 			case cause != nil:
 				broke("panicked", &outcome.PanicError{Value: cause, Stack: debug.Stack()})
-			case !returned && over == nil:
+			case !returned && ctxErr == nil:
 				broke("ended its goroutine (runtime.Goexit) instead of returning a value", nil)
 			}
 		}()
-		defer kernels.Caught(&over)
+		defer kernels.Caught(&ctxErr)
 		value = criterion.Eval(j.k, j.criterion, rows, j.y, prediction, slope, curvature)
 		returned = true
 	}()
-	if <-ended; over != nil {
+	if <-ended; ctxErr != nil {
 		j.k.Look() // panics with it on this goroutine
 	}
 	return value
 }
 
-// judgeNull sets the criterion's value for the predictions of the null model, NaN if [Spec].Given is set.
-func (j *judged) judgeNull(prediction []float64) error {
+// evaluateNull sets the criterion's value for the predictions of the null model, NaN if [Spec].Given is set.
+func (j *foldCriterion) evaluateNull(prediction []float64) error {
 	if j.given {
 		j.Null = math.NaN()
 		return nil
 	}
 	j.Null = j.loss(j.rows, prediction, nil)
-	j.NullError = j.errorOf(j.Null, prediction)
-	return j.broken
+	j.NullError = j.valueError(j.Null, prediction)
+	return j.failure
 }
 
-// outer returns the derivatives of the criterion at the predictions of the last call of judge.
-func (j *judged) outer() implicit.Outer {
+// outer returns the derivatives of the criterion at the predictions of the last call of evaluate.
+func (j *foldCriterion) outer() implicit.Outer {
 	outer := implicit.Outer{Slope: j.slope, Curvature: j.curvature, Blind: !criterion.Curved(j.criterion)}
 	if !outer.Blind && !criterion.Quadratic(j.criterion) {
 		outer.CurvatureWithin = j.curvatureWithin
@@ -131,7 +131,7 @@ const (
 // criterion, or by the places where its curvature jumps. Else it takes the largest curvature at the prediction, at
 // both ends of the reach, and at the points within reach that are closest to 0 and to y/2, where the curvature of
 // criteria for classes is largest.
-func (j *judged) curvatureWithin(reach float64) []float64 {
+func (j *foldCriterion) curvatureWithin(reach float64) []float64 {
 	concordance, ok := criterion.Concordance(j.criterion)
 	growth := float64(concordance * reach)
 	if ok && growth < slightGrowth {
@@ -171,7 +171,7 @@ func (j *judged) curvatureWithin(reach float64) []float64 {
 			pace.Did(1)
 			at[i] = place(j.y[i], j.prediction[i])
 		}
-		j.eval(j.rows, at, slope, curvature)
+		j.callCriterion(j.rows, at, slope, curvature)
 		for _, i := range j.rows {
 			pace.Did(1)
 			out[i] = max(out[i], curvature[i])
@@ -182,32 +182,32 @@ func (j *judged) curvatureWithin(reach float64) []float64 {
 
 // penalisedLane is the lane of a datafit with a [model.Penalty].
 type penalisedLane struct {
-	judged
-	penalty  func([]float64) (model.Penalty, error)
-	solver   *cd.Solver
-	implicit *implicit.Solver
-	certify  bool
-	at       model.Penalty // the penalty of the last solution
-	last     *cd.Solution
-	met      []float64 // correlations of the columns of its support
-	curved   bool      // the loss is not quadratic
-	tall     bool      // there are at least tallFor rows for every column
-	released bool      // the solver has fitted unpenalised columns for the null model
-	tangent  tangent
-	fit      model.Datafit
-	from     *Solution   // where the next solve begins; nil: at the last solution
-	null0    float64     // the objective of the null model
-	most     float64     // the size of the largest support that rows and columns allow
-	motion   [][]float64 // r × n: the derivatives of the predictions in λ
-	view     *sparse.View
+	foldCriterion
+	penalty       func([]float64) (model.Penalty, error)
+	solver        *cd.Solver
+	implicit      *implicit.Solver
+	certify       bool
+	lastPenalty   model.Penalty // the penalty of the last solution
+	last          *cd.Solution
+	correlations  []float64 // correlations of the columns of its support
+	curved        bool      // the loss is not quadratic
+	tall          bool      // there are at least tallRatio rows for every column
+	released      bool      // the solver has fitted unpenalised columns for the null model
+	tangent       tangent
+	fit           model.Datafit
+	start         *Solution   // where the next solve begins; nil: at the last solution
+	nullObjective float64     // the objective of the null model
+	maxSupport    float64     // the size of the largest support that rows and columns allow
+	motion        [][]float64 // r × n: the derivatives of the predictions in λ
+	view          *sparse.View
 }
 
 // newLane makes the lane of a datafit and the spec's penalty.
-func newLane(spec Spec, fit model.Datafit, j judged) (lane, error) {
+func newLane(spec Spec, fit model.Datafit, j foldCriterion) (lane, error) {
 	if spec.Iterate != nil {
 		null := model.NewState(fit)
 		fit.Fit(nil, nil, null)
-		if err := j.judgeNull(null.Prediction); err != nil {
+		if err := j.evaluateNull(null.Prediction); err != nil {
 			return nil, err
 		}
 		return newIterated(j, spec, fit)
@@ -217,7 +217,7 @@ func newLane(spec Spec, fit model.Datafit, j judged) (lane, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := j.judgeNull(null.State.Prediction); err != nil {
+	if err := j.evaluateNull(null.State.Prediction); err != nil {
 		return nil, err
 	}
 	if spec.AlphaMax != nil && !spec.Given {
@@ -225,7 +225,7 @@ func newLane(spec Spec, fit model.Datafit, j judged) (lane, error) {
 	}
 	_, curved := fit.(model.Curved)
 	_, columns := fit.View().Dims()
-	return &penalisedLane{judged: j, fit: fit, curved: curved, tall: fit.View().Positive() >= tallFor*columns, released: spec.Free != nil, penalty: within(spec.Penalty, box), solver: solver, implicit: implicit.NewSharing(fit, solver.Cache()), certify: spec.Certify, null0: solver.Null(), most: largestSupport(fit.View()), view: fit.View()}, nil
+	return &penalisedLane{foldCriterion: j, fit: fit, curved: curved, tall: fit.View().Positive() >= tallRatio*columns, released: spec.Free != nil, penalty: boxed(spec.Penalty, box), solver: solver, implicit: implicit.NewSharing(fit, solver.Cache()), certify: spec.Certify, nullObjective: solver.Null(), maxSupport: largestSupport(fit.View()), view: fit.View()}, nil
 }
 
 // solverAt returns a solver that starts from the null model. With unpenalised columns, it sets
@@ -239,12 +239,12 @@ func (s *Spec) solverAt(null **model.Null) (*cd.Solver, error) {
 	return solver, err
 }
 
-// sharp is the tolerance at and below which solutions are polished: not only the inner objective but
+// polishTol is the tolerance at and below which solutions are polished: not only the inner objective but
 // also the criterion is then to be accurate to many digits.
-const sharp = 1e-9
+const polishTol = 1e-9
 
-func sharpen(o cd.Options) cd.Options {
-	o.Polish = o.Polish || (o.Tol > 0 && o.Tol <= sharp)
+func withPolish(o cd.Options) cd.Options {
+	o.Polish = o.Polish || (o.Tol > 0 && o.Tol <= polishTol)
 	return o
 }
 
@@ -257,8 +257,8 @@ func (l *penalisedLane) solve(ctx context.Context, r *LaneRequest, options cd.Op
 	if r.Anew {
 		l.renew()
 	}
-	certified := l.from == nil && !r.Anew // the solver is still at its last certified point
-	l.from = nil
+	certified := l.start == nil && !r.Anew // the solver is still at its last certified point
+	l.start = nil
 	switch {
 	case !l.curved:
 	case certified && l.tall:
@@ -266,60 +266,60 @@ func (l *penalisedLane) solve(ctx context.Context, r *LaneRequest, options cd.Op
 	default:
 		l.tangent.follow(l.solver, r.LogLambda[0])
 	}
-	solution, err := l.solver.Solve(ctx, penalty, sharpen(options))
+	solution, err := l.solver.Solve(ctx, penalty, withPolish(options))
 	if err != nil {
 		return err
 	}
 	if solution.Status == outcome.Cancelled {
 		return outcome.Ended(ctx)
 	}
-	l.at, l.last = penalty, solution
-	if err := l.judge(solution.Prediction); err != nil {
+	l.lastPenalty, l.last = penalty, solution
+	if err := l.evaluate(solution.Prediction); err != nil {
 		return err
 	}
 	l.Solved = summarise(solution, time.Since(start))
-	l.Solved.relate(solution.Objective, l.null0)
-	l.Solved.Saturation = float64(len(solution.Support)) / l.most
+	l.Solved.relate(solution.Objective, l.nullObjective)
+	l.Solved.Saturation = float64(len(solution.Support)) / l.maxSupport
 	return nil
 }
 
 func (l *penalisedLane) differentiate(ctx context.Context, r *LaneRequest, options cd.Options) error {
 	start, shared := time.Now(), l.view.Team().Shared()
-	l.met = l.solver.Correlations(l.met[:0])
-	at := implicit.Point{Support: l.last.Support, Coef: l.last.Coef, KKT: l.last.KKT, State: l.last.State, Correlation: l.met}
+	l.correlations = l.solver.Correlations(l.correlations[:0])
+	at := implicit.Point{Support: l.last.Support, Coef: l.last.Coef, KKT: l.last.KKT, State: l.last.State, Correlation: l.correlations}
 	if !r.Rough || len(at.Support) == 0 {
 		at.Clearance = l.solver.Clearance()
 	}
 	motion, rough := l.prepareMotion(r), r.Rough && !l.certify
-	g, err := l.implicit.Solve(ctx, l.at, at, l.outer(), implicit.Options{Tol: systemTol(options.Tol, rough), Motion: motion, Prove: l.certify, AssumeFullRank: loose(options.Tol), Rough: rough})
+	g, err := l.implicit.Solve(ctx, l.lastPenalty, at, l.outer(), implicit.Options{Tol: systemTol(options.Tol, rough), Motion: motion, Prove: l.certify, AssumeFullRank: isLoose(options.Tol), Rough: rough})
 	if err != nil {
 		return err
 	}
 	if g.Status == outcome.Cancelled {
 		return outcome.Ended(ctx)
 	}
-	if l.broken != nil { // in curvatureWithin
-		return l.broken
+	if l.failure != nil { // in curvatureWithin
+		return l.failure
 	}
 	if motion != nil {
 		l.weighMotion()
 	}
 	if l.curved && len(r.LogLambda) == 1 {
-		l.tangent.note(r.LogLambda[0], g)
+		l.tangent.update(r.LogLambda[0], g)
 	}
-	l.Gradient, l.Columns = g.Gradient, weightedColumns(l.at, at.Support)
-	l.Derived = differentiated(g, time.Since(start))
+	l.Gradient, l.Columns = g.Gradient, weightedColumns(l.lastPenalty, at.Support)
+	l.Derived = derivedFrom(g, time.Since(start))
 	l.Derived.Shared = l.view.Team().Shared() - shared
 	if l.certify {
-		return l.Derived.prove(func() (implicit.Certificate, error) {
-			return l.implicit.Certify(ctx, l.at, at)
+		return l.Derived.recordProof(func() (implicit.Certificate, error) {
+			return l.implicit.Certify(ctx, l.lastPenalty, at)
 		})
 	}
 	return nil
 }
 
-// within returns of with every penalty restricted to the box; nil leaves of as it is.
-func within(of func([]float64) (model.Penalty, error), box *model.Box) func([]float64) (model.Penalty, error) {
+// boxed returns of with every penalty restricted to the box; nil leaves of as it is.
+func boxed(of func([]float64) (model.Penalty, error), box *model.Box) func([]float64) (model.Penalty, error) {
 	if box == nil {
 		return of
 	}
@@ -349,12 +349,12 @@ func weightedColumns(penalty model.Penalty, support []int32) []int32 {
 	return nil
 }
 
-// edge is the dual margin up to which a column is considered about to enter the support.
-const edge = 1e-10
+// enteringMargin is the dual margin up to which a column is considered about to enter the support.
+const enteringMargin = 1e-10
 
-// prove records whether the support is proved to be that of the exact solution. If the implicit
+// recordProof records whether the support is proved to be that of the exact solution. If the implicit
 // function theorem does not apply, it sets the status to NotUnique or NotDifferentiable.
-func (d *Derived) prove(certify func() (implicit.Certificate, error)) error {
+func (d *Derived) recordProof(certify func() (implicit.Certificate, error)) error {
 	switch d.Status {
 	case outcome.Converged, outcome.NotDifferentiable, outcome.SupportUncertified:
 	default:
@@ -366,7 +366,7 @@ func (d *Derived) prove(certify func() (implicit.Certificate, error)) error {
 	}
 	d.SupportCertified = c.Support && d.Status == outcome.Converged
 	switch {
-	case c.DualMargin > edge || c.Support:
+	case c.DualMargin > enteringMargin || c.Support:
 	case c.Dependent:
 		d.Status = outcome.NotUnique
 	default:
@@ -375,9 +375,9 @@ func (d *Derived) prove(certify func() (implicit.Certificate, error)) error {
 	return nil
 }
 
-// loose reports whether the tolerance is above the default: it is then that of a search's intermediate
+// isLoose reports whether the tolerance is above the default: it is then that of a search's intermediate
 // step, and the search evaluates again before it returns a gradient.
-func loose(gap float64) bool { return gap > defaultTol }
+func isLoose(gap float64) bool { return gap > defaultTol }
 
 // systemTol returns the tolerance of the linear system for that of the inner problem, where 0
 // means the default. β is accurate to about √gap, and the system is solved a little more accurately
@@ -386,7 +386,7 @@ func systemTol(gap float64, rough bool) float64 {
 	if gap == 0 {
 		gap = defaultTol
 	}
-	if gap <= sharp {
+	if gap <= polishTol {
 		return 0.01 * math.Sqrt(gap)
 	}
 	tol := min(1e-3, 0.1*math.Sqrt(gap))

@@ -17,15 +17,15 @@ type state struct {
 
 // keep keeps the lane's current state under a number. Lanes without coefficients of their own
 // keep nothing.
-func (m *made) keep(number int) {
-	if m.lane.over() == nil {
+func (m *laneSlot) keep(number int) {
+	if m.lane.innerView() == nil {
 		return
 	}
-	at := m.lane.ended()
-	m.put(number, state{at.Solution, at.tangent.clone()})
+	at := m.lane.currentState()
+	m.store(number, state{at.Solution, at.tangent.clone()})
 }
 
-func (m *made) put(number int, at state) {
+func (m *laneSlot) store(number int, at state) {
 	if m.kept == nil {
 		m.kept = map[int]state{}
 	}
@@ -33,14 +33,14 @@ func (m *made) put(number int, at state) {
 }
 
 // recall makes the next solve begin with the state kept under a number, if there is one.
-func (m *made) recall(number int) {
+func (m *laneSlot) recall(number int) {
 	if at, ok := m.kept[number]; ok {
-		_ = m.lane.resume(&state{at.Solution, at.tangent.clone()})
+		_ = m.lane.restoreState(&state{at.Solution, at.tangent.clone()})
 	}
 }
 
-// solution returns the answer to [AskKept].
-func (m *made) solution(r *LaneRequest) *Solution {
+// keptSolution returns the answer to [AskKept].
+func (m *laneSlot) keptSolution(r *LaneRequest) *Solution {
 	at, ok := m.kept[r.From]
 	if !ok {
 		return nil
@@ -52,38 +52,38 @@ func (m *made) solution(r *LaneRequest) *Solution {
 	return &at.Solution
 }
 
-// state encodes the state kept under a number; 0 means the current one.
-func (m *made) state(number int) []byte {
+// encodedState encodes the state kept under a number; 0 means the current one.
+func (m *laneSlot) encodedState(number int) []byte {
 	if at, ok := m.kept[number]; ok {
 		return at.encode()
 	}
-	if at := m.ended(); at != nil && number == 0 {
+	if at := m.lastState(); at != nil && number == 0 {
 		return at.encode()
 	}
 	return nil
 }
 
-// ended returns the state after the last solve, or else the one that was released or restored.
-func (m *made) ended() *state {
-	if at := m.lane.ended(); at != nil {
+// lastState returns the state after the last solve, or else the one that was released or restored.
+func (m *laneSlot) lastState() *state {
+	if at := m.lane.currentState(); at != nil {
 		return at
 	}
-	return m.left
+	return m.savedState
 }
 
 // restore decodes a state. It keeps it under the number if that is positive, else the next solve
 // begins with it.
-func (m *made) restore(number int, data []byte) error {
-	at, err := decodeState(data, m.lane.unknowns())
+func (m *laneSlot) restore(number int, data []byte) error {
+	at, err := decodeState(data, m.lane.indexLimit())
 	switch {
 	case err != nil:
 		return err
 	case number > 0:
-		m.put(number, at)
+		m.store(number, at)
 		return nil
 	default:
-		m.left = &at
-		return m.lane.resume(&state{at.Solution, at.tangent.clone()})
+		m.savedState = &at
+		return m.lane.restoreState(&state{at.Solution, at.tangent.clone()})
 	}
 }
 
@@ -93,7 +93,7 @@ func (m *made) restore(number int, data []byte) error {
 // renew replaces the solvers by new ones that begin at the current coefficients. A lane that has none
 // yet keeps its solver, and with it the correlations of the null model.
 func (l *penalisedLane) renew() {
-	from := l.from
+	from := l.start
 	if from == nil && l.last != nil {
 		from = l.solution()
 	}
@@ -105,39 +105,39 @@ func (l *penalisedLane) renew() {
 		return
 	}
 	l.solver = cd.New(l.fit)
-	l.solver.RelativeTo(l.null0)
+	l.solver.RelativeTo(l.nullObjective)
 	l.implicit = implicit.NewSharing(l.fit, l.solver.Cache())
 	l.solver.Start(from.Support, from.Coef)
 }
 
-func (l *penalisedLane) ended() *state {
+func (l *penalisedLane) currentState() *state {
 	if l.last == nil {
 		return nil
 	}
 	return &state{*l.solution(), l.tangent}
 }
 
-func (l *penalisedLane) resume(at *state) error {
+func (l *penalisedLane) restoreState(at *state) error {
 	err := l.moveTo(&at.Solution)
 	l.tangent = at.tangent
 	return err
 }
 
-func (l *penalisedLane) unknowns() int { return columnsOf(l) }
+func (l *penalisedLane) indexLimit() int { return columnsOf(l) }
 
-func (l *classLane) ended() *state { return &state{*l.solution(), l.tangent} }
+func (l *classLane) currentState() *state { return &state{*l.solution(), l.tangent} }
 
-func (l *classLane) resume(at *state) error {
+func (l *classLane) restoreState(at *state) error {
 	err := l.moveTo(&at.Solution)
 	l.tangent = at.tangent
 	return err
 }
 
-func (l *classLane) unknowns() int { return columnsOf(l) }
+func (l *classLane) indexLimit() int { return columnsOf(l) }
 
 // columnsOf returns the number of columns of a lane.
 func columnsOf(l lane) int {
-	_, p := l.over().Dims()
+	_, p := l.innerView().Dims()
 	return p
 }
 
@@ -145,7 +145,7 @@ func columnsOf(l lane) int {
 // for a sample at its bound.
 
 func (l *svmLane) renew() {
-	from := l.from
+	from := l.start
 	if from == nil && l.last != nil {
 		from = l.atBounds()
 	}
@@ -166,19 +166,19 @@ func (l *svmLane) atBounds() *Solution {
 	return &Solution{slices.Concat(l.last.Free, l.last.Bound), slices.Concat(l.last.Dual, bound)}
 }
 
-func (l *svmLane) ended() *state {
+func (l *svmLane) currentState() *state {
 	if l.last == nil {
 		return nil
 	}
 	return &state{Solution: *l.atBounds()}
 }
 
-func (l *svmLane) resume(at *state) error {
-	l.from = &at.Solution
+func (l *svmLane) restoreState(at *state) error {
+	l.start = &at.Solution
 	return nil
 }
 
-func (l *svmLane) unknowns() int {
+func (l *svmLane) indexLimit() int {
 	n, _ := l.fit.Dims()
 	return n
 }

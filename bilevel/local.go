@@ -16,24 +16,24 @@ import (
 // lanes may have requests at the same time, and as many work at once as the [Spec] has threads. A
 // lane is made at its first request.
 type Lanes struct {
-	spec    Spec
-	folds   int                        // the number of folds; 2 for a risk
-	classes int                        // the number of lanes of each fold; 0: one, without classes
-	columns int                        // of X
-	open    func(LaneID) (lane, error) // makes a lane
+	spec     Spec
+	folds    int                        // the number of folds; 2 for a risk
+	classes  int                        // the number of lanes of each fold; 0: one, without classes
+	columns  int                        // of X
+	makeLane func(LaneID) (lane, error) // makes a lane
 
-	mu   sync.Mutex
-	made map[LaneID]*made
-	room chan struct{} // as many places as lanes may hold more than their coefficients; nil: no limit
+	mu        sync.Mutex
+	slots     map[LaneID]*laneSlot
+	semaphore chan struct{} // as many places as lanes may hold more than their coefficients; nil: no limit
 }
 
-// made is a lane, or the error of making it, and the states that the lane keeps.
-type made struct {
-	once sync.Once
-	lane lane
-	err  error
-	kept map[int]state // by number
-	left *state        // the state of a lane that was released, or a restored one; nil: none
+// laneSlot is a lane, or the error of making it, and the states that the lane keeps.
+type laneSlot struct {
+	once       sync.Once
+	lane       lane
+	err        error
+	kept       map[int]state // by number
+	savedState *state        // the state of a lane that was released, or a restored one; nil: none
 }
 
 // lane is an inner problem with its solver and its implicit system.
@@ -47,13 +47,13 @@ type lane interface {
 	// without coefficients of their own have neither, nor a view; see stateless.
 	moveTo(s *Solution) error
 	solution() *Solution
-	// over returns the view of the inner problem.
-	over() *sparse.View
-	// ended returns the current state, nil where the next solve does not depend on it. resume makes the
-	// next solve begin with a state. unknowns returns an upper limit, exclusive, of the indices in a state.
-	ended() *state
-	resume(at *state) error
-	unknowns() int
+	// innerView returns the view of the inner problem.
+	innerView() *sparse.View
+	// currentState returns the current state, nil where the next solve does not depend on it. restoreState makes the
+	// next solve begin with a state. indexLimit returns an upper limit, exclusive, of the indices in a state.
+	currentState() *state
+	restoreState(at *state) error
+	indexLimit() int
 	// result returns the results of the last calls.
 	result() *LaneResult
 }
@@ -61,30 +61,30 @@ type lane interface {
 // newLanes prepares lanes, each of which open makes when it is needed.
 func newLanes(spec Spec, folds, classes, columns int, open func(LaneID) (lane, error)) *Lanes {
 	spec.withThreads()
-	l := &Lanes{spec: spec, folds: folds, classes: classes, columns: columns, open: open, made: map[LaneID]*made{}}
-	l.frugal()
+	l := &Lanes{spec: spec, folds: folds, classes: classes, columns: columns, makeLane: open, slots: map[LaneID]*laneSlot{}}
+	l.limitLanes()
 	return l
 }
 
-// at returns a lane, and makes it first if necessary.
-func (l *Lanes) at(id LaneID) (*made, error) {
+// slot returns a lane, and makes it first if necessary.
+func (l *Lanes) slot(id LaneID) (*laneSlot, error) {
 	if id.Fold < 0 || id.Fold >= l.folds || id.Class < 0 || id.Class >= max(1, l.classes) {
 		return nil, outcome.Errorf(outcome.BadParameter, "no lane %v: there are %d folds of %d classes", id, l.folds, max(1, l.classes))
 	}
 	l.mu.Lock()
-	m := l.made[id]
+	m := l.slots[id]
 	if m == nil {
-		m = &made{}
-		l.made[id] = m
+		m = &laneSlot{}
+		l.slots[id] = m
 	}
 	l.mu.Unlock()
 	m.once.Do(func() {
 		defer outcome.Caught(&m.err) // others may be waiting for this lane
-		if m.lane, m.err = l.open(id); m.err != nil && l.spec.Risk == nil {
+		if m.lane, m.err = l.makeLane(id); m.err != nil && l.spec.Risk == nil {
 			m.err = outcome.In(fmt.Sprintf("fold %d", id.Fold), m.err)
 		}
-		if m.err == nil && m.left != nil {
-			m.err = m.lane.resume(&state{m.left.Solution, m.left.tangent.clone()})
+		if m.err == nil && m.savedState != nil {
+			m.err = m.lane.restoreState(&state{m.savedState.Solution, m.savedState.tangent.clone()})
 		}
 	})
 	return m, m.err
@@ -95,7 +95,7 @@ func (l *Lanes) at(id LaneID) (*made, error) {
 func (l *Lanes) Forget(id LaneID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	delete(l.made, id)
+	delete(l.slots, id)
 }
 
 // Run implements [Runner]. Gradients are tasks of their own, which come after all solves, so that
@@ -106,13 +106,13 @@ func (l *Lanes) Run(ctx context.Context, requests []LaneRequest, solved func()) 
 	results, ended := make([]LaneResult, len(requests)), make([]chan struct{}, len(requests))
 	tasks := make([]func() error, 0, 2*len(requests))
 	for i := range requests {
-		if l.room != nil {
-			tasks = append(tasks, func() error { return l.alone(inner, requests[i], &results[i], solved) })
+		if l.semaphore != nil {
+			tasks = append(tasks, func() error { return l.answerAlone(inner, requests[i], &results[i], solved) })
 			continue
 		}
 		ended[i] = make(chan struct{})
 		tasks = append(tasks, func() error {
-			err := l.spec.turn(inner, func() error { return l.begin(inner, &requests[i], &results[i]) })
+			err := l.spec.onThread(inner, func() error { return l.answer(inner, &requests[i], &results[i]) })
 			if err == nil {
 				close(ended[i])
 			}
@@ -123,7 +123,7 @@ func (l *Lanes) Run(ctx context.Context, requests []LaneRequest, solved func()) 
 		})
 	}
 	for i := range requests {
-		if l.room != nil || !l.slopes(&requests[i]) {
+		if l.semaphore != nil || !l.hasGradientTask(&requests[i]) {
 			continue
 		}
 		tasks = append(tasks, func() error {
@@ -132,21 +132,21 @@ func (l *Lanes) Run(ctx context.Context, requests []LaneRequest, solved func()) 
 			case <-inner.Done(): // another task has failed
 				return inner.Err()
 			}
-			return l.spec.turn(inner, func() error { return l.finish(inner, &requests[i], &results[i]) })
+			return l.spec.onThread(inner, func() error { return l.differentiate(inner, &requests[i], &results[i]) })
 		})
 	}
-	if l.room != nil {
+	if l.semaphore != nil {
 		defer l.spec.Memory.Detach() // do not hold on to the vectors: a refit may follow
 	}
-	return results, share(tasks, min(l.spec.Threads, len(tasks)), stop)
+	return results, runTasks(tasks, min(l.spec.Threads, len(tasks)), stop)
 }
 
-// share runs tasks, begun in their order, on the given number of goroutines. The calling goroutine is one of
-// them: its stack has grown already, and waking another takes longer than a small problem. share returns
+// runTasks runs tasks, begun in their order, on the given number of goroutines. The calling goroutine is one of
+// them: its stack has grown already, and waking another takes longer than a small problem. runTasks returns
 // the error of the failing task that is first in the order, whichever fails first. No task begins after a
-// failure; once all tasks before the failed one have ended, share calls stop to end those after it. A task may
+// failure; once all tasks before the failed one have ended, runTasks calls stop to end those after it. A task may
 // wait for tasks before it.
-func share(tasks []func() error, goroutines int, stop func()) error {
+func runTasks(tasks []func() error, goroutines int, stop func()) error {
 	var mu sync.Mutex
 	var err error
 	next, failed := 0, len(tasks)
@@ -191,8 +191,8 @@ func attempt(task func() error) (err error) {
 	return task()
 }
 
-// turn waits for a thread of Among and runs work on it, unless ctx has ended.
-func (s *Spec) turn(ctx context.Context, work func() error) (err error) {
+// onThread waits for a thread of Among and runs work on it, unless ctx has ended.
+func (s *Spec) onThread(ctx context.Context, work func() error) (err error) {
 	defer outcome.Caught(&err)
 	if err := s.Among.Enter(ctx); err != nil {
 		return err
@@ -204,8 +204,8 @@ func (s *Spec) turn(ctx context.Context, work func() error) (err error) {
 	return work()
 }
 
-// slopes reports whether a request has a gradient, which is a task of its own.
-func (l *Lanes) slopes(r *LaneRequest) bool {
+// hasGradientTask reports whether a request has a gradient, which is a task of its own.
+func (l *Lanes) hasGradientTask(r *LaneRequest) bool {
 	return r.Ask == AskSolve && !r.ValueOnly && l.classes == 0
 }
 
@@ -217,27 +217,27 @@ func (l *Lanes) options(r *LaneRequest) cd.Options {
 	return o
 }
 
-// begin answers a request, except for a gradient that is a task of its own.
-func (l *Lanes) begin(ctx context.Context, r *LaneRequest, out *LaneResult) error {
-	if err := l.check(r); err != nil {
+// answer answers a request, except for a gradient that is a task of its own.
+func (l *Lanes) answer(ctx context.Context, r *LaneRequest, out *LaneResult) error {
+	if err := l.checkRequest(r); err != nil {
 		return err
 	}
-	m, err := l.at(r.Lane)
+	m, err := l.slot(r.Lane)
 	if err != nil {
 		return err
 	}
 	lane := m.lane
-	defer lane.over().Team().Rest()
+	defer lane.innerView().Team().Rest()
 	switch r.Ask {
 	case AskNull:
 		null := lane.result()
 		*out = LaneResult{Null: null.Null, NullError: null.NullError, Top: null.Top, Straight: null.Straight}
 		return nil
 	case AskKept:
-		out.Solution = m.solution(r)
+		out.Solution = m.keptSolution(r)
 		return nil
 	case AskState:
-		out.State = m.state(r.From)
+		out.State = m.encodedState(r.From)
 		return nil
 	case AskRestore:
 		if len(r.State) == 0 {
@@ -248,15 +248,15 @@ func (l *Lanes) begin(ctx context.Context, r *LaneRequest, out *LaneResult) erro
 		if l.classes == 0 {
 			return outcome.Errorf(outcome.Usage, "the slope of lane %v comes with its solution", r.Lane)
 		}
-		return l.finish(ctx, r, out)
+		return l.differentiate(ctx, r, out)
 	case AskSolve:
-		if err := m.start(r); err != nil {
+		if err := m.moveToStart(r); err != nil {
 			return err
 		}
 		if err := lane.solve(ctx, r, l.options(r)); err != nil {
 			return err
 		}
-		if r.Keep > 0 && !l.slopes(r) {
+		if r.Keep > 0 && !l.hasGradientTask(r) {
 			m.keep(r.Keep)
 		}
 	default:
@@ -268,13 +268,13 @@ func (l *Lanes) begin(ctx context.Context, r *LaneRequest, out *LaneResult) erro
 		Scores: found.Scores, TestScores: found.TestScores, Solved: found.Solved,
 	}
 	if r.Tell {
-		out.tell(lane)
+		out.addSolution(lane)
 	}
 	return nil
 }
 
-// start moves a lane to where the request asks its solve to begin.
-func (m *made) start(r *LaneRequest) error {
+// moveToStart moves a lane to where the request asks its solve to begin.
+func (m *laneSlot) moveToStart(r *LaneRequest) error {
 	if r.From > 0 {
 		m.recall(r.From)
 	}
@@ -282,28 +282,28 @@ func (m *made) start(r *LaneRequest) error {
 	case r.Start == nil:
 		return nil
 	case r.Unscaled:
-		return m.lane.moveTo(r.Start.in(m.lane.over()))
+		return m.lane.moveTo(r.Start.in(m.lane.innerView()))
 	default:
 		return m.lane.moveTo(r.Start)
 	}
 }
 
-// tell adds the last solution of a lane, and its predictions on the validation rows where the lane has scores.
-func (r *LaneResult) tell(l lane) {
+// addSolution adds the last solution of a lane, and its predictions on the validation rows where the lane has scores.
+func (r *LaneResult) addSolution(l lane) {
 	r.Solution = l.solution()
 	if of, ok := l.(interface{ scores() []float64 }); ok {
 		r.Scores = of.scores()
 	}
 }
 
-// finish computes the gradient of a request.
-func (l *Lanes) finish(ctx context.Context, r *LaneRequest, out *LaneResult) error {
-	m, err := l.at(r.Lane)
+// differentiate computes the gradient of a request.
+func (l *Lanes) differentiate(ctx context.Context, r *LaneRequest, out *LaneResult) error {
+	m, err := l.slot(r.Lane)
 	if err != nil {
 		return err
 	}
 	lane := m.lane
-	defer lane.over().Team().Rest()
+	defer lane.innerView().Team().Rest()
 	if err := lane.differentiate(ctx, r, l.options(r)); err != nil {
 		return err
 	}
@@ -316,9 +316,9 @@ func (l *Lanes) finish(ctx context.Context, r *LaneRequest, out *LaneResult) err
 	return nil
 }
 
-// check returns the error of a request that no lane can answer, since requests may come from another process;
+// checkRequest returns the error of a request that no lane can answer, since requests may come from another process;
 // lanes check the rest.
-func (l *Lanes) check(r *LaneRequest) error {
+func (l *Lanes) checkRequest(r *LaneRequest) error {
 	if !(r.Tol >= 0) || math.IsInf(r.Tol, 0) {
 		return outcome.At(outcome.BadParameter, "tol", "must be finite and not negative, got %g", r.Tol)
 	}
@@ -346,8 +346,8 @@ type stateless struct{}
 func (stateless) moveTo(*Solution) error {
 	return outcome.Errorf(outcome.Usage, "inner problems of this kind do not begin at given coefficients")
 }
-func (stateless) solution() *Solution { return nil }
-func (stateless) over() *sparse.View  { return nil }
-func (stateless) ended() *state       { return nil }
-func (stateless) resume(*state) error { return nil }
-func (stateless) unknowns() int       { return math.MaxInt32 }
+func (stateless) solution() *Solution       { return nil }
+func (stateless) innerView() *sparse.View   { return nil }
+func (stateless) currentState() *state      { return nil }
+func (stateless) restoreState(*state) error { return nil }
+func (stateless) indexLimit() int           { return math.MaxInt32 }

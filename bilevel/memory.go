@@ -23,18 +23,18 @@ func (m *memory) after(ctx context.Context, runner Runner, lanes []LaneRequest, 
 	if !m.on {
 		return out, nil
 	}
-	if out.Last, err = m.states(ctx, runner, lanes, 0, nil); err != nil {
+	if out.Last, err = m.encodeStates(ctx, runner, lanes, 0, nil); err != nil {
 		return out, err
 	}
 	if number := known.number(logLambda); number > 0 {
-		out.Kept, err = m.states(ctx, runner, lanes, number, logLambda)
+		out.Kept, err = m.encodeStates(ctx, runner, lanes, number, logLambda)
 	}
 	return out, err
 }
 
-// states encodes the states of the given lanes: the ones kept under a number if that is positive, else the
+// encodeStates encodes the states of the given lanes: the ones kept under a number if that is positive, else the
 // current ones. It modifies lanes.
-func (m *memory) states(ctx context.Context, runner Runner, lanes []LaneRequest, number int, logLambda []float64) ([]byte, error) {
+func (m *memory) encodeStates(ctx context.Context, runner Runner, lanes []LaneRequest, number int, logLambda []float64) ([]byte, error) {
 	for i := range lanes {
 		lanes[i].Ask, lanes[i].From = AskState, number
 	}
@@ -100,26 +100,26 @@ func errMemory() error {
 // Parse if no such problem can have left the memories, or else that of the [Runner].
 func (p *Problem) Remember(ctx context.Context, tag byte, left []search.Memory) error {
 	p.memory = memory{true, tag}
-	_, err := p.memory.restore(ctx, p.runner, p.ask(LaneRequest{}), &p.kept, left)
+	_, err := p.memory.restore(ctx, p.runner, p.toAllLanes(LaneRequest{}), &p.kept, left)
 	return err
 }
 
-func (p *Problem) leftBy(ctx context.Context, logLambda []float64) (search.Memory, error) {
-	return p.memory.after(ctx, p.runner, p.ask(LaneRequest{}), p.kept, logLambda)
+func (p *Problem) memoryAfter(ctx context.Context, logLambda []float64) (search.Memory, error) {
+	return p.memory.after(ctx, p.runner, p.toAllLanes(LaneRequest{}), p.kept, logLambda)
 }
 
 // Remember is [Problem.Remember].
 func (m *Multiclass) Remember(ctx context.Context, tag byte, left []search.Memory) error {
 	m.memory = memory{true, tag}
-	resumed, err := m.memory.restore(ctx, m.runner, m.ask(LaneRequest{}), &m.kept, left)
+	resumed, err := m.memory.restore(ctx, m.runner, m.toAllLanes(LaneRequest{}), &m.kept, left)
 	for _, f := range m.folds {
-		f.led = resumed
+		f.started = resumed
 	}
 	return err
 }
 
-func (m *Multiclass) leftBy(ctx context.Context, logLambda []float64) (search.Memory, error) {
-	return m.memory.after(ctx, m.runner, m.ask(LaneRequest{}), m.kept, logLambda)
+func (m *Multiclass) memoryAfter(ctx context.Context, logLambda []float64) (search.Memory, error) {
+	return m.memory.after(ctx, m.runner, m.toAllLanes(LaneRequest{}), m.kept, logLambda)
 }
 
 // encode encodes a state: columns, coefficients, and the tangent.

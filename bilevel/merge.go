@@ -57,8 +57,8 @@ type tie struct {
 	factor float64
 }
 
-// trained yields the row weights of every training set.
-func (s *Spec) trained(k *kernels.Set) iter.Seq[[]float64] {
+// trainingWeights yields the row weights of every training set.
+func (s *Spec) trainingWeights(k *kernels.Set) iter.Seq[[]float64] {
 	return func(yield func([]float64) bool) {
 		if s.Risk != nil {
 			yield(nil) // all rows, in both lanes
@@ -80,13 +80,13 @@ func findTies(k *kernels.Set, x sparse.Matrix, spec Spec, positive bool) (ties, 
 		t[j] = tie{int32(j), 1}
 	}
 	some := false
-	for weights := range spec.trained(k) {
+	for weights := range spec.trainingWeights(k) {
 		view, err := spec.View(k, x, weights)
 		if err != nil {
 			return nil, err
 		}
 		copies := view.NewCopies(!positive)
-		for _, j := range copies.Find(alike(view)) {
+		for _, j := range copies.Find(equalNorms(view)) {
 			to := copies.Representative(j)
 			some = t.join(j, tie{to.Column, to.Sign * view.Scale(int(j)) / view.Scale(int(to.Column))}) || some
 		}
@@ -97,9 +97,9 @@ func findTies(k *kernels.Set, x sparse.Matrix, spec Spec, positive bool) (ties, 
 	return t, nil
 }
 
-// alike returns the columns, ascending, whose norm is not 0 and agrees to seven digits with
+// equalNorms returns the columns, ascending, whose norm is not 0 and agrees to seven digits with
 // that of another column, and a few more, whose hashes collide. All copies are among them.
-func alike(view *sparse.View) (columns []int32) {
+func equalNorms(view *sparse.View) (columns []int32) {
 	const digits = 52 - 24 // bits of a norm left out
 	order := view.Matrix().Order()
 	free := 64 - bits.Len(uint(len(order))) - 4

@@ -28,25 +28,25 @@ type Multiclass struct {
 	// [search.Request].From.
 	Keep bool
 
-	k       *kernels.Set
-	spec    Spec
-	runner  Runner
-	classes []float64 // labels, ascending
-	label   []int32   // n: the class of each row
-	folds   []*multiclassFold
-	kept    points
-	begin   beginning
-	null    search.Evaluation
-	top     []float64 // the largest ln αmax over the folds, for each class
-	memory  memory
+	k           *kernels.Set
+	spec        Spec
+	runner      Runner
+	classes     []float64 // labels, ascending
+	label       []int32   // n: the class of each row
+	folds       []*multiclassFold
+	kept        points
+	start       startPoint
+	null        search.Evaluation
+	logAlphaMax []float64 // the largest ln αmax over the folds, for each class
+	memory      memory
 }
 
 // multiclassFold holds what the criterion needs of a fold.
 type multiclassFold struct {
 	heldOut
-	scores [][]float64 // q × n_val: the scores, and after judge the probabilities
-	tested [][]float64 // q × test rows: the same
-	led    bool        // rare classes have solutions or a start, see lead
+	scores     [][]float64 // q × n_val: the scores, and after addCriterion the probabilities
+	testScores [][]float64 // q × test rows: the same
+	started    bool        // rare classes have solutions or a start, see startRareClasses
 }
 
 // NewMulticlass prepares the problem: O(n + p) memory for each fold and worker.
@@ -77,24 +77,24 @@ func NewMulticlassOver(ctx context.Context, k *kernels.Set, runner Runner, y []f
 			return nil, err
 		}
 		q := len(m.classes)
-		m.folds = append(m.folds, &multiclassFold{heldOut: *held, scores: make([][]float64, q), tested: make([][]float64, q)})
+		m.folds = append(m.folds, &multiclassFold{heldOut: *held, scores: make([][]float64, q), testScores: make([][]float64, q)})
 	}
-	results, err := runner.Run(ctx, m.ask(LaneRequest{Ask: AskNull}), nil)
+	results, err := runner.Run(ctx, m.toAllLanes(LaneRequest{Ask: AskNull}), nil)
 	if err != nil {
 		return nil, err
 	}
-	m.top = slices.Repeat([]float64{math.Inf(-1)}, len(m.classes))
+	m.logAlphaMax = slices.Repeat([]float64{math.Inf(-1)}, len(m.classes))
 	for i := range results {
-		if top := &m.top[i%len(m.classes)]; results[i].Top > *top {
+		if top := &m.logAlphaMax[i%len(m.classes)]; results[i].Top > *top {
 			*top = results[i].Top
 		}
 	}
-	m.judgeNull()
+	m.evaluateNull()
 	return m, nil
 }
 
-// ask returns the request r addressed to every class of the first fold, then of the second, and so on.
-func (m *Multiclass) ask(r LaneRequest) []LaneRequest {
+// toAllLanes returns the request r addressed to every class of the first fold, then of the second, and so on.
+func (m *Multiclass) toAllLanes(r LaneRequest) []LaneRequest {
 	requests := make([]LaneRequest, 0, len(m.folds)*len(m.classes))
 	for fold := range m.folds {
 		for k := range m.classes {
@@ -156,8 +156,8 @@ func Distinct(k *kernels.Set, y []float64) (kinds []float64) {
 	return kinds
 }
 
-// judgeNull evaluates the null model.
-func (m *Multiclass) judgeNull() {
+// evaluateNull evaluates the null model.
+func (m *Multiclass) evaluateNull() {
 	values := make([]float64, 0, len(m.folds))
 	for _, f := range m.folds {
 		value, spread := f.null(m.k, len(m.classes), m.label, m.spec)
@@ -186,7 +186,7 @@ func (m *Multiclass) Null() search.Evaluation { return m.null }
 func (m *Multiclass) Excess(top []float64) float64 {
 	excess := math.Inf(-1)
 	for k, l := range top {
-		if e := m.top[k] - l; e > excess {
+		if e := m.logAlphaMax[k] - l; e > excess {
 			excess = e
 		}
 	}
@@ -208,14 +208,14 @@ func (m *Multiclass) Evaluate(ctx context.Context, r search.Request) (_ Report, 
 	}
 	keep := 0
 	if m.Keep {
-		keep = m.kept.next(r.LogLambda)
+		keep = m.kept.nextNumber(r.LogLambda)
 	}
 	results, err := m.solve(ctx, r, keep)
 	if err != nil {
 		return Report{}, err
 	}
 	report := newReport(r, len(m.classes))
-	m.judge(results, &report)
+	m.addCriterion(results, &report)
 	if !r.ValueOnly {
 		slopes, err := m.differentiate(ctx, r, keep)
 		if err != nil {
@@ -229,7 +229,7 @@ func (m *Multiclass) Evaluate(ctx context.Context, r search.Request) (_ Report, 
 	m.collect(&report, results)
 	if len(m.folds) > 1 {
 		report.StandardError = standardError(report.FoldValues, report.Value)
-	} else { // judge has turned the scores into probabilities
+	} else { // addCriterion has turned the scores into probabilities
 		f := m.folds[0]
 		_, report.StandardError = f.loss(m.k, func(row int, class int32) float64 { return f.scores[class][row] })
 	}
@@ -245,8 +245,8 @@ func (m *Multiclass) Evaluate(ctx context.Context, r search.Request) (_ Report, 
 	return report, nil
 }
 
-// own sets the λ of every request to the entry of its class, and returns the requests.
-func own(requests []LaneRequest, logLambda []float64) []LaneRequest {
+// setClassLambda sets the λ of every request to the entry of its class, and returns the requests.
+func setClassLambda(requests []LaneRequest, logLambda []float64) []LaneRequest {
 	for i := range requests {
 		k := requests[i].Lane.Class
 		requests[i].LogLambda = logLambda[k : k+1]
@@ -263,35 +263,35 @@ func (m *Multiclass) solve(ctx context.Context, r search.Request, keep int) ([]L
 	if r.ValueOnly {
 		request.Keep = keep
 	}
-	requests := own(m.ask(request), r.LogLambda)
-	if err := m.lead(ctx, requests); err != nil {
+	requests := setClassLambda(m.toAllLanes(request), r.LogLambda)
+	if err := m.startRareClasses(ctx, requests); err != nil {
 		return nil, err
 	}
-	m.begin.give(requests)
-	return m.runner.Run(ctx, requests, m.spec.counting(len(requests))(r.LogLambda))
+	m.start.setOn(requests)
+	return m.runner.Run(ctx, requests, m.spec.progressCounter(len(requests))(r.LogLambda))
 }
 
-// judge adds the cross-entropy to a report, and turns the scores into probabilities.
-func (m *Multiclass) judge(results []LaneResult, report *Report) {
+// addCriterion adds the cross-entropy to a report, and turns the scores into probabilities.
+func (m *Multiclass) addCriterion(results []LaneResult, report *Report) {
 	for fold, f := range m.folds {
 		for k := range m.classes {
 			at := &results[fold*len(m.classes)+k]
-			f.scores[k], f.tested[k] = at.Scores, at.TestScores
+			f.scores[k], f.testScores[k] = at.Scores, at.TestScores
 		}
 		value := f.criterion().Eval(m.k, f.class, f.scores)
 		report.FoldValues = append(report.FoldValues, value)
 		report.Value += value / float64(len(m.folds))
 		if len(f.test) > 0 {
-			report.addTest(m.lossOn(f.test, f.tested), 1/float64(len(m.folds)))
+			report.addTest(m.lossOn(f.test, f.testScores), 1/float64(len(m.folds)))
 		}
 	}
 }
 
 // differentiate asks all lanes for their gradients.
 func (m *Multiclass) differentiate(ctx context.Context, r search.Request, keep int) ([]LaneResult, error) {
-	requests := own(m.ask(LaneRequest{Ask: AskSlope, Tol: r.Tol, Rough: r.Rough, Curvature: m.Curvature, Keep: keep}), r.LogLambda)
+	requests := setClassLambda(m.toAllLanes(LaneRequest{Ask: AskSlope, Tol: r.Tol, Rough: r.Rough, Curvature: m.Curvature, Keep: keep}), r.LogLambda)
 	for fold, f := range m.folds {
-		others := f.others()
+		others := f.othersProbability()
 		for k := range m.classes {
 			at := &requests[fold*len(m.classes)+k]
 			at.Probability, at.Others = f.scores[k], others[k]
@@ -300,9 +300,9 @@ func (m *Multiclass) differentiate(ctx context.Context, r search.Request, keep i
 	return m.runner.Run(ctx, requests, nil)
 }
 
-// others returns, for each class, the sum of the probabilities of all other classes on the
+// othersProbability returns, for each class, the sum of the probabilities of all other classes on the
 // validation rows of the class. The sum is accurate where 1 − P would suffer from cancellation.
-func (f *multiclassFold) others() [][]float64 {
+func (f *multiclassFold) othersProbability() [][]float64 {
 	sum := make([]float64, len(f.rows))
 	for l, probability := range f.scores {
 		for at, p := range probability {
@@ -331,9 +331,9 @@ func (m *Multiclass) lossOn(rows []int32, scores [][]float64) float64 {
 	return of.Eval(m.k, class, scores)
 }
 
-// rare is the share of the rows up to which a class is rare. Nearly all rows of its problem
+// rareShare is the share of the rows up to which a class is rare. Nearly all rows of its problem
 // belong to other classes, so the problems of rare classes have much in common.
-const rare = 0.05
+const rareShare = 0.05
 
 // collect adds up the results of the lanes, in order. The entry of a class in the gradient is
 // its mean over folds; the error bound is the largest over the entries.

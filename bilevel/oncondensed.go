@@ -12,10 +12,10 @@ import (
 // OnCondensed is a problem on condensed rows whose predictions are for the rows of X.
 type OnCondensed struct {
 	*Problem
-	of   *Condensed
-	k    *kernels.Set
-	x    sparse.Matrix
-	rows Spec // the spec of the problem on X
+	condensed *Condensed
+	k         *kernels.Set
+	x         sparse.Matrix
+	fullSpec  Spec // the spec of the problem on X
 }
 
 // NewOnCondensed returns the problem on X with the given spec, for a problem p on its condensed rows.
@@ -24,7 +24,7 @@ func NewOnCondensed(p *Problem, of *Condensed, k *kernels.Set, x sparse.Matrix, 
 }
 
 // Matrix returns the condensed rows.
-func (p *OnCondensed) Matrix() sparse.Matrix { return p.of.X }
+func (p *OnCondensed) Matrix() sparse.Matrix { return p.condensed.X }
 
 // Eval implements [search.Objective].
 func (p *OnCondensed) Eval(ctx context.Context, r search.Request) (search.Evaluation, error) {
@@ -37,7 +37,7 @@ const startTol = 1e-9
 // Mean returns the solution on all condensed rows, which is nearly that on all rows of X.
 func (p *OnCondensed) Mean(ctx context.Context, logLambda []float64) (columns []int32, coef []float64, err error) {
 	defer outcome.Caught(&err)
-	all, err := p.all()
+	all, err := p.laneOnAll()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -55,22 +55,22 @@ func (p *OnCondensed) MeanBefore(ctx context.Context, logLambda []float64) (colu
 	return p.Mean(ctx, logLambda)
 }
 
-// all returns a lane that trains on all condensed rows, and validates on those of fold 0.
-func (p *OnCondensed) all() (lane, error) {
-	view, err := p.spec.View(p.k, p.of.X, p.of.weights)
+// laneOnAll returns a lane that trains on all condensed rows, and validates on those of fold 0.
+func (p *OnCondensed) laneOnAll() (lane, error) {
+	view, err := p.spec.View(p.k, p.condensed.X, p.condensed.weights)
 	if err != nil {
 		return nil, err
 	}
 	_, some := p.spec.Split(p.k, 0)
-	judged := newJudged(p.k, &p.spec, p.of.Y, some)
+	judged := newFoldCriterion(p.k, &p.spec, p.condensed.Y, some)
 	if p.spec.Blocked != nil {
-		fit, err := p.spec.scores(view, p.of.Y)
+		fit, err := p.spec.scoresFit(view, p.condensed.Y)
 		if err != nil {
 			return nil, err
 		}
 		return newBlockLane(p.spec, fit, judged)
 	}
-	fit, err := p.spec.datafit(view, p.of.Y)
+	fit, err := p.spec.datafit(view, p.condensed.Y)
 	if err != nil {
 		return nil, err
 	}
@@ -80,13 +80,13 @@ func (p *OnCondensed) all() (lane, error) {
 // HeldOut is [Problem.HeldOut] for the rows of X.
 func (p *OnCondensed) HeldOut(ctx context.Context, logLambda []float64) (_ []Predicted, err error) {
 	defer outcome.Caught(&err)
-	results, err := p.tell(ctx, logLambda)
+	results, err := p.askPredictions(ctx, logLambda)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]Predicted, len(results))
 	for fold := range results {
-		_, out[fold].Rows = p.rows.Split(p.k, fold)
+		_, out[fold].Rows = p.fullSpec.Split(p.k, fold)
 		out[fold].Status = results[fold].Solved.Status
 		scores, err := p.predict(fold, results[fold].Solution, out[fold].Rows)
 		if err != nil {
@@ -100,19 +100,19 @@ func (p *OnCondensed) HeldOut(ctx context.Context, logLambda []float64) (_ []Pre
 // predict returns the predictions of a fold's solution for the given rows of X.
 func (p *OnCondensed) predict(fold int, s *Solution, rows []int32) ([]float64, error) {
 	weights, _ := p.spec.Split(p.k, fold)
-	view, err := p.spec.View(p.k, p.of.X, weights)
+	view, err := p.spec.View(p.k, p.condensed.X, weights)
 	if err != nil {
 		return nil, err
 	}
 	own, intercept := make([]float64, len(s.Coef)), 0.0 // in units of X
 	if p.spec.Intercept {
-		intercept = p.k.Dot(weights, p.of.Y) / view.Total()
+		intercept = p.k.Dot(weights, p.condensed.Y) / view.Total()
 	}
 	for at, j := range s.Support {
 		own[at] = s.Coef[at] * view.Scale(int(j))
 		intercept -= float64(s.Coef[at] * view.Mean(int(j)))
 	}
-	intercept += p.of.Shifted(s.Support, own)
+	intercept += p.condensed.Shifted(s.Support, own)
 	return p.scores(rows, s.Support, own, intercept), nil
 }
 

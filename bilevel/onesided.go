@@ -8,27 +8,27 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// evaluated is a bilevel problem of any kind.
-type evaluated interface {
+// evaluable is a bilevel problem of any kind.
+type evaluable interface {
 	Evaluate(ctx context.Context, r search.Request) (Report, error)
 }
 
-// searched is a bilevel problem for a search, with the memory of its evaluations.
-type searched interface {
-	evaluated
-	leftBy(ctx context.Context, logLambda []float64) (search.Memory, error)
+// searchable is a bilevel problem for a search, with the memory of its evaluations.
+type searchable interface {
+	evaluable
+	memoryAfter(ctx context.Context, logLambda []float64) (search.Memory, error)
 }
 
 // Where a column is about to enter or to leave the support, the criterion has a different slope on either
 // side of λ, which is computed at a small distance from λ.
 const (
-	beside   = 1e-7  // the distance: all λ's are shifted by it
-	sidesTol = 1e-14 // the relative gap of the inner problems there
+	sideDistance = 1e-7  // the distance: all λ's are shifted by it
+	sidesTol     = 1e-14 // the relative gap of the inner problems there
 )
 
 // OneSided returns the gradients just below and just above λ, where all λ's are shifted together. ok is
 // false if there is no gradient on one of the sides either, for example because columns depend on one another.
-func OneSided(ctx context.Context, p evaluated, logLambda []float64) (below, above []float64, ok bool, err error) {
+func OneSided(ctx context.Context, p evaluable, logLambda []float64) (below, above []float64, ok bool, err error) {
 	side := func(shift float64) ([]float64, bool) {
 		r := search.Request{LogLambda: make([]float64, len(logLambda)), Tol: sidesTol}
 		for k, l := range logLambda {
@@ -40,17 +40,17 @@ func OneSided(ctx context.Context, p evaluated, logLambda []float64) (below, abo
 		}
 		return report.Gradient, report.Status.OK()
 	}
-	below, down := side(-beside)
+	below, down := side(-sideDistance)
 	if err != nil || !down {
 		return nil, nil, false, err
 	}
-	above, up := side(beside)
+	above, up := side(sideDistance)
 	return below, above, up, err
 }
 
 // evalOnSide evaluates a problem for a search. At a knot the gradient is that of the side on which the
 // criterion decreases, or zero if it increases on both sides.
-func evalOnSide(ctx context.Context, p searched, r search.Request) (search.Evaluation, error) {
+func evalOnSide(ctx context.Context, p searchable, r search.Request) (search.Evaluation, error) {
 	report, err := p.Evaluate(ctx, r)
 	if err == nil && !r.ValueOnly && report.Status == outcome.NotDifferentiable {
 		var below, above []float64
@@ -60,7 +60,7 @@ func evalOnSide(ctx context.Context, p searched, r search.Request) (search.Evalu
 		}
 	}
 	if err == nil {
-		report.Memory, err = p.leftBy(ctx, r.LogLambda)
+		report.Memory, err = p.memoryAfter(ctx, r.LogLambda)
 	}
 	return report.Evaluation, err
 }

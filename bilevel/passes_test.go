@@ -48,8 +48,8 @@ func TestEveryPassLooks(t *testing.T) {
 	spec := Spec{Folds: folds, Weights: weights, Intercept: true}
 	held := &heldOut{train: ones, rows: rows, class: label, weights: weights}
 	total := looksOf(func(k *kernels.Set) { held.criterion().Total(k, n) })
-	mean := judged{criterion: criterion.MeanSquaredError{}, y: y, rows: rows, batches: byBatch(nil, (&Spec{Folds: make(Folds, n)}).inBatches(nil), rows)}
-	curved := judged{criterion: criterion.Of(loss.Logistic{}), y: ones, rows: rows, prediction: y, curvature: weights}
+	mean := foldCriterion{criterion: criterion.MeanSquaredError{}, y: y, rows: rows, batches: byBatch(nil, (&Spec{Folds: make(Folds, n)}).inBatches(nil), rows)}
+	curved := foldCriterion{criterion: criterion.Of(loss.Logistic{}), y: ones, rows: rows, prediction: y, curvature: weights}
 	evaluated := looksOf(func(k *kernels.Set) {
 		criterion.Eval(k, curved.criterion, rows, ones, y, make([]float64, n), make([]float64, n))
 	})
@@ -83,21 +83,21 @@ func TestEveryPassLooks(t *testing.T) {
 		"Extended":   {func(k *kernels.Set) { Folds{0, 1}.Extended(k, n+2, Newcomers{Alike: late}) }, identity + paced(2+byTarget+n)},
 		"Count":      {func(k *kernels.Set) { folds.Count(k) }, pieces},
 		"Split":      {func(k *kernels.Set) { spec.Split(k, 0) }, split},
-		"test":       {func(k *kernels.Set) { spec.test(k) }, pieces},
+		"test":       {func(k *kernels.Set) { spec.testRows(k) }, pieces},
 		"Check":      {func(k *kernels.Set) { _ = spec.Check(k, n) }, paced(n) + paced(2*n) + pieces},
 		"Classes":    {func(k *kernels.Set) { _, _, _ = Classes(k, append([]float64{0}, ones[1:]...)) }, paced(2*n) + paced(n)},
 		"newHeldOut": {func(k *kernels.Set) { _, _ = newHeldOut(k, &spec, []float64{0, 1}, label, 0) }, pieces + split + paced((n+1)/3+n)},
 		"null":       {func(k *kernels.Set) { held.null(k, 2, label, spec) }, paced(n) + 2*total + 2*paced(n)},
 		"loss":       {func(k *kernels.Set) { held.loss(k, func(int, int32) float64 { return 1 }) }, 2*total + 2*paced(n)},
 		"inBatches":  {func(k *kernels.Set) { (&Spec{Folds: make(Folds, n)}).inBatches(k) }, pieces + paced(n)},
-		"errorOf":    {func(k *kernels.Set) { j := mean; j.k = k; j.errorOf(0, y) }, paced(n)},
+		"errorOf":    {func(k *kernels.Set) { j := mean; j.k = k; j.valueError(0, y) }, paced(n)},
 		"slightly":   {func(k *kernels.Set) { j := curved; j.k = k; j.curvatureWithin(1e-9) }, 0},
 		"within":     {func(k *kernels.Set) { j := curved; j.k = k; j.curvatureWithin(0.01) }, clone + paced(n)},
 		"infinitely": {func(k *kernels.Set) { j := curved; j.k = k; j.curvatureWithin(math.Inf(1)) }, clone + paced(n)},
 		"farther":    {func(k *kernels.Set) { j := curved; j.k, j.foreign = k, true; j.curvatureWithin(3) }, clone + paced(8*n) + 4*evaluated},
 		"weighRows": {func(k *kernels.Set) {
 			within(k)
-			if err := worker.weighRows(class, request); err != nil {
+			if err := worker.setDerivatives(class, request); err != nil {
 				t.Error(err)
 			}
 		}, view + total + 2*clone + paced(n)},

@@ -23,14 +23,14 @@ func (p *Problem) Path(ctx context.Context, path [][]float64) iter.Seq2[Report, 
 			stop() // further results of the lanes are not needed
 			lanes.Wait()
 		}()
-		tell := p.spec.counting(p.lanes * len(path))
-		results := make([]chan alongLane, p.lanes)
+		tell := p.spec.progressCounter(p.lanes * len(path))
+		results := make([]chan pathResult, p.lanes)
 		for i := range results {
-			results[i] = make(chan alongLane, len(path))
+			results[i] = make(chan pathResult, len(path))
 			lanes.Go(func() {
 				for _, logLambda := range path {
-					at, err := p.along(inner, i, logLambda, tell(logLambda))
-					if results[i] <- (alongLane{at, err}); err != nil {
+					at, err := p.solveAlong(inner, i, logLambda, tell(logLambda))
+					if results[i] <- (pathResult{at, err}); err != nil {
 						return
 					}
 				}
@@ -60,17 +60,17 @@ func (p *Problem) Path(ctx context.Context, path [][]float64) iter.Seq2[Report, 
 	}
 }
 
-// alongLane is the result of a lane at one λ of a path.
-type alongLane struct {
+// pathResult is the result of a lane at one λ of a path.
+type pathResult struct {
 	LaneResult
 	err error
 }
 
-// along asks lane i for its solution at one λ of a path.
-func (p *Problem) along(ctx context.Context, i int, logLambda []float64, solved func()) (_ LaneResult, err error) {
+// solveAlong asks lane i for its solution at one λ of a path.
+func (p *Problem) solveAlong(ctx context.Context, i int, logLambda []float64, solved func()) (_ LaneResult, err error) {
 	defer outcome.Caught(&err)
 	at, err := p.runner.Run(ctx, []LaneRequest{{
-		Lane: LaneID{Fold: i}, Ask: AskSolve, LogLambda: logLambda, ValueOnly: true, Anew: p.anew(),
+		Lane: LaneID{Fold: i}, Ask: AskSolve, LogLambda: logLambda, ValueOnly: true, Anew: p.solvesAnew(),
 	}}, solved)
 	if err != nil {
 		return LaneResult{}, err

@@ -22,7 +22,7 @@ import (
 // TestCurvaturesAreMeansOverLanes checks that the curvature is the mean over lanes, and nil if a lane has none or
 // if all diagonal entries are 0.
 func TestCurvaturesAreMeansOverLanes(t *testing.T) {
-	p := &Problem{share: 0.5}
+	p := &Problem{laneWeight: 0.5}
 	for _, c := range []struct{ a, b, want []float64 }{
 		{[]float64{0.5, 0.25, 0.25, 0}, []float64{0.25, 0, 0, 0}, []float64{0.375, 0.125, 0.125, 0}},
 		{[]float64{0, 0, 0, 0.5}, []float64{0, 0, 0, 0}, []float64{0, 0, 0, 0.25}},
@@ -68,11 +68,11 @@ func TestWhatBoundsAskOfACriterion(t *testing.T) {
 		blind, within bool
 	}{
 		{criterion.MeanSquaredError{}, false, false},
-		{part{}, false, false},
+		{riskPart{}, false, false},
 		{criterion.Of(loss.Logistic{}), false, true},
 		{made, true, false},
 	} {
-		j := judged{criterion: c.of}
+		j := foldCriterion{criterion: c.of}
 		if got := j.outer(); got.Blind != c.blind || (got.CurvatureWithin != nil) != c.within {
 			t.Errorf("%s: blind %t, within %t", c.of.Name(), got.Blind, got.CurvatureWithin != nil)
 		}
@@ -204,7 +204,7 @@ func TestLanesThatBreakOffKeepTheirVectors(t *testing.T) {
 	}
 	for fold, lambda := range []float64{math.NaN(), -3, -3, -3} {
 		var out LaneResult
-		if err := lanes.alone(t.Context(), LaneRequest{Lane: LaneID{Fold: fold}, Ask: AskSolve, LogLambda: []float64{lambda}}, &out, nil); (err != nil) != (fold == 0) {
+		if err := lanes.answerAlone(t.Context(), LaneRequest{Lane: LaneID{Fold: fold}, Ask: AskSolve, LogLambda: []float64{lambda}}, &out, nil); (err != nil) != (fold == 0) {
 			t.Fatal(err)
 		}
 	}
@@ -245,7 +245,7 @@ func TestColumnsAlikeInNorm(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, more := alike(view), 0
+	got, more := equalNorms(view), 0
 	if !slices.IsSorted(got) {
 		t.Error("not in order")
 	}

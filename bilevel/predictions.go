@@ -18,14 +18,14 @@ type Predicted struct {
 // predictTol is a relative gap at which predictions are accurate enough.
 const predictTol = 1e-6
 
-// telling returns the request for solutions and predictions at λ.
-func (s *Spec) telling(kept points, logLambda []float64, anew bool) LaneRequest {
+// predictionRequest returns the request for solutions and predictions at λ.
+func (s *Spec) predictionRequest(kept points, logLambda []float64, anew bool) LaneRequest {
 	return LaneRequest{Ask: AskSolve, LogLambda: logLambda, Tol: max(s.Solver.Tol, predictTol), ValueOnly: true, From: kept.number(logLambda), Tell: true, Anew: anew}
 }
 
 // scores returns the predictions for the held-out rows; with several scores of a row, those of the first class
 // for all rows, then those of the second, and so on.
-func (j *judged) scores() []float64 {
+func (j *foldCriterion) scores() []float64 {
 	q := len(j.prediction) / len(j.y)
 	out := make([]float64, 0, q*len(j.rows))
 	for k := range q {
@@ -40,7 +40,7 @@ func (j *judged) scores() []float64 {
 // any. When ctx ends HeldOut returns ctx's error.
 func (p *Problem) HeldOut(ctx context.Context, logLambda []float64) (_ []Predicted, err error) {
 	defer outcome.Caught(&err)
-	results, err := p.tell(ctx, logLambda)
+	results, err := p.askPredictions(ctx, logLambda)
 	if err != nil {
 		return nil, err
 	}
@@ -52,14 +52,14 @@ func (p *Problem) HeldOut(ctx context.Context, logLambda []float64) (_ []Predict
 	return out, nil
 }
 
-// tell asks the lanes for their solutions and predictions.
-func (p *Problem) tell(ctx context.Context, logLambda []float64) ([]LaneResult, error) {
-	return p.runner.Run(ctx, p.ask(p.spec.telling(p.kept, logLambda, p.anew())), nil)
+// askPredictions asks the lanes for their solutions and predictions.
+func (p *Problem) askPredictions(ctx context.Context, logLambda []float64) ([]LaneResult, error) {
+	return p.runner.Run(ctx, p.toAllLanes(p.spec.predictionRequest(p.kept, logLambda, p.solvesAnew())), nil)
 }
 
 // HeldOut is [Problem.HeldOut], with a score for each class.
 func (m *Multiclass) HeldOut(ctx context.Context, logLambda []float64) ([]Predicted, error) {
-	results, err := m.runner.Run(ctx, own(m.ask(m.spec.telling(m.kept, logLambda, false)), logLambda), nil)
+	results, err := m.runner.Run(ctx, setClassLambda(m.toAllLanes(m.spec.predictionRequest(m.kept, logLambda, false)), logLambda), nil)
 	if err != nil {
 		return nil, err
 	}

@@ -116,16 +116,16 @@ type Problem struct {
 	// [search.Request].From and [Problem.Mean].
 	Keep bool
 
-	spec   Spec
-	runner Runner
-	expect func(ctx context.Context, logLambda []float64) // see OnExpected; nil: none
-	lanes  int
-	kept   points
-	begin  beginning
-	share  float64 // the weight of each lane in the criterion
-	null   search.Evaluation
-	memory memory
-	top    float64 // the largest ln αmax of the lanes
+	spec        Spec
+	runner      Runner
+	onExpected  func(ctx context.Context, logLambda []float64) // see OnExpected; nil: none
+	lanes       int
+	kept        points
+	start       startPoint
+	laneWeight  float64 // the weight of each lane in the criterion
+	null        search.Evaluation
+	memory      memory
+	logAlphaMax float64 // the largest ln αmax of the lanes
 
 	straight float64 // the smallest of the lanes' [model.SVM.Straight], a value of C
 }
@@ -160,7 +160,7 @@ func NewLanes(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Lanes, 
 	if spec.Blocked != nil {
 		return newBlockLanes(k, x, y, spec)
 	}
-	spec.rounds(n)
+	spec.reuseMemory(n)
 	return newLanes(spec, spec.Folds.Count(k), 0, p, func(id LaneID) (lane, error) {
 		weights, rows := spec.Split(k, id.Fold)
 		view, err := spec.View(k, x, weights)
@@ -172,7 +172,7 @@ func NewLanes(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Lanes, 
 		if err != nil {
 			return nil, err
 		}
-		return newLane(spec, fit, newJudged(k, &spec, y, rows))
+		return newLane(spec, fit, newFoldCriterion(k, &spec, y, rows))
 	}), nil
 }
 
@@ -206,21 +206,21 @@ func (s *Spec) View(k *kernels.Set, x sparse.Matrix, weights []float64) (*sparse
 // that of a lane that cannot be made, or of ctx.
 func NewOver(ctx context.Context, runner Runner, spec Spec) (p *Problem, err error) {
 	defer outcome.Caught(&err)
-	p = &Problem{spec: spec, runner: runner, lanes: 2, share: 1, top: math.Inf(-1), straight: math.Inf(1)}
+	p = &Problem{spec: spec, runner: runner, lanes: 2, laneWeight: 1, logAlphaMax: math.Inf(-1), straight: math.Inf(1)}
 	if spec.Risk == nil {
 		p.lanes = spec.Folds.Count((*kernels.Set)(nil).Until(ctx))
-		p.share = 1 / float64(p.lanes)
+		p.laneWeight = 1 / float64(p.lanes)
 	}
-	results, err := runner.Run(ctx, p.ask(LaneRequest{Ask: AskNull}), nil)
+	results, err := runner.Run(ctx, p.toAllLanes(LaneRequest{Ask: AskNull}), nil)
 	if err != nil {
 		return nil, err
 	}
 	var values []float64
 	for _, l := range results {
-		p.null.Value += float64(p.share * l.Null)
+		p.null.Value += float64(p.laneWeight * l.Null)
 		values = append(values, l.Null)
 		p.null.StandardError += l.NullError
-		p.top = max(p.top, l.Top)
+		p.logAlphaMax = max(p.logAlphaMax, l.Top)
 		p.straight = min(p.straight, l.Straight)
 	}
 	if spec.Risk == nil && len(values) > 1 {
@@ -230,8 +230,8 @@ func NewOver(ctx context.Context, runner Runner, spec Spec) (p *Problem, err err
 	return p, nil
 }
 
-// ask returns the request r addressed to every lane, in the order of the folds.
-func (p *Problem) ask(r LaneRequest) []LaneRequest {
+// toAllLanes returns the request r addressed to every lane, in the order of the folds.
+func (p *Problem) toAllLanes(r LaneRequest) []LaneRequest {
 	requests := slices.Repeat([]LaneRequest{r}, p.lanes)
 	for fold := range requests {
 		requests[fold].Lane.Fold = fold
@@ -247,14 +247,14 @@ func (p *Problem) Null() search.Evaluation { return p.null }
 
 // LogLambdaMax returns the largest ln αmax of the inner problems: from there on, every solution is
 // its null model. It is −Inf where no column matters, or without [Spec].AlphaMax.
-func (p *Problem) LogLambdaMax() float64 { return p.top }
+func (p *Problem) LogLambdaMax() float64 { return p.logAlphaMax }
 
 // Excess returns the largest difference between LogLambdaMax and an entry of top, which has one entry
 // per hyperparameter; −Inf where no column matters, or without [Spec].AlphaMax.
 func (p *Problem) Excess(top []float64) float64 {
 	excess := math.Inf(-1)
 	for _, l := range top {
-		if e := p.top - l; e > excess {
+		if e := p.logAlphaMax - l; e > excess {
 			excess = e
 		}
 	}
@@ -277,22 +277,22 @@ func (p *Problem) Eval(ctx context.Context, r search.Request) (search.Evaluation
 func (p *Problem) Evaluate(ctx context.Context, r search.Request) (_ Report, err error) {
 	defer outcome.Caught(&err)
 	start := time.Now()
-	if r.Expected && p.expect != nil {
-		p.expect(ctx, r.LogLambda)
+	if r.Expected && p.onExpected != nil {
+		p.onExpected(ctx, r.LogLambda)
 	}
 	request := LaneRequest{
 		Ask: AskSolve, LogLambda: r.LogLambda, Tol: r.Tol, ValueOnly: r.ValueOnly, Rough: r.Rough && p.spec.Risk == nil, Curvature: p.Curvature && !r.ValueOnly,
-		Anew: p.anew(),
+		Anew: p.solvesAnew(),
 	}
 	if r.From != nil {
 		request.From = p.kept.number(r.From)
 	}
 	if p.Keep {
-		request.Keep = p.kept.next(r.LogLambda)
+		request.Keep = p.kept.nextNumber(r.LogLambda)
 	}
-	requests := p.ask(request)
-	p.begin.give(requests)
-	results, err := p.runner.Run(ctx, requests, p.spec.counting(p.lanes)(r.LogLambda))
+	requests := p.toAllLanes(request)
+	p.start.setOn(requests)
+	results, err := p.runner.Run(ctx, requests, p.spec.progressCounter(p.lanes)(r.LogLambda))
 	if err != nil {
 		return Report{}, err
 	}
@@ -307,9 +307,9 @@ func (p *Problem) Evaluate(ctx context.Context, r search.Request) (_ Report, err
 	return report, nil
 }
 
-// counting returns a function that, given λ, returns the callback for inner problems at λ to call when
+// progressCounter returns a function that, given λ, returns the callback for inner problems at λ to call when
 // they end. The callback counts them and calls Solved, with of as the total; it is nil if Solved is nil.
-func (s *Spec) counting(of int) func(logLambda []float64) func() {
+func (s *Spec) progressCounter(of int) func(logLambda []float64) func() {
 	if s.Solved == nil {
 		return func([]float64) func() { return nil }
 	}
@@ -333,16 +333,16 @@ func (p *Problem) collect(r search.Request, results []LaneResult) Report {
 		if p.spec.Risk == nil {
 			report.FoldValues = append(report.FoldValues, l.Value)
 		}
-		report.Value += float64(p.share * l.Value)
+		report.Value += float64(p.laneWeight * l.Value)
 		if l.Tested {
-			report.addTest(l.Test, p.share)
+			report.addTest(l.Test, p.laneWeight)
 		}
 		report.addSolution(&l.Solved)
 		if !r.ValueOnly {
-			report.ErrorBound += float64(p.share * l.Derived.ErrorBound)
+			report.ErrorBound += float64(p.laneWeight * l.Derived.ErrorBound)
 			report.addGradient(&l.Derived)
-			scatter(l.Gradient, l.Columns, p.share, report.Gradient)
-			report.addShape(l.Shape, p.share)
+			scatter(l.Gradient, l.Columns, p.laneWeight, report.Gradient)
+			report.addShape(l.Shape, p.laneWeight)
 		}
 	}
 	report.finish(p.lanes)
@@ -359,7 +359,7 @@ func (p *Problem) collect(r search.Request, results []LaneResult) Report {
 func (p *Problem) KeepSolutions() { p.Keep = true }
 
 // OnExpected makes Evaluate call f before it solves at a λ where the search expects to end.
-func (p *Problem) OnExpected(f func(ctx context.Context, logLambda []float64)) { p.expect = f }
+func (p *Problem) OnExpected(f func(ctx context.Context, logLambda []float64)) { p.onExpected = f }
 
 // AskCurvature asks for second derivatives, see [Problem.Curvature].
 func (p *Problem) AskCurvature() { p.Curvature = true }

@@ -20,7 +20,7 @@ func RareClasses(label []int32, weights []float64, classes int) (few []int, midd
 		total += w
 	}
 	for k, c := range count {
-		if c <= rare*total {
+		if c <= rareShare*total {
 			few = append(few, k)
 		}
 	}
@@ -31,13 +31,13 @@ func RareClasses(label []int32, weights []float64, classes int) (few []int, midd
 	return few, few[len(few)/2]
 }
 
-// lead solves one rare class in every fold that has no solutions yet, and makes the requests of all rare
+// startRareClasses solves one rare class in every fold that has no solutions yet, and makes the requests of all rare
 // classes of the fold start from its solution.
-func (m *Multiclass) lead(ctx context.Context, requests []LaneRequest) error {
+func (m *Multiclass) startRareClasses(ctx context.Context, requests []LaneRequest) error {
 	q := len(m.classes)
 	var first []LaneRequest
 	for fold, f := range m.folds {
-		if few, leader := RareClasses(m.label, f.train, q); few != nil && !f.led {
+		if few, leader := RareClasses(m.label, f.train, q); few != nil && !f.started {
 			r := requests[fold*q+leader]
 			r.ValueOnly, r.Keep, r.Tell = true, 0, true
 			first = append(first, r)
@@ -51,7 +51,7 @@ func (m *Multiclass) lead(ctx context.Context, requests []LaneRequest) error {
 		return err
 	}
 	for i, r := range first {
-		m.folds[r.Lane.Fold].led = true
+		m.folds[r.Lane.Fold].started = true
 		few, _ := RareClasses(m.label, m.folds[r.Lane.Fold].train, q)
 		for _, k := range few {
 			requests[r.Lane.Fold*q+k].Start = results[i].Solution

@@ -54,7 +54,7 @@ func summarise(s *cd.Solution, took time.Duration) Solved {
 	}
 }
 
-func differentiated(g *implicit.Hypergradient, took time.Duration) Derived {
+func derivedFrom(g *implicit.Hypergradient, took time.Duration) Derived {
 	return Derived{
 		ErrorBound: g.ErrorBound, Bound: g.Bound, InjectivityMargin: g.InjectivityMargin, Work: g.Work, Iterations: g.Iterations,
 		Status: g.Status, Seconds: took.Seconds(),
@@ -110,13 +110,13 @@ func (r *Report) addGradient(d *Derived) {
 
 // worsen sets the status to s if s is worse than the status so far.
 func (r *Report) worsen(s outcome.Status) {
-	if badness(s) > badness(r.Status) {
+	if severity(s) > severity(r.Status) {
 		r.Status = s
 	}
 }
 
-// badness orders statuses: certified, stationary without a known gap, good enough for a step of a search, not to be trusted.
-func badness(s outcome.Status) int {
+// severity orders statuses: certified, stationary without a known gap, good enough for a step of a search, not to be trusted.
+func severity(s outcome.Status) int {
 	switch s {
 	case outcome.Converged:
 		return 0
@@ -140,7 +140,7 @@ func (r *Report) finish(lanes int) {
 		r.TrainLoss = 0
 	}
 	// With a support that may still change, the gradient is good enough for a step.
-	r.Trusted = badness(r.Status) < badness(outcome.Failed)
+	r.Trusted = severity(r.Status) < severity(outcome.Failed)
 	if r.Flat && (r.Status == outcome.Converged || r.Status == outcome.Stationary) {
 		r.Status = outcome.Flat
 	}

@@ -24,12 +24,12 @@ type Rotation struct {
 	// L has a row for each row of X, and as many columns as X̃ has independent rows.
 	L *sparse.Dense
 
-	k      *kernels.Set
-	x      *sparse.Dense
-	rows   []int32   // the rows of positive weight; X̃ has zeros in all other rows
-	mean   []float64 // the means of the columns of X; zeros without an intercept
-	vary   int       // the number of non-zero columns of X̃
-	pivots []int32   // for each column of L, the pivot row of X̃
+	k       *kernels.Set
+	x       *sparse.Dense
+	rows    []int32   // the rows of positive weight; X̃ has zeros in all other rows
+	mean    []float64 // the means of the columns of X; zeros without an intercept
+	varying int       // the number of non-zero columns of X̃
+	pivots  []int32   // for each column of L, the pivot row of X̃
 }
 
 // Rotate returns the rotation of a matrix with the given row weights, nil for all 1. It returns nil where an entry of X̃
@@ -43,7 +43,7 @@ func Rotate(k *kernels.Set, x *sparse.Dense, weights []float64, intercept bool) 
 		}
 	}
 	largest := r.centre(intercept)
-	if r.vary == 0 || math.IsInf(largest, 0) {
+	if r.varying == 0 || math.IsInf(largest, 0) {
 		return nil, nil
 	}
 	// In units of the largest entry, so that no product overflows.
@@ -72,7 +72,7 @@ func Rotate(k *kernels.Set, x *sparse.Dense, weights []float64, intercept bool) 
 }
 
 // Columns returns the size of the support of solutions on X: all columns that vary.
-func (r *Rotation) Columns() int { return r.vary }
+func (r *Rotation) Columns() int { return r.varying }
 
 // centre sets the means, counts the columns that vary, and returns the largest entry of X̃.
 func (r *Rotation) centre(intercept bool) (largest float64) {
@@ -87,7 +87,7 @@ func (r *Rotation) centre(intercept bool) (largest float64) {
 		if !slices.ContainsFunc(r.rows, func(i int32) bool { return values[i] != r.mean[j] }) {
 			continue
 		}
-		r.vary++
+		r.varying++
 		if intercept {
 			r.mean[j] = 0
 			for _, i := range r.rows {
@@ -101,9 +101,9 @@ func (r *Rotation) centre(intercept bool) (largest float64) {
 	return largest
 }
 
-// independent times the number of rows is the share of a square up to which the remainder of a row, after elimination
-// of the pivot rows, may be rounding: of the largest square of a row here, of the row's own in [factorised].
-const independent = 0x1p-50
+// independenceTol times the number of rows is the share of a square up to which the remainder of a row, after elimination
+// of the pivot rows, may be rounding: of the largest square of a row here, of the row's own in [pivotedCholesky].
+const independenceTol = 0x1p-50
 
 // factorise returns the rows of L, n entries each, from the lower triangle of X̃X̃ᵀ. Each step pivots on
 // the row with the largest remainder.
@@ -113,7 +113,7 @@ func (r *Rotation) factorise(product []float64) []float64 {
 	for i := range left {
 		left[i] = product[i*n+i]
 	}
-	least := float64(n) * independent * slices.Max(left)
+	least := float64(n) * independenceTol * slices.Max(left)
 	for c := range n {
 		pivot := 0
 		for i, square := range left {
@@ -141,8 +141,8 @@ func (r *Rotation) factorise(product []float64) []float64 {
 	return l
 }
 
-// back returns β = Qγ.
-func (r *Rotation) back(s *Solution) *Solution {
+// toOriginal returns β = Qγ.
+func (r *Rotation) toOriginal(s *Solution) *Solution {
 	n, p := r.x.Dims()
 	u := make([]float64, n) // β = X̃ᵀu, with zeros except for pivot rows
 	for k, c := range s.Support {
@@ -166,8 +166,8 @@ func (r *Rotation) back(s *Solution) *Solution {
 	return out
 }
 
-// forth returns γ = Qᵀβ.
-func (r *Rotation) forth(s *Solution) *Solution {
+// toRotated returns γ = Qᵀβ.
+func (r *Rotation) toRotated(s *Solution) *Solution {
 	n, _ := r.x.Dims()
 	u, pace := make([]float64, n), r.k.Pace() // X̃β, less L times the entries of γ known so far
 	var shift float64
@@ -192,7 +192,7 @@ func (r *Rotation) forth(s *Solution) *Solution {
 // Rotated is a problem on the columns of a rotation's L whose solutions are in the columns of X.
 type Rotated struct {
 	*Problem
-	by *Rotation
+	rotation *Rotation
 }
 
 // NewRotated returns the problem on X for a problem p on the L of its rotation.
@@ -206,7 +206,7 @@ func (p *Rotated) Eval(ctx context.Context, r search.Request) (search.Evaluation
 // Evaluate is [Problem.Evaluate].
 func (p *Rotated) Evaluate(ctx context.Context, r search.Request) (Report, error) {
 	report, err := p.Problem.Evaluate(ctx, r)
-	report.Support = p.by.vary
+	report.Support = p.rotation.varying
 	return report, err
 }
 
@@ -214,7 +214,7 @@ func (p *Rotated) Evaluate(ctx context.Context, r search.Request) (Report, error
 func (p *Rotated) Path(ctx context.Context, path [][]float64) iter.Seq2[Report, error] {
 	return func(yield func(Report, error) bool) {
 		for report, err := range p.Problem.Path(ctx, path) {
-			report.Support = p.by.vary
+			report.Support = p.rotation.varying
 			if !yield(report, err) {
 				return
 			}
@@ -224,41 +224,43 @@ func (p *Rotated) Path(ctx context.Context, path [][]float64) iter.Seq2[Report, 
 
 // Mean is [Problem.Mean].
 func (p *Rotated) Mean(ctx context.Context, logLambda []float64) (columns []int32, coef []float64, err error) {
-	return p.back(p.Problem.Mean(ctx, logLambda))
+	return p.toOriginal(p.Problem.Mean(ctx, logLambda))
 }
 
 // MeanBefore is [Problem.MeanBefore].
 func (p *Rotated) MeanBefore(ctx context.Context, logLambda []float64) (columns []int32, coef []float64, err error) {
-	return p.back(p.Problem.MeanBefore(ctx, logLambda))
+	return p.toOriginal(p.Problem.MeanBefore(ctx, logLambda))
 }
 
-func (p *Rotated) back(columns []int32, coef []float64, err error) ([]int32, []float64, error) {
+func (p *Rotated) toOriginal(columns []int32, coef []float64, err error) ([]int32, []float64, error) {
 	if err != nil || len(columns) == 0 {
 		return nil, nil, err
 	}
-	s := p.by.back(&Solution{columns, coef})
+	s := p.rotation.toOriginal(&Solution{columns, coef})
 	return s.Support, s.Coef, nil
 }
 
 // Solutions is [Problem.Solutions].
 func (p *Rotated) Solutions(ctx context.Context, logLambda []float64) ([]*Solution, error) {
 	all, err := p.Problem.Solutions(ctx, logLambda)
-	return each(all, p.by.back), err
+	return mapSolutions(all, p.rotation.toOriginal), err
 }
 
 // Begin is [Problem.Begin].
-func (p *Rotated) Begin(at []*Solution) { p.Problem.Begin(each(at, p.by.forth)) }
+func (p *Rotated) Begin(at []*Solution) { p.Problem.Begin(mapSolutions(at, p.rotation.toRotated)) }
 
 // BeginEach is [Problem.BeginEach].
-func (p *Rotated) BeginEach(at []*Solution) { p.Problem.BeginEach(each(at, p.by.forth)) }
+func (p *Rotated) BeginEach(at []*Solution) {
+	p.Problem.BeginEach(mapSolutions(at, p.rotation.toRotated))
+}
 
-func each(all []*Solution, turn func(*Solution) *Solution) []*Solution {
+func mapSolutions(all []*Solution, convert func(*Solution) *Solution) []*Solution {
 	if all == nil { // no solutions are known
 		return nil
 	}
 	out := make([]*Solution, len(all))
 	for i, s := range all {
-		out[i] = turn(s)
+		out[i] = convert(s)
 	}
 	return out
 }

@@ -31,7 +31,7 @@ func TestTasksAreShared(t *testing.T) {
 					return nil
 				}
 			}
-			err := share(tasks, goroutines, func() { stops.Add(1) })
+			err := runTasks(tasks, goroutines, func() { stops.Add(1) })
 			want, calls := error(nil), int64(0)
 			if bad >= 0 {
 				want, calls = failed, 1
@@ -68,7 +68,7 @@ func TestTheFirstErrorIsTold(t *testing.T) {
 		func() error { <-begun; return first },
 		func() error { close(begun); <-ctx.Done(); return second },
 	}
-	if err := share(tasks, 2, stop); !errors.Is(err, first) {
+	if err := runTasks(tasks, 2, stop); !errors.Is(err, first) {
 		t.Errorf("%v", err)
 	}
 }
@@ -94,7 +94,7 @@ func TestErrorsAreToldInOrder(t *testing.T) {
 		func() error { <-begun; close(failing); return second },
 		func() error { t.Error("a task is begun after one has failed"); return nil },
 	}
-	if err := share(tasks, 2, stop); !errors.Is(err, first) {
+	if err := runTasks(tasks, 2, stop); !errors.Is(err, first) {
 		t.Errorf("%v", err)
 	}
 	if ctx.Err() == nil {

@@ -15,7 +15,7 @@ func (l *penalisedLane) solution() *Solution {
 }
 
 func (l *penalisedLane) moveTo(s *Solution) error {
-	l.from = s
+	l.start = s
 	l.solver.MoveTo(s.Support, s.Coef)
 	l.tangent.forget()
 	return nil
@@ -25,9 +25,9 @@ func (l *classLane) solution() *Solution {
 	return &Solution{slices.Clone(l.support), slices.Clone(l.coef)}
 }
 
-func (l *penalisedLane) over() *sparse.View { return l.view }
+func (l *penalisedLane) innerView() *sparse.View { return l.view }
 
-func (l *classLane) over() *sparse.View { return l.fold.view }
+func (l *classLane) innerView() *sparse.View { return l.fold.view }
 
 func (l *classLane) moveTo(s *Solution) error {
 	l.support, l.coef = append(l.support[:0], s.Support...), append(l.coef[:0], s.Coef...)
@@ -44,8 +44,8 @@ func (p points) number(logLambda []float64) int {
 	return 1 + slices.IndexFunc(p, func(at []float64) bool { return slices.Equal(at, logLambda) })
 }
 
-// next returns the number under which to keep the solutions at λ.
-func (p points) next(logLambda []float64) int {
+// nextNumber returns the number under which to keep the solutions at λ.
+func (p points) nextNumber(logLambda []float64) int {
 	return cmp.Or(p.number(logLambda), len(p)+1)
 }
 
@@ -59,12 +59,12 @@ func (p *points) add(logLambda []float64) {
 // Solutions returns the solutions kept at λ, one for each lane; nil if a lane has kept none.
 // They must not be changed. The error is that of the [Runner].
 func (p *Problem) Solutions(ctx context.Context, logLambda []float64) ([]*Solution, error) {
-	return p.kept.solutions(ctx, p.runner, p.ask(LaneRequest{}), logLambda, nil)
+	return p.kept.solutions(ctx, p.runner, p.toAllLanes(LaneRequest{}), logLambda, nil)
 }
 
 // Solutions is [Problem.Solutions], with one solution for every class of the first fold, then of the second, and so on.
 func (m *Multiclass) Solutions(ctx context.Context, logLambda []float64) ([]*Solution, error) {
-	return m.kept.solutions(ctx, m.runner, m.ask(LaneRequest{}), logLambda, nil)
+	return m.kept.solutions(ctx, m.runner, m.toAllLanes(LaneRequest{}), logLambda, nil)
 }
 
 // solutions asks lanes for the solutions kept at λ, moved to the λ in to unless that is nil.
@@ -97,8 +97,8 @@ func (p *Problem) Mean(ctx context.Context, logLambda []float64) (columns []int3
 	return p.mean(ctx, logLambda, nil)
 }
 
-// near is the largest distance in λ from which kept solutions serve as a start for a solve on all rows.
-const near = 0.5
+// nearestDistance is the largest distance in λ from which kept solutions serve as a start for a solve on all rows.
+const nearestDistance = 0.5
 
 // MeanBefore is [Problem.Mean] of the solutions at the point nearest to λ among those kept before λ
 // itself, moved to λ along their derivatives. They are known before the lanes solve at λ. Columns and
@@ -108,9 +108,9 @@ func (p *Problem) MeanBefore(ctx context.Context, logLambda []float64) (columns 
 		return nil, nil, nil
 	}
 	var from []float64
-	for _, at := range p.kept[:p.kept.next(logLambda)-1] {
+	for _, at := range p.kept[:p.kept.nextNumber(logLambda)-1] {
 		distance := math.Abs(at[0] - logLambda[0])
-		if distance <= near && (from == nil || distance < math.Abs(from[0]-logLambda[0])) {
+		if distance <= nearestDistance && (from == nil || distance < math.Abs(from[0]-logLambda[0])) {
 			from = at
 		}
 	}
@@ -119,7 +119,7 @@ func (p *Problem) MeanBefore(ctx context.Context, logLambda []float64) (columns 
 
 // mean is [Problem.Mean] of solutions that are moved to the λ in to unless that is nil.
 func (p *Problem) mean(ctx context.Context, logLambda, to []float64) (columns []int32, coef []float64, err error) {
-	solutions, err := p.kept.solutions(ctx, p.runner, p.ask(LaneRequest{}), logLambda, to)
+	solutions, err := p.kept.solutions(ctx, p.runner, p.toAllLanes(LaneRequest{}), logLambda, to)
 	if err != nil || solutions == nil {
 		return nil, nil, err
 	}

@@ -64,13 +64,13 @@ func byBatch(k *kernels.Set, batches Folds, held []int32) [][]int32 {
 	return rows
 }
 
-// errorOf returns the standard error of the criterion's value on the rows of a hold-out, from
+// valueError returns the standard error of the criterion's value on the rows of a hold-out, from
 // its values on batches of these rows, each with its share of the weight. It is 0 for one of
 // several folds, since their standard error is computed from the folds' values; for a single row; and for a
-// criterion that is not a mean over rows. The [part] of a risk has a standard error of its own.
-func (j *judged) errorOf(value float64, prediction []float64) float64 {
-	if p, ok := j.criterion.(part); ok {
-		return p.spread
+// criterion that is not a mean over rows. The [riskPart] of a risk has a standard error of its own.
+func (j *foldCriterion) valueError(value float64, prediction []float64) float64 {
+	if p, ok := j.criterion.(riskPart); ok {
+		return p.standardError
 	}
 	batches := len(j.batches)
 	if batches < 2 || !criterion.RowMean(j.criterion) {
@@ -88,7 +88,7 @@ func (j *judged) errorOf(value float64, prediction []float64) float64 {
 }
 
 // weight returns the weight of a row.
-func (j *judged) weight(i int32) float64 {
+func (j *foldCriterion) weight(i int32) float64 {
 	if j.weights == nil {
 		return 1
 	}

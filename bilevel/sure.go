@@ -43,7 +43,7 @@ type Risk struct {
 	Sigma float64 // the noise level, which sets ε
 	Seed  uint64  // of the random numbers that δ is drawn from
 
-	rows *Condensed // set if the problem is on condensed rows
+	condensed *Condensed // set if the problem is on condensed rows
 }
 
 const (
@@ -69,8 +69,8 @@ func newRisk(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Lanes, e
 	}
 	all, each := float64(n), 1.0 // the number of rows, and of rows that one at hand stands for
 	var delta []float64
-	if of := risk.rows; of != nil {
-		all, delta = float64(of.rows), of.along
+	if of := risk.condensed; of != nil {
+		all, delta = float64(of.sourceRows), of.direction
 		each = all / float64(n)
 	} else {
 		delta = normals(n, risk.Seed)
@@ -97,37 +97,37 @@ func newRisk(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Lanes, e
 		own := spec
 		if id.Fold == 0 {
 			spread := risk.Fit * risk.Sigma * risk.Sigma * math.Sqrt(2*all)
-			own.Criterion = part{fit: risk.Fit * each, constant: risk.Constant, weight: -weight, along: delta, spread: spread}
+			own.Criterion = riskPart{fit: risk.Fit * each, constant: risk.Constant, weight: -weight, direction: delta, standardError: spread}
 		} else {
-			own.Criterion = part{weight: weight, along: delta}
+			own.Criterion = riskPart{weight: weight, direction: delta}
 		}
-		return newLane(own, fit, newJudged(k, &own, y, rows))
+		return newLane(own, fit, newFoldCriterion(k, &own, y, rows))
 	}), nil
 }
 
-// part is the contribution of one of the two inner problems to a [Risk]: fit·‖y − m‖² + weight·δᵀ(m − y) +
+// riskPart is the contribution of one of the two inner problems to a [Risk]: fit·‖y − m‖² + weight·δᵀ(m − y) +
 // constant, where y is subtracted so that less cancels.
-type part struct {
+type riskPart struct {
 	fit, constant, weight float64
-	along                 []float64 // δ
-	spread                float64   // the standard error
+	direction             []float64 // δ
+	standardError         float64   // the standard error
 }
 
 // Name implements [criterion.Criterion].
-func (part) Name() string { return "risk" }
+func (riskPart) Name() string { return "risk" }
 
 // Quadratic reports that second derivatives do not vary; see [criterion.Quadratic].
-func (part) Quadratic() bool { return true }
+func (riskPart) Quadratic() bool { return true }
 
 // Eval implements [criterion.Criterion].
-func (p part) Eval(rows []int32, y, m, slope, curvature []float64) float64 {
+func (p riskPart) Eval(rows []int32, y, m, slope, curvature []float64) float64 {
 	var square, drift float64
 	for _, i := range rows {
 		r := m[i] - y[i]
 		square = math.FMA(r, r, square)
-		drift = math.FMA(p.along[i], r, drift)
+		drift = math.FMA(p.direction[i], r, drift)
 		if slope != nil {
-			slope[i] = math.FMA(2*p.fit, r, p.weight*p.along[i])
+			slope[i] = math.FMA(2*p.fit, r, p.weight*p.direction[i])
 			curvature[i] = 2 * p.fit
 		}
 	}

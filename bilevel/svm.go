@@ -43,36 +43,36 @@ func NewSVMLanes(k *kernels.Set, samples sparse.Matrix, y []float64, spec Spec) 
 		if err != nil {
 			return nil, err
 		}
-		j := newJudged(k, &spec, y, rows)
-		if err := j.judgeNull(make([]float64, n)); err != nil {
+		j := newFoldCriterion(k, &spec, y, rows)
+		if err := j.evaluateNull(make([]float64, n)); err != nil {
 			return nil, err
 		}
 		if !spec.Given {
 			j.Straight = fit.Straight()
 		}
 		if spec.Iterate != nil {
-			l := &iteratedLane{judged: j, method: *spec.Iterate}
+			l := &iteratedLane{foldCriterion: j, method: *spec.Iterate}
 			solver := iterdiff.NewSVM(fit)
 			l.iterate = func(ctx context.Context, logLambda []float64, o iterdiff.Options) (*iterdiff.Result, error) {
-				return solver.Solve(ctx, logLambda[0], l.slopes, o)
+				return solver.Solve(ctx, logLambda[0], l.evaluateSlope, o)
 			}
 			return l, nil
 		}
-		return &svmLane{judged: j, fit: fit, solver: cd.NewSVM(fit), implicit: implicit.NewSVM(fit), certify: spec.Certify, most: mostOf(k, p, weights)}, nil
+		return &svmLane{foldCriterion: j, fit: fit, solver: cd.NewSVM(fit), implicit: implicit.NewSVM(fit), certify: spec.Certify, maxFree: mostOf(k, p, weights)}, nil
 	}), nil
 }
 
 // svmLane is the lane of an SVM.
 type svmLane struct {
-	judged
+	foldCriterion
 	stateless
 	fit      *model.SVM
 	solver   *cd.SVM
 	implicit *implicit.SVM
 	certify  bool
 	last     *cd.SVMSolution
-	from     *Solution // the state to begin with, see lanestate.go; nil: the last solution
-	most     float64   // the largest number of free samples that columns and training rows allow
+	start    *Solution // the state to begin with, see lanestate.go; nil: the last solution
+	maxFree  float64   // the largest number of free samples that columns and training rows allow
 }
 
 func (l *svmLane) solve(ctx context.Context, r *LaneRequest, options cd.Options) error {
@@ -80,8 +80,8 @@ func (l *svmLane) solve(ctx context.Context, r *LaneRequest, options cd.Options)
 	if r.Anew {
 		l.renew()
 	}
-	l.from = nil
-	s, err := l.solver.Solve(ctx, r.LogLambda[0], sharpen(options))
+	l.start = nil
+	s, err := l.solver.Solve(ctx, r.LogLambda[0], withPolish(options))
 	if err != nil {
 		return err
 	}
@@ -89,13 +89,13 @@ func (l *svmLane) solve(ctx context.Context, r *LaneRequest, options cd.Options)
 		return outcome.Ended(ctx)
 	}
 	l.last = s
-	if err := l.judge(s.Predictions); err != nil {
+	if err := l.evaluate(s.Predictions); err != nil {
 		return err
 	}
 	l.Solved = Solved{
 		Certificate: s.Certificate, Effort: s.Effort, Support: len(s.Free),
 		Status: s.Status, Seconds: time.Since(start).Seconds(), Work: s.Work,
-		Saturation: float64(len(s.Free)) / l.most,
+		Saturation: float64(len(s.Free)) / l.maxFree,
 	}
 	l.Solved.relate(s.Primal, l.fit.Null(s.C))
 	return nil
@@ -112,7 +112,7 @@ func (l *svmLane) differentiate(ctx context.Context, r *LaneRequest, options cd.
 		return outcome.Ended(ctx)
 	}
 	l.Gradient = g.Gradient
-	l.Derived = differentiated(&g.Hypergradient, time.Since(start))
+	l.Derived = derivedFrom(&g.Hypergradient, time.Since(start))
 	if l.certify && l.Derived.Status == outcome.Converged {
 		c, err := l.implicit.Certify(ctx, r.LogLambda[0], at)
 		l.Derived.SupportCertified = c.Support

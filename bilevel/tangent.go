@@ -22,8 +22,8 @@ type tangent struct {
 }
 
 const (
-	farthest = 2  // the largest change of λ for which the tangent is followed
-	tallFor  = 12 // the number of rows for each column from which on a matrix has many rows
+	longestStep = 2  // the largest change of λ for which the tangent is followed
+	tallRatio   = 12 // the number of rows for each column from which on a matrix has many rows
 )
 
 // follow moves the point at which the solver starts to the solution at λ, to first order, and
@@ -44,11 +44,11 @@ func (t *tangent) step(logLambda []float64) (step float64, ok bool) {
 		return 0, false
 	}
 	step = logLambda[0] - t.lambda
-	return step, step != 0 && math.Abs(step) <= farthest
+	return step, step != 0 && math.Abs(step) <= longestStep
 }
 
-// note sets the tangent to the Jacobian of a hypergradient at λ, if its status allows.
-func (t *tangent) note(lambda float64, g *implicit.Hypergradient) {
+// update sets the tangent to the Jacobian of a hypergradient at λ, if its status allows.
+func (t *tangent) update(lambda float64, g *implicit.Hypergradient) {
 	if t.lambda, t.coef = lambda, t.coef[:0]; g.Status == outcome.Converged || g.Status == outcome.SupportUncertified {
 		t.coef = append(t.coef, g.Jacobian...)
 	}

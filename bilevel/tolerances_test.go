@@ -35,13 +35,13 @@ func TestTolerancesOfSystems(t *testing.T) {
 				t.Errorf("gap %g, rough %t: tolerance %g, want %g", c.gap, rough, got, want)
 			}
 		}
-		if got := sharpen(cd.Options{Tol: c.gap}); got.Polish != c.polished || got.Tol != c.gap {
+		if got := withPolish(cd.Options{Tol: c.gap}); got.Polish != c.polished || got.Tol != c.gap {
 			t.Errorf("gap %g: polished %t, want %t", c.gap, got.Polish, c.polished)
 		}
-		if !sharpen(cd.Options{Tol: c.gap, Polish: true}).Polish {
+		if !withPolish(cd.Options{Tol: c.gap, Polish: true}).Polish {
 			t.Errorf("gap %g: a polish that was asked for is not there", c.gap)
 		}
-		if loose(c.gap) != c.loose {
+		if isLoose(c.gap) != c.loose {
 			t.Errorf("gap %g: loose %t, want %t", c.gap, !c.loose, c.loose)
 		}
 	}
@@ -53,11 +53,11 @@ func TestPredictionsAreSolvedTo(t *testing.T) {
 	kept := points{{1}, {2, 3}}
 	for tol, want := range map[float64]float64{0: 1e-6, 1e-9: 1e-6, 1e-3: 1e-3} {
 		spec := Spec{Solver: cd.Options{Tol: tol}}
-		r := spec.telling(kept, []float64{2, 3}, true)
+		r := spec.predictionRequest(kept, []float64{2, 3}, true)
 		if r.Ask != AskSolve || r.Tol != want || !r.ValueOnly || !r.Tell || !r.Anew || r.From != 2 || r.Keep != 0 || len(r.LogLambda) != 2 {
 			t.Errorf("tolerance %g: %+v", tol, r)
 		}
-		if r := spec.telling(kept, []float64{2}, false); r.From != 0 || r.Anew {
+		if r := spec.predictionRequest(kept, []float64{2}, false); r.From != 0 || r.Anew {
 			t.Errorf("of a λ that was not kept: %+v", r)
 		}
 	}
@@ -68,7 +68,7 @@ func TestPointsAreNumbered(t *testing.T) {
 	var p points
 	for i, at := range [][]float64{{1}, {2}, {1, 2}, {2}, {1}} {
 		number := []int{1, 2, 3, 2, 1}[i]
-		if got := p.next(at); got != number {
+		if got := p.nextNumber(at); got != number {
 			t.Errorf("point %d: next %d, want %d", i, got, number)
 		}
 		if known := p.number(at); (known > 0) != (i > 2) {

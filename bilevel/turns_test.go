@@ -54,7 +54,7 @@ func TestLanesThatTakeTurnsShareVectors(t *testing.T) {
 			continue
 		}
 		weights = nil
-		one, err := lanes.open(LaneID{})
+		one, err := lanes.makeLane(LaneID{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +91,7 @@ func TestLanesThatHaveLetGo(t *testing.T) {
 		results, err := lanes.Run(ctx, []LaneRequest{r}, nil)
 		return results[0], err
 	}
-	held := func() bool { return lanes.made[LaneID{}].lane != nil }
+	held := func() bool { return lanes.slots[LaneID{}].lane != nil }
 	told, err := ask(t.Context(), LaneRequest{Ask: AskSolve, LogLambda: []float64{-3}, Keep: 2, Tell: true})
 	if err != nil || held() || told.Solution == nil || len(told.Gradient) != 1 {
 		t.Fatalf("%+v, %v, held %t", told, err, held())
@@ -116,12 +116,12 @@ func TestLanesThatHaveLetGo(t *testing.T) {
 		t.Errorf("asked again: %v, %v", again.State, err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
-	lanes.room <- struct{}{} // taken by another call
+	lanes.semaphore <- struct{}{} // taken by another call
 	stop()
 	if _, err := ask(ctx, LaneRequest{Ask: AskState}); !errors.Is(err, context.Canceled) {
 		t.Errorf("without room: %v", err)
 	}
-	<-lanes.room
+	<-lanes.semaphore
 	lanes.Forget(LaneID{})
 	if kept, err := ask(t.Context(), LaneRequest{Ask: AskKept, From: 2}); err != nil || kept.Solution != nil {
 		t.Errorf("of a lane that was forgotten: %+v, %v", kept.Solution, err)

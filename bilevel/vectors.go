@@ -50,23 +50,23 @@ func NewVectorsLanes(k *kernels.Set, x sparse.Matrix, y []float64, which Vectors
 		if err != nil {
 			return nil, err
 		}
-		j := newJudged(k, &spec, y, rows)
+		j := newFoldCriterion(k, &spec, y, rows)
 		null := make([]float64, n)
 		fit.NullPredictions(null)
 		b, _ := fit.Intercept(null, 1, 0)
 		for i := range null {
 			null[i] += b
 		}
-		if err := j.judgeNull(null); err != nil {
+		if err := j.evaluateNull(null); err != nil {
 			return nil, err
 		}
-		return &vectorsLane{judged: j, fit: fit, solver: solver, implicit: implicit.NewVectors(fit)}, nil
+		return &vectorsLane{foldCriterion: j, fit: fit, solver: solver, implicit: implicit.NewVectors(fit)}, nil
 	}), nil
 }
 
 // vectorsLane is the lane of a support vector machine of any [VectorsKind].
 type vectorsLane struct {
-	judged
+	foldCriterion
 	stateless
 	fit      *model.Vectors
 	solver   *cd.Vectors
@@ -89,7 +89,7 @@ func (l *vectorsLane) solve(ctx context.Context, r *LaneRequest, options cd.Opti
 		return outcome.Ended(ctx)
 	}
 	l.last = s
-	if err := l.judge(s.Predictions); err != nil {
+	if err := l.evaluate(s.Predictions); err != nil {
 		return err
 	}
 	l.Solved = Solved{
@@ -111,7 +111,7 @@ func (l *vectorsLane) differentiate(ctx context.Context, r *LaneRequest, options
 		return ctx.Err()
 	}
 	l.Gradient = g.Gradient
-	l.Derived = differentiated(g, time.Since(start))
+	l.Derived = derivedFrom(g, time.Since(start))
 	return nil
 }
 

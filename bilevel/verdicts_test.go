@@ -33,7 +33,7 @@ func TestProofsOfSupports(t *testing.T) {
 		} {
 			asked := false
 			d := Derived{Status: status}
-			if err := d.prove(func() (implicit.Certificate, error) { asked = true; return c, nil }); err != nil {
+			if err := d.recordProof(func() (implicit.Certificate, error) { asked = true; return c, nil }); err != nil {
 				t.Fatal(err)
 			}
 			want := Derived{Status: status}
@@ -54,7 +54,7 @@ func TestProofsOfSupports(t *testing.T) {
 	}
 	failed := errors.New("no certificate")
 	d := Derived{Status: outcome.Converged}
-	if err := d.prove(func() (implicit.Certificate, error) { return implicit.Certificate{Support: true}, failed }); !errors.Is(err, failed) || d.SupportCertified {
+	if err := d.recordProof(func() (implicit.Certificate, error) { return implicit.Certificate{Support: true}, failed }); !errors.Is(err, failed) || d.SupportCertified {
 		t.Errorf("%v, %+v", err, d)
 	}
 }
@@ -151,7 +151,7 @@ func (k *knots) Evaluate(_ context.Context, r search.Request) (report Report, er
 	return report, err
 }
 
-func (k *knots) leftBy(context.Context, []float64) (search.Memory, error) {
+func (k *knots) memoryAfter(context.Context, []float64) (search.Memory, error) {
 	return search.Memory{Last: []byte{1}}, k.lost
 }
 

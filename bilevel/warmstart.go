@@ -6,22 +6,22 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// beginning is where the lanes begin the next evaluation, instead of at the null model. Solutions depend
+// startPoint is where the lanes begin the next evaluation, instead of at the null model. Solutions depend
 // on it only within their tolerance.
-type beginning struct {
-	at       []*Solution // one for each lane, or for each class; nil: none
-	unscaled bool        // coefficients are for the columns of X, else for those of the views
+type startPoint struct {
+	solutions []*Solution // one for each lane, or for each class; nil: none
+	unscaled  bool        // coefficients are for the columns of X, else for those of the views
 }
 
-// give sets the beginning of the requests, and resets b.
-func (b *beginning) give(requests []LaneRequest) {
-	if b.at == nil {
+// setOn sets the start of the requests, and resets b.
+func (b *startPoint) setOn(requests []LaneRequest) {
+	if b.solutions == nil {
 		return
 	}
 	for i := range requests {
-		requests[i].Start, requests[i].Unscaled = b.at[i%len(b.at)], b.unscaled
+		requests[i].Start, requests[i].Unscaled = b.solutions[i%len(b.solutions)], b.unscaled
 	}
-	*b = beginning{}
+	*b = startPoint{}
 }
 
 // Begin makes the next evaluation begin at the coefficients of a predictor, for the columns of X.
@@ -29,17 +29,17 @@ func (b *beginning) give(requests []LaneRequest) {
 // slices are kept.
 func (p *Problem) Begin(at []*Solution) {
 	if p.spec.Iterate == nil && (p.spec.Blocked == nil || p.spec.Blocked.Count <= 1) {
-		p.begin = beginning{at[:1], true}
+		p.start = startPoint{at[:1], true}
 	}
 }
 
 // Begin is [Problem.Begin] with a predictor for each class.
-func (m *Multiclass) Begin(at []*Solution) { m.beginAt(beginning{at, true}) }
+func (m *Multiclass) Begin(at []*Solution) { m.setStart(startPoint{at, true}) }
 
-func (m *Multiclass) beginAt(b beginning) {
-	m.begin = b
+func (m *Multiclass) setStart(b startPoint) {
+	m.start = b
 	for _, f := range m.folds {
-		f.led = true
+		f.started = true
 	}
 }
 
@@ -48,14 +48,14 @@ func (m *Multiclass) beginAt(b beginning) {
 // its fold holds out: the criterion would be evaluated on rows used for training.
 func (p *Problem) BeginEach(at []*Solution) {
 	if len(at) == p.lanes {
-		p.begin = beginning{at, false}
+		p.start = startPoint{at, false}
 	}
 }
 
 // BeginEach is [Problem.BeginEach], with one solution for every class of the first fold, then of the second, and so on.
 func (m *Multiclass) BeginEach(at []*Solution) {
 	if len(at) == len(m.folds)*len(m.classes) {
-		m.beginAt(beginning{at, false})
+		m.setStart(startPoint{at, false})
 	}
 }
 

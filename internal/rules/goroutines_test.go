@@ -11,7 +11,7 @@ import (
 // catchElsewhere has the files of the library whose goroutines need not defer [kernels.Caught]
 // themselves, and why.
 var catchElsewhere = map[string]string{
-	"bilevel/local.go":         "each task of a lane defers it, in Lanes.turn",
+	"bilevel/local.go":         "each task of a lane defers it, in Spec.onThread",
 	"bilevel/path.go":          "a runner's lanes do",
 	"internal/team/threads.go": "what panics in a helper panics in the one that leads",
 	"outoffold.go":             "predict does",

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// data is a problem to measure on, made at first use.
+// data is a problem to measure on, made when first used.
 type data struct {
 	name string
 	load func() (sparse.Matrix, []float64)
@@ -44,8 +44,8 @@ var (
 	})}
 )
 
-// storage is what a pass over the matrix reads: 8 bytes a value, and 4 for its
-// row where the matrix is sparse.
+// storage returns the bytes that a pass over the matrix reads: 8 per value, and 4 for its row
+// if the matrix is sparse.
 func storage(x sparse.Matrix) int64 {
 	if rows, _ := x.Arrays(); rows == nil {
 		return 8 * x.NNZ()
@@ -65,7 +65,7 @@ func eachSet(b *testing.B, all []data, run func(b *testing.B, k *kernels.Set, x 
 	}
 }
 
-// BenchmarkPass is Xᵀθ: all columns against one vector.
+// BenchmarkPass measures Xᵀθ: the products of all columns with one vector.
 func BenchmarkPass(b *testing.B) {
 	eachSet(b, []data{diabetes, text}, func(b *testing.B, k *kernels.Set, x sparse.Matrix, y []float64) {
 		view, err := sparse.NewView(k, x, nil, false)
@@ -82,7 +82,7 @@ func BenchmarkPass(b *testing.B) {
 	})
 }
 
-// BenchmarkView is what stating a problem costs: means and norms.
+// BenchmarkView measures the cost of stating a problem: means and norms.
 func BenchmarkView(b *testing.B) {
 	eachSet(b, []data{diabetes, text}, func(b *testing.B, k *kernels.Set, x sparse.Matrix, y []float64) {
 		b.SetBytes(2 * storage(x))
@@ -111,7 +111,7 @@ func strength(b *testing.B, x sparse.Matrix, y []float64, ratio float64, c pare.
 	return l
 }
 
-// BenchmarkFit is a cold fit, the statement of the problem included.
+// BenchmarkFit measures a cold fit, including the statement of the problem.
 func BenchmarkFit(b *testing.B) {
 	for _, test := range []struct {
 		model pare.Model
@@ -142,7 +142,7 @@ func BenchmarkFit(b *testing.B) {
 	}
 }
 
-// BenchmarkHypergradient is a value and its gradient by 5 folds, from cold.
+// BenchmarkHypergradient measures a value and its gradient by 5 folds, from a cold start.
 func BenchmarkHypergradient(b *testing.B) {
 	for _, m := range []pare.Model{pare.Lasso, pare.WeightedLasso} {
 		b.Run(string(m), func(b *testing.B) {
@@ -163,7 +163,7 @@ func BenchmarkHypergradient(b *testing.B) {
 	}
 }
 
-// BenchmarkSelect chooses λ by 5 folds and refits.
+// BenchmarkSelect measures the choice of λ by 5 folds and the refit.
 func BenchmarkSelect(b *testing.B) {
 	eachSet(b, []data{diabetes, text}, func(b *testing.B, k *kernels.Set, x sparse.Matrix, y []float64) {
 		c := pare.Config{NoIntercept: true, Threads: 1, Kernels: k.Name}
@@ -178,7 +178,8 @@ func BenchmarkSelect(b *testing.B) {
 	})
 }
 
-// Every benchmark's problem can be stated and solved, whatever it costs.
+// TestTheSmallestProblemSolves checks that the problem of every benchmark can be stated and
+// solved.
 func TestTheSmallestProblemSolves(t *testing.T) {
 	x, y := diabetes.load()
 	s, err := pare.Select(context.Background(), x, y, pare.SelectOptions{}, pare.Config{NoIntercept: true})

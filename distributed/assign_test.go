@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// FuzzAssign: every group has a worker, nobody more than a share of slots, and the order in
-// which workers are known does not matter.
+// FuzzAssign checks that every group has a worker, that no worker has more than its share of
+// groups by slots, and that the order of the workers does not matter.
 func FuzzAssign(f *testing.F) {
 	f.Add("job", uint16(5), uint8(2), uint64(1))
 	f.Add("", uint16(35), uint8(4), uint64(2))
@@ -41,7 +41,8 @@ func FuzzAssign(f *testing.F) {
 	})
 }
 
-// TestFewGroupsMove when a worker dies: its own, and some that bounds push on.
+// TestFewGroupsMove checks that, when a worker dies, few groups move apart from its own: only
+// those displaced by the limits on shares.
 func TestFewGroupsMove(t *testing.T) {
 	workers := []Member{{"a", 1}, {"b", 1}, {"c", 1}, {"d", 1}}
 	moved := 0

@@ -17,7 +17,7 @@ import (
 	"github.com/seed-45b9a24c/pare/distributed/embed"
 )
 
-// clustered is one of three servers, with the ports "client0,route0,client1,…".
+// clustered runs one of three servers, with the ports "client0,route0,client1,…".
 func clustered(role, ports, dir string) error {
 	var k int
 	if _, err := fmt.Sscanf(role, "cluster%d", &k); err != nil {
@@ -45,7 +45,7 @@ func clustered(role, ports, dir string) error {
 	select {}
 }
 
-// freePorts returns ports that nobody uses at the moment.
+// freePorts returns ports that are not in use at the moment.
 func freePorts(t *testing.T, count int) (ports []int) {
 	t.Helper()
 	for range count {
@@ -59,7 +59,7 @@ func freePorts(t *testing.T, count int) (ports []int) {
 	return ports
 }
 
-// ready waits until three servers keep three copies.
+// ready waits until the three servers keep three copies.
 func ready(t *testing.T, url string) jetstream.JetStream {
 	t.Helper()
 	var err error
@@ -79,9 +79,9 @@ func ready(t *testing.T, url string) jetstream.JetStream {
 	return nil
 }
 
-// TestLeaderOfThreeServersIsKilled, by kill -9 in the middle of a selection with three copies
-// of everything: what is lost with it, messages that were acknowledged among them, is asked and
-// answered again, and the bits are those of one process. The server is not started again.
+// TestLeaderOfThreeServersIsKilled kills the leading server with kill -9 in the middle of a selection with three
+// copies of everything, and does not restart it. Whatever is lost, even acknowledged messages, must be requested
+// and answered again, and the bits must be those of one process.
 func TestLeaderOfThreeServersIsKilled(t *testing.T) {
 	t.Parallel()
 	want, _ := inProcess(t, "lasso")
@@ -109,8 +109,8 @@ func TestLeaderOfThreeServersIsKilled(t *testing.T) {
 	}
 }
 
-// TestCopiesStayAsManyAsThereAre: who connects without a word about copies, to remove a job perhaps, leaves three
-// where there are three.
+// TestCopiesStayAsManyAsThereAre checks that a connection that does not state a number of copies, for example to
+// remove a job, leaves three copies where there are three.
 func TestCopiesStayAsManyAsThereAre(t *testing.T) {
 	t.Parallel()
 	ports := freePorts(t, 6)

@@ -16,8 +16,9 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// TestDataLieElsewhere: workers read data sets from a directory that all have, or from an
-// address, and take them by their SHA-256 only; nothing goes through the servers' store.
+// TestDataLieElsewhere checks that workers read data sets from a common directory or from an
+// address, and accept them only with the right SHA-256. Nothing passes through the store of the
+// servers.
 func TestDataLieElsewhere(t *testing.T) {
 	shared := t.TempDir()
 	files := httptest.NewServer(http.FileServer(http.Dir(shared)))

@@ -20,7 +20,7 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// options are those of tests: who is dead is found out soon.
+// options are short times for tests, so that dead workers are noticed soon.
 var options = distributed.Options{Presence: time.Second}
 
 // serve starts a server for a test.
@@ -34,7 +34,7 @@ func serve(t testing.TB) string {
 	return s.ClientURL()
 }
 
-// connect connects to it.
+// connect connects to the server.
 func connect(t testing.TB, url string) *nats.Conn {
 	t.Helper()
 	nc, err := nats.Connect(url, nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond))
@@ -45,7 +45,7 @@ func connect(t testing.TB, url string) *nats.Conn {
 	return nc
 }
 
-// work has workers take part in this process until the test ends.
+// work runs workers in this process until the test ends.
 func work(t testing.TB, url string, count int) {
 	t.Helper()
 	for k := range count {
@@ -53,7 +53,7 @@ func work(t testing.TB, url string, count int) {
 	}
 }
 
-// workIn has a worker with a cache take part until the test ends, or it is stopped.
+// workIn runs a worker with a cache until the test ends, or until stop is called.
 func workIn(t testing.TB, url, name, cache string, o distributed.Options, log *slog.Logger) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -71,7 +71,7 @@ func workIn(t testing.TB, url, name, cache string, o distributed.Options, log *s
 	return stop
 }
 
-// problem draws a data set: numbers, signs or classes for a target.
+// problem draws a data set whose target is numbers, signs or classes.
 func problem(n, p, classes int) (sparse.Matrix, []float64) {
 	r := rand.New(rand.NewPCG(1, 2))
 	values, y := make([]float64, n*p), make([]float64, n)
@@ -100,7 +100,7 @@ func problem(n, p, classes int) (sparse.Matrix, []float64) {
 	return x, y
 }
 
-// bits are all numbers of a selection, without seconds.
+// bits returns all numbers of a selection, without seconds.
 func bits(s *pare.Selection) string {
 	one := *s
 	one.SecondsSearch, one.SecondsRefit, one.SecondsOneSE = 0, 0, 0
@@ -136,7 +136,7 @@ func untimed(v any) any {
 	return v
 }
 
-// over selects with the lanes of workers.
+// over runs a selection whose lanes are those of the workers.
 func over(t testing.TB, nc *nats.Conn, x sparse.Matrix, y []float64, o pare.SelectOptions, c pare.Config) *pare.Selection {
 	t.Helper()
 	run, err := distributed.Submit(t.Context(), nc, x, y, options)
@@ -154,8 +154,8 @@ func over(t testing.TB, nc *nats.Conn, x sparse.Matrix, y []float64, o pare.Sele
 	return s
 }
 
-// TestWorkersChangeNoBit: selections of all kinds are those of one process with 1, 2 and 4
-// workers.
+// TestWorkersChangeNoBit checks that selections of all kinds have the same bits with 1, 2 and 4
+// workers as in one process.
 func TestWorkersChangeNoBit(t *testing.T) {
 	kinds := map[string]struct {
 		classes int

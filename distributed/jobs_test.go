@@ -20,7 +20,7 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// left returns the jobs and the messages that a server still has.
+// left returns the number of messages and jobs that a server still has.
 func left(t *testing.T, js jetstream.JetStream) (messages uint64) {
 	t.Helper()
 	for _, name := range []string{"PARE_TASKS", "PARE_RESULTS"} {
@@ -42,9 +42,9 @@ func left(t *testing.T, js jetstream.JetStream) (messages uint64) {
 	return messages
 }
 
-// TestInterruptedJobsGoOnOrAreForgotten: a selection whose context ends leaves its answers
-// for the next with its id, which has the bits of one process; another one is refused that id;
-// removed, nothing of it is left, and workers are there for the next.
+// TestInterruptedJobsGoOnOrAreForgotten checks that a selection whose context ends leaves its answers for the next
+// selection with the same id, which has the bits of one process, and that a different selection is refused that
+// id. Once the job is removed, nothing of it is left, and the workers are free for the next job.
 func TestInterruptedJobsGoOnOrAreForgotten(t *testing.T) {
 	url := serve(t)
 	work(t, url, 2)
@@ -79,7 +79,7 @@ func TestInterruptedJobsGoOnOrAreForgotten(t *testing.T) {
 		t.Errorf("another selection of the same id: %v", err)
 	}
 	run.Close()
-	for range 2 { // gone on with, and anew
+	for range 2 { // first resumed, then from scratch
 		run, s, err = choose(t.Context(), pare.SelectOptions{}, pare.Config{})
 		if err != nil {
 			t.Fatal(err)
@@ -100,7 +100,7 @@ func TestInterruptedJobsGoOnOrAreForgotten(t *testing.T) {
 	}
 }
 
-// TestErrorsOfLanesArrive as what they are: their kind, and the worker.
+// TestErrorsOfLanesArrive checks that errors of lanes keep their kind, and name the worker.
 func TestErrorsOfLanesArrive(t *testing.T) {
 	url := serve(t)
 	work(t, url, 1)
@@ -117,7 +117,7 @@ func TestErrorsOfLanesArrive(t *testing.T) {
 	}
 }
 
-// TestDamagedDataAreRefused: a worker computes the hash of what it is handed.
+// TestDamagedDataAreRefused checks that a worker verifies the hash of the data it receives.
 func TestDamagedDataAreRefused(t *testing.T) {
 	url := serve(t)
 	nc := connect(t, url)
@@ -153,7 +153,8 @@ func TestDamagedDataAreRefused(t *testing.T) {
 	}
 }
 
-// TestWorkersOfOtherVersionsAreNamed instead of waiting for them.
+// TestWorkersOfOtherVersionsAreNamed checks that workers of another version are named in an error rather than
+// waited for.
 func TestWorkersOfOtherVersionsAreNamed(t *testing.T) {
 	url := serve(t)
 	nc := connect(t, url)
@@ -172,7 +173,7 @@ func TestWorkersOfOtherVersionsAreNamed(t *testing.T) {
 	go func() {
 		for {
 			_ = nc.Publish("pare.presence", text)
-			_ = nc.Publish("pare.presence", []byte("{")) // and what is no beat at all
+			_ = nc.Publish("pare.presence", []byte("{")) // and one that is not a valid presence message
 			select {
 			case <-done:
 				return
@@ -186,8 +187,8 @@ func TestWorkersOfOtherVersionsAreNamed(t *testing.T) {
 	}
 }
 
-// BenchmarkRound is what an evaluation of five lanes over two workers takes whose inner
-// problems take a fraction of a millisecond: the median of the evaluations of selections.
+// BenchmarkRound measures an evaluation of five lanes over two workers, with inner problems that take a fraction
+// of a millisecond: the median over the evaluations of selections.
 func BenchmarkRound(b *testing.B) {
 	url := serve(b)
 	work(b, url, 2)
@@ -203,8 +204,8 @@ func BenchmarkRound(b *testing.B) {
 	b.ReportMetric(1e3*seconds[len(seconds)/2], "ms/evaluation")
 }
 
-// TestLateAnswersToAnEarlierJob: an id that is used again, for other data, has nothing of what a worker
-// answers late that has yet to hear that the earlier job is removed.
+// TestLateAnswersToAnEarlierJob checks that a job which reuses an id, for other data, ignores late answers of a
+// worker that has not yet learnt that the earlier job was removed.
 func TestLateAnswersToAnEarlierJob(t *testing.T) {
 	url := serve(t)
 	work(t, url, 1)
@@ -250,8 +251,9 @@ func TestLateAnswersToAnEarlierJob(t *testing.T) {
 	}
 }
 
-// TestJobsThatAreLeftCostNothing: a worker that starts does not repeat what was answered for a coordinator that is
-// gone, and one that has done it for long lets go of it; asked again, it repeats it, to the same bits.
+// TestJobsThatAreLeftCostNothing checks that a worker which starts does not repeat work that was answered for a
+// coordinator that is gone, and that a worker releases lanes which have not been used for long. If they are
+// requested again, it repeats the work, with the same bits.
 func TestJobsThatAreLeftCostNothing(t *testing.T) {
 	url := serve(t)
 	o := distributed.Options{Job: "left", Presence: 20 * time.Millisecond}
@@ -286,7 +288,7 @@ func TestJobsThatAreLeftCostNothing(t *testing.T) {
 	}
 	log, stop := work()
 	choose(o, 100*o.Presence)
-	if stop(); strings.Count(log.String(), "let go") <= 5 { // each fold at the end, and before
+	if stop(); strings.Count(log.String(), "let go") <= 5 { // each fold is released at the end, and at least once before
 		t.Errorf("lanes that are not asked are kept:\n%s", log)
 	}
 	log, stop = work()

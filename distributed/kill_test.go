@@ -24,7 +24,7 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// TestMain is also the processes that tests kill: this binary again, with a role.
+// TestMain also runs the processes that tests kill: they are this binary with a role.
 func TestMain(m *testing.M) {
 	role := os.Getenv("PARE_TEST_ROLE")
 	if role == "" {
@@ -36,10 +36,10 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// play is what a process does, until it is killed or done.
+// play runs the given role until the process is killed or done.
 func play(role, url, dir, kind string) error {
 	options := options
-	if strings.Contains(url, ",") { // of a cluster
+	if strings.Contains(url, ",") { // a cluster has several addresses
 		options.Replicas = 3
 	}
 	if role == "cluster" {
@@ -87,8 +87,8 @@ func play(role, url, dir, kind string) error {
 	return os.WriteFile(filepath.Join(dir, "bits"), []byte(bits(s)), 0o600)
 }
 
-// longer are selections of some hundred milliseconds: a Lasso of five lanes, and one of 35
-// groups of classes.
+// longer returns a selection that takes some hundred milliseconds: a Lasso with five lanes, or
+// a multiclass model with 35 groups of classes.
 func longer(kind string) (sparse.Matrix, []float64, pare.SelectOptions, pare.Config) {
 	if kind == "classes" {
 		x, y := problem(1060, 60, 53)
@@ -98,25 +98,26 @@ func longer(kind string) (sparse.Matrix, []float64, pare.SelectOptions, pare.Con
 	return x, y, pare.SelectOptions{OneSE: true, Precision: true}, pare.Config{Tol: 1e-10}
 }
 
-// stage is a server, workers and a coordinator, each a process.
+// stage holds a server, workers and a coordinator, each of which is a process.
 type stage struct {
 	t         *testing.T
 	url, dir  string
-	ports     string // of three servers, see clustered
+	ports     string // the ports of three servers, see clustered
 	kind      string
 	processes map[string]*process
-	evaluated chan struct{} // by coordinators
+	evaluated chan struct{} // receives one element per evaluation of a coordinator
 }
 
-// process is one that was started. Err and what it has written are known once it has ended.
+// process is a process that was started. Its error and output are available once ended is
+// closed.
 type process struct {
 	*exec.Cmd
 	ended chan struct{}
 	err   error
 }
 
-// patience is how long a test waits for what should happen at once: machines may be slow, and
-// a server that has lost its leader takes its time.
+// patience is how long a test waits for something that should happen at once: machines may be
+// slow, and a cluster without a leader needs some time.
 const patience = 6 * time.Minute
 
 func newStage(t *testing.T, kind string) *stage {
@@ -139,7 +140,7 @@ func (s *stage) end() {
 	}
 }
 
-// start starts a process: its role, and a number after it.
+// start starts processes, each named by its role and a number.
 func (s *stage) start(names ...string) {
 	s.t.Helper()
 	for _, name := range names {
@@ -158,7 +159,7 @@ func (s *stage) start(names ...string) {
 	}
 }
 
-// evaluation waits until the coordinator has evaluated something.
+// evaluation waits until the coordinator has completed an evaluation.
 func (s *stage) evaluation() {
 	s.t.Helper()
 	p := s.processes["coordinator"]
@@ -174,7 +175,7 @@ func (s *stage) evaluation() {
 	}
 }
 
-// Write counts what the coordinator has evaluated.
+// Write counts the evaluations in the coordinator's output.
 func (s *stage) Write(text []byte) (int, error) {
 	for range bytes.Count(text, []byte("\n")) {
 		s.evaluated <- struct{}{}
@@ -190,7 +191,7 @@ func (s *stage) kill(name string) {
 	}
 }
 
-// result waits for the coordinator.
+// result waits for the coordinator and returns its result.
 func (s *stage) result() string {
 	s.t.Helper()
 	p := s.processes["coordinator"]
@@ -210,7 +211,7 @@ func (s *stage) result() string {
 	return string(text)
 }
 
-// inProcess are the bits without workers, and how many evaluations there are.
+// inProcess returns the bits of a selection without workers, and its number of evaluations.
 func inProcess(t *testing.T, kind string) (want string, evaluations int) {
 	t.Helper()
 	x, y, o, c := longer(kind)
@@ -221,10 +222,10 @@ func inProcess(t *testing.T, kind string) (want string, evaluations int) {
 	return bits(s), len(s.Evaluations)
 }
 
-// TestKillsChangeNoBit: kill -9 of workers, the server, the coordinator and of all of them, at
-// random moments, and a worker or the server that stands still for a while: once started again,
-// selections end as in one process. PARE_TEST_KILLS is how often, PARE_TEST_PAUSE how long one
-// stands still.
+// TestKillsChangeNoBit kills workers, the server, the coordinator or all of them with kill -9
+// at random moments, and suspends a worker or the server for a while. Once the processes are
+// started again, selections must end as in one process. PARE_TEST_KILLS sets the number of
+// kills, PARE_TEST_PAUSE the length of a suspension.
 func TestKillsChangeNoBit(t *testing.T) {
 	t.Parallel()
 	rounds, still := 1, 3*options.Presence

@@ -7,7 +7,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// TestServersWithoutALeaderAreAskedAgain, and no others that refuse.
+// TestServersWithoutALeaderAreAskedAgain checks that a request is repeated if the servers have
+// no leader, and not after other errors.
 func TestServersWithoutALeaderAreAskedAgain(t *testing.T) {
 	for code, want := range map[jetstream.ErrorCode]bool{10008: true, jetstream.JSErrCodeJetStreamNotEnabledForAccount: false} {
 		if err := unreachable(&jetstream.APIError{Code: 503, ErrorCode: code}); leaderless(err) != want {

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// lossy is a server whose streams lose messages, and options by which that is noticed soon.
+// lossy starts a server whose streams lose messages, and returns options with which losses are noticed soon.
 func lossy(t *testing.T) (url string, js jetstream.JetStream, o distributed.Options) {
 	t.Helper()
 	url = serve(t)
@@ -43,7 +43,7 @@ func lose(t *testing.T, js jetstream.JetStream, stream, subject string) {
 	t.Fatalf("there is no %s", subject)
 }
 
-// selecting submits a selection; its end is told.
+// selecting submits a selection, and reports its end on a channel.
 func selecting(t *testing.T, url string, o distributed.Options) (ended <-chan error) {
 	t.Helper()
 	nc := connect(t, url)
@@ -61,8 +61,8 @@ func selecting(t *testing.T, url string, o distributed.Options) (ended <-chan er
 	return end
 }
 
-// TestLostRequestsAreAskedAgain: a server acknowledges a request and loses it before any
-// worker has seen it.
+// TestLostRequestsAreAskedAgain checks a server that acknowledges a request and loses it before any worker has seen it:
+// the request is repeated.
 func TestLostRequestsAreAskedAgain(t *testing.T) {
 	url, js, o := lossy(t)
 	ended := selecting(t, url, o)
@@ -75,8 +75,8 @@ func TestLostRequestsAreAskedAgain(t *testing.T) {
 	}
 }
 
-// TestLostAnswersAreGivenAgain: a server acknowledges an answer and loses it, the last one or
-// one before it, before the coordinator, which was not there, has read it.
+// TestLostAnswersAreGivenAgain checks a server that acknowledges an answer, the last or an earlier one, and loses it
+// before a coordinator that was away has read it: the worker answers again.
 func TestLostAnswersAreGivenAgain(t *testing.T) {
 	url, js, o := lossy(t)
 	ended := selecting(t, url, o)
@@ -92,7 +92,7 @@ func TestLostAnswersAreGivenAgain(t *testing.T) {
 	}
 }
 
-// TestRemovedJobsEnd: a selection whose job somebody else has removed says so.
+// TestRemovedJobsEnd checks that a selection whose job somebody else has removed ends with that error.
 func TestRemovedJobsEnd(t *testing.T) {
 	url, js, o := lossy(t)
 	ended := selecting(t, url, o) // there is no worker
@@ -105,7 +105,7 @@ func TestRemovedJobsEnd(t *testing.T) {
 	}
 }
 
-// published returns the name of the data of the one job there is.
+// published returns the name of the data of the only job.
 func published(t *testing.T, js jetstream.JetStream) string {
 	t.Helper()
 	store, err := js.ObjectStore(t.Context(), "PARE_DATA")
@@ -119,8 +119,8 @@ func published(t *testing.T, js jetstream.JetStream) string {
 	return all[0].Name
 }
 
-// TestFaultsOfWorkersAreNoAnswers: where a worker cannot keep the data, the selection says so and which worker it
-// is; mended, the job goes on, with the bits of one process.
+// TestFaultsOfWorkersAreNoAnswers checks that, if a worker cannot store the data, the selection ends with an error that
+// names the worker. Once the fault is removed, the job continues.
 func TestFaultsOfWorkersAreNoAnswers(t *testing.T) {
 	url, js, o := lossy(t)
 	ended := selecting(t, url, o)
@@ -142,8 +142,8 @@ func TestFaultsOfWorkersAreNoAnswers(t *testing.T) {
 	}
 }
 
-// TestFaultyWorkersLeaveJobsToOthers: where one of several workers cannot keep the data, or takes less than there are, the others do
-// its work.
+// TestFaultyWorkersLeaveJobsToOthers checks that, if one of several workers cannot store the data or has a limit below
+// their size, the other workers do its work.
 func TestFaultyWorkersLeaveJobsToOthers(t *testing.T) {
 	for _, small := range []bool{false, true} {
 		url, js, o := lossy(t)
@@ -165,7 +165,8 @@ func TestFaultyWorkersLeaveJobsToOthers(t *testing.T) {
 	}
 }
 
-// TestServersThatStoreNothing, since their disks are full, end a selection by an error, and workers leave them.
+// TestServersThatStoreNothing checks that a server whose disk is full ends a selection with an error, and that a worker
+// can still stop.
 func TestServersThatStoreNothing(t *testing.T) {
 	url, js, o := lossy(t)
 	x, y := problem(60, 10, 0)
@@ -194,5 +195,5 @@ func TestServersThatStoreNothing(t *testing.T) {
 	if err := choose(); outcome.KindOf(err) != outcome.IO || !strings.Contains(err.Error(), "disk") {
 		t.Errorf("%v", err)
 	}
-	stop() // while it tries again
+	stop() // while the worker is retrying
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// standStill has a process do nothing for a while.
+// standStill suspends a process for a while.
 func standStill(t *testing.T, p *os.Process, long time.Duration) {
 	t.Helper()
 	if err := p.Signal(syscall.SIGSTOP); err != nil {
@@ -18,7 +18,7 @@ func standStill(t *testing.T, p *os.Process, long time.Duration) {
 	time.AfterFunc(long, func() { _ = p.Signal(syscall.SIGCONT) })
 }
 
-// stacks ends all processes and logs what they wait for.
+// stacks ends all processes and logs their goroutine stacks.
 func (s *stage) stacks() {
 	for name, p := range s.processes {
 		_ = p.Process.Signal(syscall.SIGQUIT)
@@ -27,8 +27,8 @@ func (s *stage) stacks() {
 	}
 }
 
-// TestTerminatedWorkersFinishWhatTheyHaveBegun: SIGTERM ends them with status 0, and their
-// groups go to others at once.
+// TestTerminatedWorkersFinishWhatTheyHaveBegun checks that SIGTERM ends a worker with status 0
+// after the work it has begun, and that its groups pass to other workers at once.
 func TestTerminatedWorkersFinishWhatTheyHaveBegun(t *testing.T) {
 	s := newStage(t, "lasso")
 	want, _ := inProcess(t, "lasso")

@@ -18,7 +18,7 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// fill sets all plain fields of a struct to something, and returns the names of the others.
+// fill sets all plain fields of a struct to nonzero values, and returns the names of its other fields.
 func fill(to any) (others []string) {
 	v := reflect.ValueOf(to).Elem()
 	for i := range v.NumField() {
@@ -54,7 +54,8 @@ func fill(to any) (others []string) {
 	return others
 }
 
-// TestJobsTravelWhole: every field of a Config and a Validation arrives, or is known not to.
+// TestJobsTravelWhole checks that every field of a Config and a Validation is transmitted, or is listed as
+// one that is not.
 func TestJobsTravelWhole(t *testing.T) {
 	j := pare.Job{MaxGram: 7, MaxPacked: 9}
 	if others := fill(&j.Config); !slices.Equal(others, []string{"Loss", "Pool", "Observer", "Solved"}) {
@@ -94,7 +95,7 @@ type ownLoss struct{ loss.Squared }
 
 func (ownLoss) Name() string { return "own" }
 
-// TestCodeDoesNotTravel: a loss or a criterion of the caller's is refused by name.
+// TestCodeDoesNotTravel checks that a user's own loss or criterion is refused by name.
 func TestCodeDoesNotTravel(t *testing.T) {
 	mine := criterion.Func("mine", func(_, _, _ []float64) float64 { return 0 })
 	for flag, j := range map[string]pare.Job{
@@ -108,7 +109,7 @@ func TestCodeDoesNotTravel(t *testing.T) {
 	}
 }
 
-// TestLanesOfGroups: every lane is in one group, which lists it.
+// TestLanesOfGroups checks that every lane is in exactly one group, and that the group lists it.
 func TestLanesOfGroups(t *testing.T) {
 	for _, r := range []record{{Folds: 5}, {Folds: 3, Classes: 8}, {Folds: 2, Classes: 53}} {
 		seen := map[bilevel.LaneID]bool{}
@@ -126,8 +127,8 @@ func TestLanesOfGroups(t *testing.T) {
 	}
 }
 
-// FuzzMessages: whatever a server hands over, a worker and a coordinator answer with a typed
-// error or do what it says; they do not panic.
+// FuzzMessages checks that a worker and a coordinator respond to any message with a typed error or with what
+// it asks for, and never panic.
 func FuzzMessages(f *testing.F) {
 	for _, message := range [][]any{
 		{&record{Version: Version(), Folds: 2}},
@@ -142,7 +143,7 @@ func FuzzMessages(f *testing.F) {
 		}
 		f.Add(text)
 	}
-	f.Add([]byte{0x9b, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}) // an array of 2⁶³ entries
+	f.Add([]byte{0x9b, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}) // an array that claims 2⁶³ entries
 	x, err := sparse.NewDense(6, 2, []float64{1, 2, 3, 4, 5, 6, 2, 1, 2, 1, 2, 1})
 	if err != nil {
 		f.Fatal(err)
@@ -176,7 +177,8 @@ func FuzzMessages(f *testing.F) {
 	})
 }
 
-// TestErrorsOfWorkersSayWhere they are from: the row, the column, the class.
+// TestErrorsOfWorkersSayWhere checks that errors of workers keep their position: the row, the column, the
+// class.
 func TestErrorsOfWorkersSayWhere(t *testing.T) {
 	sent := &outcome.Error{Kind: outcome.NonFinite, Part: "fold 2", HasRow: true, Row: 3, HasColumn: true, Column: 7, HasClass: true, Class: -1.5, Message: "the value is not finite"}
 	text, err := encode(newRefusal(sent))
@@ -194,8 +196,8 @@ func TestErrorsOfWorkersSayWhere(t *testing.T) {
 	}
 }
 
-// TestHostileMessagesAreSmall: a record of more groups than workers take, and a request and an answer of more
-// parts than can be, are refused before they take memory.
+// TestHostileMessagesAreSmall checks that a record of more groups than workers accept, and requests and
+// answers of more parts than possible, are refused before they take memory.
 func TestHostileMessagesAreSmall(t *testing.T) {
 	for _, r := range []record{{Folds: mostGroups + 1}, {Folds: 1, Classes: mostClasses + 1}, {Folds: mostGroups, Classes: perGroup + 1}} {
 		r.Data, r.Bytes = strings.Repeat("a", 64), 100

@@ -43,7 +43,8 @@ func TestWhatCannotBeDrawnIsAnError(t *testing.T) {
 	}
 }
 
-// What a logarithmic axis cannot show is left out, down to an empty chart.
+// TestNothingPositiveOnALogarithmicAxis checks that points which a logarithmic axis cannot show
+// are left out, even if none remains.
 func TestNothingPositiveOnALogarithmicAxis(t *testing.T) {
 	empty := Chart{Title: "nothing", LogY: true, Series: []Series{{Name: "zero", X: []float64{1, 2}, Y: []float64{0, 0}, Line: true}}}
 	var out bytes.Buffer
@@ -109,8 +110,8 @@ func TestTicksOfALinearAxis(t *testing.T) {
 	}
 }
 
-// Every text says how long it is, so that another font's does not run into a line, and
-// names beside lines stand apart.
+// TestTextsHaveTheirLength checks that every text states its length, so that it does not run
+// into a line if another font is used, and that names beside lines do not overlap.
 func TestTextsHaveTheirLength(t *testing.T) {
 	lines := make([]Series, 9)
 	for i := range lines {

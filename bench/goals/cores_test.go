@@ -10,8 +10,9 @@ import (
 	"github.com/seed-45b9a24c/pare"
 )
 
-// A round is never done before its work is, shared or not, nor before its longest lane; on one
-// core it takes its work, and equal lanes that share nothing take turns.
+// TestScheduleKeepsItsBounds checks that a round never takes less time than its total work divided by the
+// cores, nor less than its longest lane. On one core it takes its total work, and equal lanes that share
+// nothing run in turns.
 func TestScheduleKeepsItsBounds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
@@ -55,7 +56,8 @@ func TestScheduleKeepsItsBounds(t *testing.T) {
 	}
 }
 
-// A trace has a round of five lanes for each evaluation, and more cores are never slower.
+// TestTraceOfASelection checks that a trace has a round of five lanes for each evaluation, and that more
+// cores are never slower.
 func TestTraceOfASelection(t *testing.T) {
 	d := diabetes(t)
 	of, err := traced(t.Context(), d.X, d.Y, pare.SelectOptions{}, pare.Config{})
@@ -86,7 +88,8 @@ func TestTraceOfASelection(t *testing.T) {
 	}
 }
 
-// TestRefitsAheadAreInTheLastRound where there are more cores than lanes, and a round of their own elsewhere.
+// TestRefitsAheadAreInTheLastRound checks that a refit begun ahead runs in the last round if there are more
+// cores than lanes, and otherwise in a round of its own.
 func TestRefitsAheadAreInTheLastRound(t *testing.T) {
 	round := func(lanes int) [][]lane { return [][]lane{slices.Repeat([]lane{{{work: 4}}}, lanes)} }
 	of := trace{making: round(2), rounds: slices.Concat(round(2), round(2)), refit: round(1), serial: 1}
@@ -100,7 +103,8 @@ func TestRefitsAheadAreInTheLastRound(t *testing.T) {
 	}
 }
 
-// A refit of classes is that of the one that others start from, if any, and then of all.
+// TestRefitOfClasses checks that the refit of classes has a round for the fit from which the others start, if
+// any, and then one for all classes.
 func TestRefitOfClasses(t *testing.T) {
 	f := &pare.Fitted{Work: 9, PerClass: []*pare.Fitted{{Work: 2}, {Work: 4, Shared: 1}}}
 	want := [][]lane{{{{work: 3}}}, {{{work: 2}}, {{work: 4, shared: 1}}}}

@@ -7,7 +7,8 @@ import (
 	"github.com/seed-45b9a24c/pare/bench/studies"
 )
 
-// TestTargetsOfFamilies: classes are two or more whatever y is, counts and amounts what their losses have.
+// TestTargetsOfFamilies checks that a numerical target becomes two or more classes, counts or amounts, as
+// the loss requires.
 func TestTargetsOfFamilies(t *testing.T) {
 	for _, y := range [][]float64{diabetes(t).Y, {1, -1, 1, 1, -1}, {-1, -1, 1, -1, -1}} {
 		for _, f := range otherFamilies() {
@@ -27,8 +28,8 @@ func TestTargetsOfFamilies(t *testing.T) {
 	}
 }
 
-// TestFamiliesEndNearTheBestOfAGrid: a choice is no worse than the best of 200 points by a thousandth and
-// a twentieth of a standard error.
+// TestFamiliesEndNearTheBestOfAGrid checks that no choice is worse than the best of 200 points by more
+// than a thousandth and a twentieth of a standard error.
 func TestFamiliesEndNearTheBestOfAGrid(t *testing.T) {
 	if !*long {
 		t.Skip("minutes; with -long")

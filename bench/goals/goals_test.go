@@ -34,7 +34,8 @@ func TestFoldsAreRunsOfEqualLength(t *testing.T) {
 	}
 }
 
-// Every pair of the square occurs once, and each line has one ratio.
+// TestDiagonalsAreTheSquare checks that every pair of the square occurs exactly once, and that
+// each line has a single ratio.
 func TestDiagonalsAreTheSquare(t *testing.T) {
 	seen := map[[2]int]bool{}
 	lines := diagonals(2, 1e-2, 4)
@@ -66,7 +67,8 @@ func TestLoadingWatchesTheHeap(t *testing.T) {
 	}
 }
 
-// heldOut agrees with the library's own validation of the same model.
+// TestHeldOutIsTheCriterion checks that heldOut agrees with the library's own validation of the
+// same model.
 func TestHeldOutIsTheCriterion(t *testing.T) {
 	d := diabetes(t)
 	ids := halves(len(d.Y))
@@ -88,8 +90,8 @@ func TestHeldOutIsTheCriterion(t *testing.T) {
 	}
 }
 
-// Every row that needs no other program ends, on data of the right names; without
-// their files rows are left out and say so.
+// TestRowsEndWithAndWithoutData checks that every row that needs no other program ends on the
+// right data, and that rows without their data files are left out with a message.
 func TestRowsEndWithAndWithoutData(t *testing.T) {
 	d := diabetes(t)
 	dir := t.TempDir()
@@ -131,8 +133,9 @@ func TestRowsEndWithAndWithoutData(t *testing.T) {
 	}
 }
 
-// glmnet's errors by folds are ours, for the Lasso's path and the elastic net's
-// diagonals, and its coefficients are certified.
+// TestGlmnetAgreesAlongPaths checks that the cross-validation errors of glmnet equal those of
+// pare, for the path of the Lasso and the diagonals of the elastic net, and that its
+// coefficients are certified.
 func TestGlmnetAgreesAlongPaths(t *testing.T) {
 	if !*long {
 		t.Skip("go test ./bench/goals -long starts glmnet")

@@ -7,9 +7,9 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 )
 
-// Columns of these problems differ by more than a factor of 1,000 in scale: the last ones come in
-// long after the first valley of the criterion, whose floor is 1.7 and 2.3 standard errors higher
-// than that of the second.
+// TestColumnsOfASmallScaleAreWaitedFor checks problems whose columns differ in scale by a factor of more than 1,000.
+// The last columns enter long after the first local minimum of the criterion, which is 1.7 and 2.3 standard errors
+// above the second.
 func TestColumnsOfASmallScaleAreWaitedFor(t *testing.T) {
 	for turn, k := range []int{17, 207} {
 		if !oracle.Turn(turn, 1) {
@@ -29,7 +29,8 @@ func TestColumnsOfASmallScaleAreWaitedFor(t *testing.T) {
 	}
 }
 
-// TestLittleNoiseIsMet: choices where the signal is many times the noise, and by an information criterion, are near the best of the grid.
+// TestLittleNoiseIsMet checks that choices with a signal many times the noise, and by an information criterion, are
+// near the best of the grid.
 func TestLittleNoiseIsMet(t *testing.T) {
 	for _, d := range []drawn{{model: pare.Ridge, clear: true}, {model: pare.Lasso, criterion: pare.BIC}} {
 		q := quality{status: map[string]int{}}

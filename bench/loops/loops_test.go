@@ -11,7 +11,7 @@ import (
 	"github.com/seed-45b9a24c/pare/bench/machine"
 )
 
-// ceilings of a made-up machine.
+// ceilings are the limits of an imaginary machine.
 var ceilings = machine.Ceilings{GFLOPs: 10, Levels: []machine.Level{
 	{Name: "L1", Holds: 32 << 10, Read: 100, Triad: 80}, {Name: "memory", Read: 10, Triad: 8},
 }}

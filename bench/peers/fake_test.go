@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// fake is the environment variable that turns this test program into a peer.
+// fake is the environment variable that makes this test program act as a peer.
 const fake = "PERF_FAKE_PEER"
 
 func TestMain(m *testing.M) {
@@ -22,19 +22,20 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// fakePeer answers every tolerance with β = 0 and what its kind wants believed.
+// fakePeer answers every request with an answer of the given kind, mostly β = 0 and a false
+// claim.
 func fakePeer(kind string) {
 	fmt.Println("fake 1.0")
 	lines := bufio.NewScanner(os.Stdin)
 	for lines.Scan() {
 		switch kind {
-		case "braggart": // a perfect gap, for nothing
+		case "braggart": // reports a gap of 0 for β = 0
 			fmt.Println(`{"seconds": 1e-9, "objective": null, "gap": 0, "index": [], "value": []}`)
-		case "liar": // the objective of another problem
+		case "liar": // reports the objective of another problem
 			fmt.Println(`{"seconds": 1e-9, "objective": 0.25, "gap": null, "index": [], "value": []}`)
 		case "nan":
 			fmt.Println(`{"seconds": 1e-9, "objective": null, "gap": null, "index": [0], "value": [1e308]}`)
-		case "stranger": // a column that there is not
+		case "stranger": // names a column that does not exist
 			fmt.Println(`{"seconds": 1e-9, "objective": null, "gap": null, "index": [999], "value": [1]}`)
 		case "babbler":
 			fmt.Println(`hello`)
@@ -51,7 +52,7 @@ func fakePeer(kind string) {
 	}
 }
 
-// needProcesses skips where this program cannot start itself by way of env.
+// needProcesses skips the test if this program cannot start itself through env.
 func needProcesses(t *testing.T) {
 	t.Helper()
 	if _, err := exec.LookPath("env"); err != nil {

@@ -21,7 +21,7 @@ import (
 
 var long = flag.Bool("long", false, "let the peers that are installed solve")
 
-// small is a problem of 40 rows and 60 columns with a few true coefficients.
+// small is a problem of 40 rows and 60 columns with a few nonzero true coefficients.
 func small(t testing.TB, m Model, dense bool) *Problem {
 	t.Helper()
 	const n, p = 40, 60
@@ -77,7 +77,7 @@ func small(t testing.TB, m Model, dense bool) *Problem {
 	return problem
 }
 
-// models are all there are.
+// models returns all models.
 func models() []Model { return slices.Sorted(maps.Keys(families())) }
 
 func TestNobodyIsBelieved(t *testing.T) {
@@ -96,7 +96,7 @@ func TestNobodyIsBelieved(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			limit := time.Minute
 			if kind == "sleeper" {
-				limit = 2 * time.Second // ours has to keep it, too
+				limit = 2 * time.Second // our own solver must also meet this limit
 			}
 			all, err := Compare(t.Context(), "row", problem, Options{
 				Targets: []float64{1e-6}, Rounds: 2, Limit: limit, Peers: []Peer{fakeOf(t, kind)},
@@ -162,7 +162,8 @@ func TestThoseWhoMeetTheTargetAreTimed(t *testing.T) {
 	}
 }
 
-// The evaluator against an optimum known in closed form: orthogonal columns.
+// TestCertificatesOfAKnownOptimum checks the evaluator against an optimum in closed form, for
+// orthogonal columns.
 func TestCertificatesOfAKnownOptimum(t *testing.T) {
 	x, err := sparse.NewDense(4, 2, []float64{1, 1, 1, 1, 1, -1, 1, -1})
 	if err != nil {
@@ -188,7 +189,8 @@ func TestCertificatesOfAKnownOptimum(t *testing.T) {
 	}
 }
 
-// Two points at ±1: ½w² + 2C(1 − w)₊ is least at w = 2C where that is below 1.
+// TestCertificatesOfAKnownSVM checks two points at ±1: ½w² + 2C(1 − w)₊ has its minimum at w = 2C
+// if that is below 1.
 func TestCertificatesOfAKnownSVM(t *testing.T) {
 	x, err := sparse.NewDense(2, 1, []float64{1, -1})
 	if err != nil {
@@ -206,8 +208,9 @@ func TestCertificatesOfAKnownSVM(t *testing.T) {
 	}
 }
 
-// A gap bounds how far from the optimum a point is, and vanishes there; what columns lack of being
-// stationary vanishes there, and not beside it.
+// TestGapsBoundTheDistanceToTheOptimum checks that a gap is an upper bound on the suboptimality of
+// a point and vanishes at the optimum. For concave penalties it checks that the violation of
+// stationarity vanishes at the optimum and only there.
 func TestGapsBoundTheDistanceToTheOptimum(t *testing.T) {
 	for _, m := range models() {
 		for _, dense := range []bool{false, true} {
@@ -219,7 +222,7 @@ func TestGapsBoundTheDistanceToTheOptimum(t *testing.T) {
 			best, err := p.Certify(a.Index, a.Value)
 			tiny := 1e-12
 			if m.family().kind == ofVectors {
-				tiny = 1e-9 // to which the bound was solved
+				tiny = 1e-9 // the accuracy to which the bound was solved
 			}
 			if err != nil || !(math.Abs(best.Gap) < tiny) || best.Support == 0 {
 				t.Fatalf("%s: %+v, %v", m, best, err)
@@ -236,7 +239,7 @@ func TestGapsBoundTheDistanceToTheOptimum(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if m.family().kind == concave { // what columns lack bounds no distance
+				if m.family().kind == concave { // a violation of stationarity bounds no distance
 					if !(c.Gap > 100*tiny) {
 						t.Errorf("%s: %g is lacking at coefficients off by a share of %g", m, c.Gap, size)
 					}
@@ -269,7 +272,8 @@ func TestTheFileIsWhatItsCommentSays(t *testing.T) {
 	}
 }
 
-// Every adapter whose peer is installed solves a small problem.
+// TestInstalledPeersSolve checks that every adapter whose peer is installed solves a small
+// problem.
 func TestInstalledPeersSolve(t *testing.T) {
 	if !*long {
 		t.Skip("go test ./bench/peers -long starts the programs that are installed")
@@ -277,7 +281,7 @@ func TestInstalledPeersSolve(t *testing.T) {
 	for _, m := range models() {
 		for _, dense := range []bool{false, true} {
 			if dense && m != Lasso {
-				continue // how a matrix arrives does not depend on the model
+				continue // how a matrix is transferred does not depend on the model
 			}
 			all, err := Compare(t.Context(), "row", small(t, m, dense), Options{Targets: []float64{1e-6}, Rounds: 1, Limit: time.Minute})
 			if err != nil {
@@ -330,13 +334,13 @@ func TestRowsAreChosenByWord(t *testing.T) {
 	if got := Choose("rcv1_dev, logreg a9a 0.05"); len(got) != 8 || got[6].Name() != "logreg a9a 0.05" || got[7].Suite != "deep" {
 		t.Errorf("%v", got)
 	}
-	if got := Choose("lasso rcv1"); len(got) != 5 || got[0].Model != Lasso { // nor wlasso
+	if got := Choose("lasso rcv1"); len(got) != 5 || got[0].Model != Lasso { // but not wlasso
 		t.Errorf("%v", got)
 	}
 	if got := Choose("check"); len(got) != 16 {
 		t.Errorf("%v", got)
 	}
-	if got := Choose("lasso"); len(got) != 10 { // not those of the suite check
+	if got := Choose("lasso"); len(got) != 10 { // but not those of the suite check
 		t.Errorf("%v", got)
 	}
 	names := map[string]bool{}

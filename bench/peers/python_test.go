@@ -28,8 +28,8 @@ func TestInterpretersAreTriedForTheirModules(t *testing.T) {
 	}
 }
 
-// standIns have the names and parameters of celer and skglm, of BlitzML and of adelie, and
-// scikit-learn inside.
+// standIns are modules with the names and parameters of celer, skglm, BlitzML and adelie that
+// call scikit-learn.
 var standIns = map[string]string{
 	"celer": workingSetsStandIn, "skglm": workingSetsStandIn,
 	"blitzml": `
@@ -84,8 +84,8 @@ class SparseLogisticRegression:
         return LogisticRegression(C=1/(len(y)*self.alpha), penalty="l1", **self.rest).fit(X, y)
 `
 
-// The adapters of celer, skglm, BlitzML and adelie state the problems that they are given, as far
-// as can be told without those.
+// TestAdaptersOfPythonPackagesSolve checks that the adapters of celer, skglm, BlitzML and adelie
+// state the given problems correctly, as far as this is possible without these packages.
 func TestAdaptersOfPythonPackagesSolve(t *testing.T) {
 	if !*long {
 		t.Skip("go test ./bench/peers -long starts Python")
@@ -107,7 +107,7 @@ func TestAdaptersOfPythonPackagesSolve(t *testing.T) {
 		}
 		models := peer.Models
 		if name == "celer" || name == "skglm" {
-			models = workingSets(name).Models // of skglm's others scikit-learn has nothing
+			models = workingSets(name).Models // scikit-learn does not have skglm's other models
 		}
 		for _, m := range models {
 			all, err := Compare(t.Context(), "row", small(t, m, true), Options{Targets: []float64{1e-4}, Rounds: 1, Peers: []Peer{peer}})

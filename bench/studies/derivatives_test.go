@@ -14,7 +14,7 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// signs makes a classification of a regression: above or below the median.
+// signs turns a regression target into two classes: above or below the median.
 func signs(d Data) Data {
 	y := make([]float64, len(d.Y))
 	for i, v := range d.Y {
@@ -24,8 +24,8 @@ func signs(d Data) Data {
 	return d
 }
 
-// Theorem 3.2: after identification the Jacobian's distance falls by the spectral
-// radius every epoch.
+// TestSlopesAreSpectralRadii checks Theorem 3.2: after the support is identified, each epoch multiplies
+// the error of the Jacobian by the spectral radius.
 func TestSlopesAreSpectralRadii(t *testing.T) {
 	x, y, err := gaussian(60, 90)
 	if err != nil {
@@ -63,9 +63,10 @@ type discard struct{}
 
 func (discard) Write(p []byte) (int, error) { return len(p), nil }
 
-// All three ways to the hypergradient end at the same number, the plain descent's β
-// included, and the errors fall on the way, or are rounding from the first, as those of our solver that
-// follows the solutions of few columns.
+// TestEveryHypergradientEndsAtTheExactOne checks that all three ways to compute the hypergradient
+// converge to the same number, including for the β of plain descent, and that their errors fall on the
+// way. Errors may be mere rounding from the start, as for the pare solver that computes solutions with
+// few columns directly.
 func TestEveryHypergradientEndsAtTheExactOne(t *testing.T) {
 	d := diabetes(t)
 	for m, test := range map[pare.Model]struct {
@@ -91,8 +92,8 @@ func TestEveryHypergradientEndsAtTheExactOne(t *testing.T) {
 	}
 }
 
-// An epoch backward visits a bounded number of entries per nonzero whatever the
-// number of λ's, where the paper's table has p times as many for PCD.
+// TestBackwardCostsDoNotGrowWithTheHyperparameters checks that a backward epoch visits a bounded number
+// of entries per nonzero for any number of λ's. The table of the paper has p times as many for PCD.
 func TestBackwardCostsDoNotGrowWithTheHyperparameters(t *testing.T) {
 	for _, p := range []int{100, 400} {
 		x, y, err := gaussian(50, p)
@@ -124,7 +125,8 @@ func TestExponent(t *testing.T) {
 	}
 }
 
-// The values that methods report along figure 4 are those of one function.
+// TestMethodsAgreeWhateverTheyTake checks that the methods compared in figure 4 compute the same
+// gradient.
 func TestMethodsAgreeWhateverTheyTake(t *testing.T) {
 	d := diabetes(t)
 	for _, m := range []pare.Model{pare.Lasso, pare.WeightedLasso} {
@@ -171,7 +173,7 @@ func TestTheElasticNetsSearchesFindTheValley(t *testing.T) {
 }
 
 func TestClassesAreLearnt(t *testing.T) {
-	// Three well separated classes: every accuracy should be near 1.
+	// With three well separated classes every accuracy should be near 1.
 	n := 120
 	values, y := make([]float64, 3*n), make([]float64, n)
 	for i := range n {

@@ -20,8 +20,9 @@ func diabetes(t *testing.T) Data {
 	return d
 }
 
-// No search may find an error below the curve's, but for the grid's width, and
-// first-order searches must reach its minimum.
+// TestEverySearchAgreesWithTheCurve checks that no search finds an error below the minimum of
+// the curve by more than the grid width explains, and that first-order searches reach that
+// minimum.
 func TestEverySearchAgreesWithTheCurve(t *testing.T) {
 	all := &validation{visits: newVisits(1)}
 	if err := all.add(t.Context(), diabetes(t), Options{}, sizes{40, 6, 1e-3}); err != nil {

@@ -24,18 +24,18 @@ func TestSplitMix(t *testing.T) {
 	}
 }
 
-// published are the figures of two other programs, in Python and in Go, made
-// from the same description. Sums are exact, real numbers good to 1e-11.
+// published holds the numbers that two other programs, in Python and in Go, computed from the same description. Sums
+// are exact; real numbers are accurate to 1e-11.
 var published = map[string]struct {
 	Sums
-	nonempty, kept int // columns
+	nonempty, kept int // numbers of columns
 	nnz, keptNNZ   int64
-	shortest       int // row
+	shortest       int // the number of entries in the shortest row
 	longest        int
-	positive       int // rows of label 1
+	positive       int // the number of rows with label 1
 	sum, frobenius float64
 	alphaMax       float64
-	keptUnitMax    float64 // α max of the kept columns at unit norm
+	keptUnitMax    float64 // αmax of the kept columns, scaled to norm 1
 }{
 	"syn_rcv1": {
 		Sums{0xae2eee5d1be81c74, 0xbb15c0d6f75a9d54, 0xd81659848f397038},
@@ -120,7 +120,7 @@ func TestSetsAreTheOnesPublished(t *testing.T) {
 	}
 }
 
-// alphaMax is max |Xᵀt|/n, t = y or, with classes, the first against the rest.
+// alphaMax returns max |Xᵀt|/n, where t is y or, with classes, the indicator of the first class against all others.
 func alphaMax(x *sparse.CSC, y []float64, s Set) float64 {
 	n, p := x.Dims()
 	largest := 0.0
@@ -169,7 +169,8 @@ func TestNamedSaysWhatThereIs(t *testing.T) {
 	}
 }
 
-// TestCategoriesAreWhatTheyAreSaidToBe: each row has one of ten of each, numbers have their mean and spread, and bits are the same everywhere.
+// TestCategoriesAreWhatTheyAreSaidToBe checks the documented properties of the data: each row has one of ten values of
+// each category, numbers have the stated mean and spread, and the bits are the same on every machine.
 func TestCategoriesAreWhatTheyAreSaidToBe(t *testing.T) {
 	const n = 20000
 	x, y, err := Categories(t.Context(), n)
@@ -211,7 +212,8 @@ func TestCategoriesAreWhatTheyAreSaidToBe(t *testing.T) {
 	}
 }
 
-// TestMeasurementsAreWhatTheyAreSaidToBe: means, spreads, what columns have in common, and the same bits everywhere.
+// TestMeasurementsAreWhatTheyAreSaidToBe checks the documented properties of the data: means, spreads, the part that
+// columns have in common, and the same bits on every machine.
 func TestMeasurementsAreWhatTheyAreSaidToBe(t *testing.T) {
 	const n = 20000
 	x, y, err := Measurements(t.Context(), n)

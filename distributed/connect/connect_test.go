@@ -15,8 +15,8 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// TestContexts: address and credentials come from a context of nats, by its name or its file;
-// what is wrong with one is said by name.
+// TestContexts checks that address and credentials are read from a NATS context, given by its
+// name or file, and that errors name the context.
 func TestContexts(t *testing.T) {
 	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, Username: "ada", Password: "secret", NoSigs: true, NoLog: true})
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/arena"
 )
 
-// Numbers are 0 whatever was in them before, are nobody else's, and are of the same memory again
-// once it is given back.
+// TestMemoryIsReused checks that slices are 0 whatever the memory held before, do not overlap, and
+// reuse memory after it was given back.
 func TestMemoryIsReused(t *testing.T) {
 	pool := arena.NewPool(1 << 20)
 	var first *float64
@@ -52,8 +52,8 @@ func TestMemoryIsReused(t *testing.T) {
 	}
 }
 
-// A pool keeps no more than it may, a call has no more than a share of it, and many numbers are
-// of their own, as all are without a pool.
+// TestReuseIsBounded checks that a pool keeps at most its limit, that a call gets at most its
+// share, and that long slices are allocated separately, as are all slices without a pool.
 func TestReuseIsBounded(t *testing.T) {
 	memory := arena.NewPool(0).Arena()
 	a := &memory.Floats(nil, 1)[0]
@@ -78,8 +78,8 @@ func TestReuseIsBounded(t *testing.T) {
 	}
 }
 
-// Vectors of one round are those of the next, all 0, unless somebody keeps them; one that is given
-// back is the next one.
+// TestRounds checks that the vectors of one round are reused in the next, set to 0, unless somebody
+// keeps them, and that a vector given back is the next one returned.
 func TestRounds(t *testing.T) {
 	const size = 100
 	m := arena.ForRounds(size)
@@ -97,7 +97,7 @@ func TestRounds(t *testing.T) {
 		t.Error("two of a round are one")
 	}
 	m.Free(b)
-	m.Free(m.Floats(nil, size/2)) // is not kept
+	m.Free(m.Floats(nil, size/2)) // too short to be kept
 	if c := m.Floats(nil, size); dirty(c) != &b[0] {
 		t.Error("a vector that was given back is not the next one")
 	}
@@ -134,8 +134,8 @@ func TestRounds(t *testing.T) {
 	none.Detach()
 }
 
-// Where vectors are a little longer in a later round, those that are too short make way and are not
-// kept beside them.
+// TestLongerVectorsReplaceShorterOnes checks that, if vectors are longer in a later round, those
+// that are too short are dropped rather than kept beside the longer ones.
 func TestLongerVectorsReplaceShorterOnes(t *testing.T) {
 	const size = 100
 	m := arena.ForRounds(size)

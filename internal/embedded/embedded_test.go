@@ -13,7 +13,8 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/embedded"
 )
 
-// The golden values of testdata/golden were computed from this very file.
+// TestDiabetesIsTheFileTheGoldenValuesBelongTo checks that the file is the one from which the
+// values in testdata/golden were computed.
 func TestDiabetesIsTheFileTheGoldenValuesBelongTo(t *testing.T) {
 	const want = "c695c77f7d1c54c1d5e0ac3a193d577aea924e773395c0ece4281f273fa1f516"
 	h := sha256.New()
@@ -25,8 +26,8 @@ func TestDiabetesIsTheFileTheGoldenValuesBelongTo(t *testing.T) {
 	}
 }
 
-// Shape, and the preparation the package comment promises, read with nothing
-// but the standard library.
+// TestDiabetesIsCentredWithUnitColumns checks the shape and the preparation stated in the
+// package comment, using only the standard library.
 func TestDiabetesIsCentredWithUnitColumns(t *testing.T) {
 	z, err := gzip.NewReader(embedded.DiabetesFile())
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 )
 
-// TestExponential: e^a·e^b = e^(a+b) to all but a few of the bits, from the smallest
-// arguments to those of saturated rows; e itself to forty digits.
+// TestExponential checks e^a·e^b = e^(a+b) to nearly all bits, from tiny arguments to those of
+// saturated rows, and e itself to forty digits.
 func TestExponential(t *testing.T) {
 	const e = "2.718281828459045235360287471352662497757247093699959574966967627724076630353547594571382178525166427"
 	want, _, err := big.ParseFloat(e, 10, precision, big.ToNearestEven)
@@ -29,7 +29,7 @@ func TestExponential(t *testing.T) {
 	}
 }
 
-// draw draws a problem of any kind, with a weight of 0 for held-out rows.
+// draw draws a problem of any kind, in which held-out rows have weight 0.
 func draw(r *oracle.Random) *Problem {
 	q := r.Problem(oracle.Shape{N: 8 + r.Intn(20), P: 1 + r.Intn(12), Density: 1, Correlation: r.Pick(0, 0.9, 0.999)})
 	q.Weights = make([]float64, len(q.Y))
@@ -45,7 +45,7 @@ func draw(r *oracle.Random) *Problem {
 		q.Y[0], q.Y[1] = 1, -1
 	}
 	for j := range q.Alpha {
-		// Of few bits, so that a change in the 26th is exact.
+		// Few bits, so that a change in the 26th bit is exact.
 		q.Alpha[j] = float64(float32(r.Pick(1e-4, 1e-2, 0.05) * (1 + r.Float64())))
 	}
 	if q.Ridge > 0 && r.Intn(2) == 0 {
@@ -63,8 +63,8 @@ func solve(t *testing.T, q *Problem) *Solution {
 	return s
 }
 
-// TestSolutionIsOptimal: the conditions of optimality hold to a hundred bits, whatever
-// the model, from β = 0 on.
+// TestSolutionIsOptimal checks that the optimality conditions hold to a hundred bits for every
+// model, starting from β = 0.
 func TestSolutionIsOptimal(t *testing.T) {
 	for seed := range oracle.Cases(80) {
 		q := draw(oracle.NewRandom(seed))
@@ -85,8 +85,8 @@ func TestSolutionIsOptimal(t *testing.T) {
 	}
 }
 
-// TestGradientAgreesWithDifferences of the solutions themselves, in a linear function of
-// the predictions, held-out rows included.
+// TestGradientAgreesWithDifferences checks the gradient of a linear function of the
+// predictions, including those of held-out rows, against differences of the solutions.
 func TestGradientAgreesWithDifferences(t *testing.T) {
 	const h = 0x1p-26
 	for seed := range oracle.Cases(40) {
@@ -127,7 +127,7 @@ func TestGradientAgreesWithDifferences(t *testing.T) {
 	}
 }
 
-// TestMachineAgreesWithDifferences: the same of the SVM.
+// TestMachineAgreesWithDifferences does the same for the SVM.
 func TestMachineAgreesWithDifferences(t *testing.T) {
 	const h = 0x1p-26
 	for seed := range oracle.Cases(80) {
@@ -166,8 +166,8 @@ func TestMachineAgreesWithDifferences(t *testing.T) {
 	}
 }
 
-// TestSaturatedRow: one row of each class, m = ln((1 − α)/α) and ∂m/∂ln α = −1/(1 − α), with
-// a curvature of 1e-3 to 1e-300.
+// TestSaturatedRow checks a problem with one row of each class, for which m = ln((1 − α)/α) and
+// ∂m/∂ln α = −1/(1 − α), with curvatures from 1e-3 to 1e-300.
 func TestSaturatedRow(t *testing.T) {
 	for _, alpha := range []float64{1e-3, 1e-12, 1e-100, 1e-300} {
 		q := &Problem{Logistic: true, Problem: &oracle.Problem{X: [][]float64{{1}, {-1}}, Y: []float64{1, -1}, Alpha: []float64{alpha}}}

@@ -25,7 +25,7 @@ func TestBothSidesOfASliceAreForbidden(t *testing.T) {
 	}
 }
 
-// read reads the element that lies offset elements from p.
+// read returns the element at the given offset, in elements, from p.
 //
 //go:noinline
 func read(p *float64, offset int) {

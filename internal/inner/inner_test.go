@@ -31,9 +31,9 @@ const (
 type kind struct {
 	make   func(*inner.Statement) (inner.Problem, error)
 	target func(score float64) float64
-	say    func(*inner.Statement) // what the statement says of the model
-	at     []float64              // λ, below ln αmax where there is one
-	top    bool                   // there is a strength above which no column is used
+	say    func(*inner.Statement) // completes the statement for the model
+	at     []float64              // λ, below ln αmax if the model has one
+	top    bool                   // the model has an αmax above which no column is used
 }
 
 func kinds() map[string]kind {
@@ -68,7 +68,8 @@ func kinds() map[string]kind {
 	}
 }
 
-// problem makes the problem of a kind on drawn data, of which the target depends on three columns, most of all on one with a negative coefficient.
+// problem makes a problem of this kind on random data. The target depends on three columns, most strongly on one with a
+// negative coefficient.
 func (k kind) problem(t *testing.T, change func(*inner.Statement)) inner.Problem {
 	t.Helper()
 	r := rand.New(rand.NewPCG(7, 1))
@@ -108,7 +109,7 @@ func (k kind) problem(t *testing.T, change func(*inner.Statement)) inner.Problem
 	return p
 }
 
-// solve copies the solution at one λ.
+// solve returns a copy of the solution at one λ.
 func solve(t *testing.T, p inner.Problem, logLambda []float64) inner.Solution {
 	t.Helper()
 	s, err := p.Solve(t.Context(), logLambda)
@@ -120,7 +121,7 @@ func solve(t *testing.T, p inner.Problem, logLambda []float64) inner.Solution {
 	}
 	c := *s
 	c.Support, c.Coef = slices.Clone(s.Support), slices.Clone(s.Coef)
-	if math.IsNaN(c.Gap) { // there is none, and NaN does not equal itself
+	if math.IsNaN(c.Gap) { // no gap is known, and NaN does not equal itself
 		c.Gap, c.RelativeGap = -1, -1
 	}
 	return c
@@ -134,7 +135,8 @@ func moved(logLambda []float64, by float64) []float64 {
 	return to
 }
 
-// A solve waits for its turn among other calls and gives it back: one, or with a predictor per class one for each.
+// TestSolvesTakeTurns checks that a solve waits for its turns among other calls and gives them back: one turn or, with
+// one predictor per class, one per class.
 func TestSolvesTakeTurns(t *testing.T) {
 	for name, k := range kinds() {
 		taken, held := 0, 0
@@ -157,8 +159,8 @@ func TestSolvesTakeTurns(t *testing.T) {
 	}
 }
 
-// After Restart a solve has the bits of the first, whatever was solved between; without it, it is the
-// same solution, and no more work.
+// TestRestartForgets checks that after Restart a solve has the bits of the first one, whatever was solved in between,
+// and that without it the solution is the same.
 func TestRestartForgets(t *testing.T) {
 	for name, k := range kinds() {
 		p := k.problem(t, nil)
@@ -178,7 +180,8 @@ func TestRestartForgets(t *testing.T) {
 	}
 }
 
-// Max is the least strength at which no column is used, or NaN; a hundredth below it one is.
+// TestMaxIsWhereTheFirstColumnEnters checks that Max is NaN or the least strength at which no column is used: a
+// hundredth below it in λ, one is.
 func TestMaxIsWhereTheFirstColumnEnters(t *testing.T) {
 	for name, k := range kinds() {
 		p := k.problem(t, nil)
@@ -192,7 +195,7 @@ func TestMaxIsWhereTheFirstColumnEnters(t *testing.T) {
 			}
 			continue
 		}
-		for _, l := range top[1:] { // as the penalty of classes apart has a maximum each
+		for _, l := range top[1:] { // for classes on their own each has its own maximum
 			if name != "multiclass" && l != top[0] {
 				t.Errorf("%s: %g", name, top)
 			}
@@ -206,7 +209,7 @@ func TestMaxIsWhereTheFirstColumnEnters(t *testing.T) {
 	}
 }
 
-// Accepts refuses what Solve does, with the same error.
+// TestAcceptsIsWhatSolveTakes checks that Accepts refuses what Solve refuses, with the same error.
 func TestAcceptsIsWhatSolveTakes(t *testing.T) {
 	for name, k := range kinds() {
 		p := k.problem(t, nil)
@@ -225,7 +228,8 @@ func TestAcceptsIsWhatSolveTakes(t *testing.T) {
 	}
 }
 
-// Results kept in one place are those that are not, and the next one overwrites them.
+// TestKeptResults checks that results in kept memory equal those in new memory, and that the next result overwrites
+// them.
 func TestKeptResults(t *testing.T) {
 	for _, name := range []string{"lasso", "enet", "ridge", "logreg", "svm", "group"} {
 		k := kinds()[name]
@@ -242,7 +246,7 @@ func TestKeptResults(t *testing.T) {
 	}
 }
 
-// noTurns are there none besides the caller's own.
+// noTurns has no turns besides the caller's own.
 type noTurns struct{}
 
 func (noTurns) Enter(context.Context) error { return nil }
@@ -250,7 +254,8 @@ func (noTurns) TryEnter() bool              { return false }
 func (noTurns) Wanted() bool                { return true }
 func (noTurns) Leave()                      {}
 
-// TestNullModelsOfClassesTakeTurns: where others have all turns they are made one after another, by the caller.
+// TestNullModelsOfClassesTakeTurns checks that, if other calls have all the turns, the caller computes the null models
+// one after another.
 func TestNullModelsOfClassesTakeTurns(t *testing.T) {
 	var made atomic.Int64
 	var crowd fixture.Crowd
@@ -263,7 +268,7 @@ func TestNullModelsOfClassesTakeTurns(t *testing.T) {
 			crowd.Enter()
 			defer crowd.Leave()
 			made.Add(1)
-			time.Sleep(time.Millisecond) // for others to come
+			time.Sleep(time.Millisecond) // gives other goroutines time to arrive
 			return top(null)
 		}
 	})

@@ -9,8 +9,9 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// TestMemoryOfSupportVectors: with an intercept or a tube there is room for two square matrices of the smaller
-// side at least while that may be factorised, and for none beyond, where twice the rows and columns take twice as much.
+// TestMemoryOfSupportVectors checks that, with an intercept or a tube, the estimate contains at least two square
+// matrices of the smaller side as long as those may be factorised. Beyond that size it contains none, and doubling rows
+// and columns at most doubles it.
 func TestMemoryOfSupportVectors(t *testing.T) {
 	need := func(size int, tube, intercept bool) float64 {
 		x, err := sparse.NewCSC(size, size+1, make([]int64, size+2), nil, nil)
@@ -32,8 +33,8 @@ func TestMemoryOfSupportVectors(t *testing.T) {
 	}
 }
 
-// TestMemoryOfScores: a softmax has room for ten numbers of each row and class at least, and for the moments of its
-// columns.
+// TestMemoryOfScores checks that the estimate for a softmax contains at least ten numbers for each row and class, and
+// the moments of its columns.
 func TestMemoryOfScores(t *testing.T) {
 	const n, p, q = 1000, 5, 100
 	x, err := sparse.NewDense(n, p, make([]float64, n*p))

@@ -29,7 +29,8 @@ func zipped(t *testing.T, text string) []byte {
 	return b.Bytes()
 }
 
-// Text comes out whole, compressed or not, however it arrives.
+// TestTextComesOutWhole checks that a text is read completely, compressed or not, whatever the
+// sizes of the reads.
 func TestTextComesOutWhole(t *testing.T) {
 	text := strings.Repeat("some text, and some more\n", 10_000)
 	for name, content := range map[string][]byte{"plain": []byte(text), "gzip": zipped(t, text)} {
@@ -58,7 +59,7 @@ func TestTextComesOutWhole(t *testing.T) {
 	}
 }
 
-// A file that is closed early lets go of what decompresses it.
+// TestCloseEarly checks that closing a file early ends its decompression.
 func TestCloseEarly(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(path, zipped(t, strings.Repeat("x", 1<<22)), 0o600); err != nil {
@@ -71,10 +72,11 @@ func TestCloseEarly(t *testing.T) {
 	if _, err := in.Read(make([]byte, 10)); err != nil {
 		t.Fatal(err)
 	}
-	in.Close() // returns
+	in.Close() // must return
 }
 
-// A source that waits is left at the end of the context; one that fails is an error.
+// TestSourcesThatWaitOrFail checks that reading from a source that waits ends with the context,
+// and that the failure of a source is returned as an error.
 func TestSourcesThatWaitOrFail(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	waiting, _ := io.Pipe()

@@ -8,7 +8,8 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 )
 
-// An oracle has to be believed: what it solves must satisfy what defines it.
+// TestSolveIsExactOnModerateProblems checks the oracle itself: its solutions must satisfy the
+// equations that define them.
 func TestSolveIsExactOnModerateProblems(t *testing.T) {
 	for seed := range uint64(40) {
 		r := oracle.NewRandom(seed)
@@ -58,7 +59,7 @@ func TestHypergradientAgreesWithDifferences(t *testing.T) {
 }
 
 func TestEigenvaluesOfAKnownMatrix(t *testing.T) {
-	const n = 9 // the second difference matrix: 2 − 2cos(kπ/(n+1))
+	const n = 9 // the second-difference matrix, with eigenvalues 2 − 2cos(kπ/(n+1))
 	a := make([][]float64, n)
 	for i := range a {
 		a[i] = make([]float64, n)
@@ -80,7 +81,8 @@ func TestEigenvaluesOfAKnownMatrix(t *testing.T) {
 	}
 }
 
-// The outputs of SplitMix64 for the seed 1234567 as published with its C source.
+// TestRandomIsSplitMix64 checks the outputs for the seed 1234567 that are published with the C
+// source of SplitMix64.
 func TestRandomIsSplitMix64(t *testing.T) {
 	r := oracle.NewRandom(1234567)
 	for i, want := range []uint64{6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431, 16408922859458223821} {

@@ -8,7 +8,8 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/random"
 )
 
-// The first outputs of the reference implementation (Vigna, splitmix64.c).
+// TestOutputsAreTheReference checks the first outputs of the reference implementation (Vigna,
+// splitmix64.c).
 func TestOutputsAreTheReference(t *testing.T) {
 	s := random.SplitMix64(1234567)
 	for i, want := range []uint64{6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431, 16408922859458223821} {

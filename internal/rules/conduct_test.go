@@ -12,13 +12,13 @@ import (
 	"testing"
 )
 
-// A ban is a set of names of one standard package that the library leaves
-// alone. A name ending in * stands for all that begin so.
+// A ban is a set of names of one standard package that the library must not use. A name that
+// ends in * stands for all names with that beginning.
 type ban struct {
 	pkg   string
 	names []string
 	why   string
-	but   []string // packages that may
+	but   []string // packages that may use them
 }
 
 var bans = []ban{
@@ -64,8 +64,7 @@ func globals(all []source) map[string][]string {
 	return names
 }
 
-// target returns the variable that an assignment to e changes, in e or under
-// it, or nil.
+// target returns the variable that an assignment to e changes, wholly or in part, or nil.
 func target(e ast.Expr) *ast.Ident {
 	for {
 		switch x := e.(type) {
@@ -120,8 +119,8 @@ func locals(f *ast.FuncDecl) map[string]bool {
 	return names
 }
 
-// conduct returns what a library file does that no library should; variables
-// are those of its package.
+// conduct returns what a library file does that a library must not do; variables are those of
+// its package.
 func conduct(s source, variables []string) []string {
 	var found []string
 	report := func(node ast.Node, format string, args ...any) {
@@ -129,7 +128,7 @@ func conduct(s source, variables []string) []string {
 		found = append(found, fmt.Sprintf("%s:%d: ", s.name, line)+fmt.Sprintf(format, args...))
 	}
 
-	var local map[string]bool // the names of the function at hand
+	var local map[string]bool // the names declared in the current function
 	assigned := func(e ast.Expr) {
 		if v := target(e); v != nil && !local[v.Name] && slices.Contains(variables, v.Name) {
 			report(e, "%s changes: the library has no mutable global state", v.Name)
@@ -224,7 +223,7 @@ func TestLibraryMindsItsOwnBusiness(t *testing.T) {
 	}
 }
 
-// The checker itself.
+// TestMisconductIsFound checks the checker itself.
 func TestMisconductIsFound(t *testing.T) {
 	const text = `package noisy
 

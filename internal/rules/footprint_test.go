@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"testing"
 
-	// The whole library, to see what importing it does.
+	// Imports the whole library, to measure the effect of importing it.
 	_ "github.com/seed-45b9a24c/pare"
 	_ "github.com/seed-45b9a24c/pare/internal/embedded"
 	_ "github.com/seed-45b9a24c/pare/iterdiff"
@@ -21,7 +21,7 @@ import (
 	_ "github.com/seed-45b9a24c/pare/sparse/gonum"
 )
 
-// goroutines is how many there were before the first test.
+// goroutines is the number of goroutines before the first test.
 var goroutines int
 
 func TestMain(m *testing.M) {
@@ -35,7 +35,8 @@ func TestImportStartsNoGoroutine(t *testing.T) {
 	}
 }
 
-// The runtime itself tells what each package's initialisation allocated.
+// TestImportAllocatesLittle checks how much the initialisation of each package allocates, as
+// the runtime reports it.
 func TestImportAllocatesLittle(t *testing.T) {
 	program, err := os.Executable()
 	if err != nil {
@@ -74,7 +75,8 @@ func TestImportAllocatesLittle(t *testing.T) {
 	}
 }
 
-// The two tests above see every package of the library.
+// TestFootprintCoversTheLibrary checks that the two tests above cover every package of the
+// library.
 func TestFootprintCoversTheLibrary(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "footprint_test.go", nil, parser.ImportsOnly)
 	if err != nil {

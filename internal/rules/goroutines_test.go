@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// catchElsewhere has the files of the library whose goroutines need not defer [kernels.Caught]
-// themselves, and why.
+// catchElsewhere lists the library files whose goroutines need not defer [kernels.Caught]
+// themselves, with the reason.
 var catchElsewhere = map[string]string{
 	"bilevel/local.go":         "each task of a lane defers it, in Spec.onThread",
 	"bilevel/path.go":          "a runner's lanes do",
@@ -21,7 +21,7 @@ var catchElsewhere = map[string]string{
 	"sparse/scanner.go":        "it reads, and has no kernels",
 }
 
-// uncaught returns the lines of the goroutines in a file that do not defer Caught.
+// uncaught returns the lines of a file that start a goroutine without a deferred Caught.
 func uncaught(s source) (lines []int) {
 	catches := func(f ast.Expr) bool {
 		body, ok := f.(*ast.FuncLit)
@@ -55,11 +55,12 @@ func uncaught(s source) (lines []int) {
 	return lines
 }
 
-// A goroutine in which kernels may meet the end of their context defers kernels.Caught: their
-// panic would end the process. A file that leaves it to others says here why it may.
+// TestGoroutinesCatchTheEndOfTheirContext checks that a goroutine in which a kernel may notice
+// the end of its context defers kernels.Caught: the kernel's panic would otherwise end the
+// process. A file whose goroutines are covered elsewhere is listed above with the reason.
 func TestGoroutinesCatchTheEndOfTheirContext(t *testing.T) {
 	outside, above := map[string]bool{}, map[string]bool{"kernels": true}
-	for _, r := range layers { // from the ground up
+	for _, r := range layers { // from the lowest layer up
 		outside[r.path] = r.outside
 		for _, below := range r.on {
 			above[r.path] = above[r.path] || above[below]
@@ -85,7 +86,7 @@ func TestGoroutinesCatchTheEndOfTheirContext(t *testing.T) {
 	}
 }
 
-// The checker itself.
+// TestUncaughtGoroutinesAreFound checks the checker itself.
 func TestUncaughtGoroutinesAreFound(t *testing.T) {
 	const text = `package p
 

@@ -15,19 +15,19 @@ import (
 	"testing"
 )
 
-// root is the module's directory, seen from this package's.
+// root is the directory of the module, relative to this package.
 const root = "../.."
 
-// A source is one Go file that is not a test.
+// A source is one Go file other than a test.
 type source struct {
-	dir  string // relative to the module, "." the root
+	dir  string // relative to the module; "." is the root
 	name string // relative to the module, with slashes
 	fset *token.FileSet
 	file *ast.File
 }
 
-// sources parses every Go file of the module but the tests, whatever its build
-// constraints say, so that no architecture or tag hides an import.
+// sources parses every Go file of the module except tests, whatever its build constraints, so
+// that no architecture or tag hides an import.
 func sources(t *testing.T) []source {
 	t.Helper()
 	var all []source
@@ -70,7 +70,7 @@ func sources(t *testing.T) []source {
 	return all
 }
 
-// graph is the import paths of each package, by directory.
+// graph maps the directory of each package to its import paths.
 type graph map[string][]string
 
 func importsOf(all []source) graph {
@@ -99,10 +99,10 @@ func filePaths(file *ast.File) []string {
 	return paths
 }
 
-// violations returns, in a fixed order, how the imports break the layering.
+// violations returns, in a fixed order, the imports that break the layering.
 func violations(layers []pkg, imports graph) []string {
 	known := map[string]pkg{}
-	below := map[string]map[string]bool{} // everything below a package
+	below := map[string]map[string]bool{} // all packages below a package
 	var found []string
 	for _, r := range layers {
 		under := map[string]bool{}
@@ -168,7 +168,8 @@ func TestImportsRunDownward(t *testing.T) {
 	}
 }
 
-// The checker itself: each way to break the rules, and the ways that are fine.
+// TestViolationsAreFound checks the checker itself: each way to break the rules, and the ways
+// that are allowed.
 func TestViolationsAreFound(t *testing.T) {
 	layers := []pkg{
 		{path: "ground"},

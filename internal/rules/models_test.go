@@ -34,7 +34,8 @@ func modelNames(all []source) (names []string) {
 	return names
 }
 
-// comparisons returns where a file asks whether a model is a certain one, by ==, != or case.
+// comparisons returns the places where a file compares a model with a particular one, by ==, !=
+// or case.
 func comparisons(s source, models []string) (found []string) {
 	check := func(e ast.Expr) {
 		var name string
@@ -69,8 +70,8 @@ func comparisons(s source, models []string) (found []string) {
 	return found
 }
 
-// TestModelsAreAskedForTheirTraits: what is particular to a model stands in the table of
-// models, so that a new one is one entry.
+// TestModelsAreAskedForTheirTraits checks that the properties of a model are in the table of
+// models only, so that a new model is one entry.
 func TestModelsAreAskedForTheirTraits(t *testing.T) {
 	all := sources(t)
 	models := modelNames(all)
@@ -87,7 +88,7 @@ func TestModelsAreAskedForTheirTraits(t *testing.T) {
 	}
 }
 
-// The checker itself.
+// TestComparisonsAreFound checks the checker itself.
 func TestComparisonsAreFound(t *testing.T) {
 	const text = `package other
 

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// The example of a loss of one's own is a program of another module too: there it is built, with
-// nothing that is internal within reach, and prints the same.
+// TestOwnLossOutsideTheModule checks that the example of a user's own loss also works as a
+// program of another module: it builds without access to internal packages, and prints the same.
 func TestOwnLossOutsideTheModule(t *testing.T) {
 	if testing.Short() {
 		t.Skip("links a program")

@@ -1,22 +1,22 @@
 package rules_test
 
-// module is the import path of the root, the façade.
+// module is the import path of the root package.
 const module = "github.com/seed-45b9a24c/pare"
 
-// A pkg is a package and the packages directly below it. It may import those,
-// whatever is below them, and no other package of the module.
+// A pkg is a package and the packages directly below it. It may import these and the packages
+// below them, and no other package of the module.
 type pkg struct {
-	path string   // relative to the module, "." the façade
-	on   []string // directly below
-	// outside marks what is not part of the library: commands, tools, helpers
-	// of tests. They may print, and may need modules that the library must not.
+	path string   // relative to the module; "." is the root package
+	on   []string // the packages directly below
+	// outside marks packages that are not part of the library: commands, tools, helpers of
+	// tests. They may print, and may need modules that the library must not use.
 	outside bool
-	// modules are allowed here in addition to those of the whole library.
+	// modules may be imported here in addition to those of the whole library.
 	modules []string
 }
 
-// layers lists every package from the ground up, which is a good order to read
-// it in. A package that is not here does not pass.
+// layers lists every package from the lowest layer up, which is a good order to read them in. A
+// package that is not listed fails the test.
 var layers = []pkg{
 	{path: "outcome"},
 	{path: "kernels/amd64"},

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestPagesNameWhatThereIs: the files that the pages on adding something name are there,
-// and so are the tests and functions.
+// TestPagesNameWhatThereIs checks that the files, tests and functions named by the pages on
+// adding something exist.
 func TestPagesNameWhatThereIs(t *testing.T) {
 	pages, err := filepath.Glob(root + "/docs/add-a*.md")
 	if err != nil || len(pages) < 6 {
@@ -55,8 +55,8 @@ func everyTest(t *testing.T) string {
 	return all.String()
 }
 
-// TestPagesRunTestsThatThereAre: a go test on a page names packages, tests, benchmarks, fuzz
-// targets and flags that are there.
+// TestPagesRunTestsThatThereAre checks that every go test command on a page names packages,
+// tests, benchmarks, fuzz targets and flags that exist.
 func TestPagesRunTestsThatThereAre(t *testing.T) {
 	pages, err := filepath.Glob(root + "/docs/*.md")
 	if err != nil {
@@ -85,7 +85,7 @@ func TestPagesRunTestsThatThereAre(t *testing.T) {
 	}
 }
 
-// lacking returns what the arguments of a go test ask for and its packages do not have.
+// lacking returns what the arguments of a go test command name and its packages do not have.
 func lacking(t *testing.T, folder, arguments string) (missing []string) {
 	t.Helper()
 	kinds := map[string]string{"-run": "(?:Test|Example|Fuzz)", "-bench": "Benchmark", "-fuzz": "Fuzz"}
@@ -120,7 +120,7 @@ func lacking(t *testing.T, folder, arguments string) (missing []string) {
 		}
 	}
 	for kind, pattern := range asked {
-		if pattern == "^$" || strings.HasPrefix(pattern, "xx") { // none
+		if pattern == "^$" || strings.HasPrefix(pattern, "xx") { // matches nothing on purpose
 			continue
 		}
 		functions := regexp.MustCompile(`\nfunc (`+kinds[kind]+`\w*)\(`).FindAllStringSubmatch(code.String(), -1)
@@ -136,7 +136,7 @@ func lacking(t *testing.T, folder, arguments string) (missing []string) {
 	return missing
 }
 
-// What a page might ask for in vain is found.
+// TestVainTestsAreFound checks that missing names on a page are found.
 func TestVainTestsAreFound(t *testing.T) {
 	for _, arguments := range []string{"./nowhere", ". -run NoSuchTest", "./cd -bench NoSuch", ". -fuzz NoSuch", ". -run Soak -nosuch"} {
 		if got := lacking(t, root, arguments); len(got) != 1 {

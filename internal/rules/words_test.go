@@ -14,18 +14,18 @@ import (
 	"testing"
 )
 
-// Private idioms, over which a reader stumbles.
+// The idioms that are not allowed, since readers stumble over them.
 var (
 	private = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`\b(comes to|takes in|tells? (them |all )?apart|shores?|ventures?|venture[ds]|aim(s|ed)?)\b`)
 	})
-	// A sentence about a function whose "those" is the function's own name.
+	// A comment of a function whose "those" refers to the function's own name.
 	nameless = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^(\w+) (returns|makes|reads|adds|prints|yields) (those|that) of\b`)
 	})
 )
 
-// stumbles returns the private idioms in comments, messages and names of a file.
+// stumbles returns the disallowed idioms in comments, messages and names of a file.
 func stumbles(s source) (found []string) {
 	report := func(at token.Pos, what string) {
 		found = append(found, fmt.Sprintf("%s:%d: %q: say it in plain words (docs/ARCHITECTURE.md has ours)", s.name, s.fset.Position(at).Line, what))
@@ -56,7 +56,7 @@ func stumbles(s source) (found []string) {
 	return found
 }
 
-// TestWordsArePlain in the code, and on the pages that a newcomer reads first.
+// TestWordsArePlain checks the words in the code, and on the pages that a newcomer reads first.
 func TestWordsArePlain(t *testing.T) {
 	for _, s := range commented(t) {
 		for _, v := range stumbles(s) {
@@ -76,7 +76,7 @@ func TestWordsArePlain(t *testing.T) {
 	}
 }
 
-// commented are the sources with their comments.
+// commented returns the sources with their comments.
 func commented(t *testing.T) []source {
 	t.Helper()
 	all := sources(t)
@@ -90,7 +90,7 @@ func commented(t *testing.T) []source {
 	return all
 }
 
-// The checker itself.
+// TestStumblesAreFound checks the checker itself.
 func TestStumblesAreFound(t *testing.T) {
 	const text = `package other
 

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// trouble is a disk on which one operation fails, the number failing, and which notes what
-// happens.
+// trouble is a disk on which the operation with the number failing fails, and which records
+// what happens.
 type trouble struct {
 	disk
 	failing int
@@ -68,12 +68,12 @@ type troubled struct {
 	disk *trouble
 }
 
-// Write fails after half of what it is given.
+// Write writes half of b and fails.
 func (f troubled) Write(b []byte) (int, error) {
 	if f.disk.at("write") != nil {
 		n, _ := f.file.Write(b[:len(b)/2])
 		if len(f.disk.done)%2 == 0 {
-			return n, nil // as io.Writer must not, and some do
+			return n, nil // violates the contract of io.Writer, as some writers do
 		}
 		return n, errTrouble
 	}
@@ -90,9 +90,10 @@ func (f troubled) Close() error {
 	return errors.Join(err, f.file.Close())
 }
 
-// Every operation of replacing a file fails once: the file is the old one, with an error, or
-// the new one, without; nothing is left behind unless it is the taking away that fails. Data
-// are on the disk before the file has its name, and the name is after.
+// TestEveryOperationFailsOnce lets each operation of replacing a file fail once: the file must
+// be the old one, with an error, or the new one, without. No temporary file is left behind
+// unless its removal is the operation that fails. The data must be on the disk before the file
+// gets its name, and the name afterwards.
 func TestEveryOperationFailsOnce(t *testing.T) {
 	pieces := [][]byte{bytes.Repeat([]byte("new"), 1000), []byte("end")}
 	whole := slices.Concat(pieces...)
@@ -109,7 +110,7 @@ func TestEveryOperationFailsOnce(t *testing.T) {
 			d := newTrouble(failing)
 			err := replaceWith(d.disk, path, func(w io.Writer) error {
 				for _, piece := range pieces {
-					_, _ = w.Write(piece) // a writer that forgets to look
+					_, _ = w.Write(piece) // a writer that ignores the error
 				}
 				return nil
 			})
@@ -144,7 +145,8 @@ func TestEveryOperationFailsOnce(t *testing.T) {
 	}
 }
 
-// What is left where taking away fails too is swept later, once nobody is at work on it.
+// TestSweep checks that a file which could not be removed is swept later, once no process uses
+// it.
 func TestSweep(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "model")
 	if err := Replace(path, []byte("old")); err != nil {
@@ -183,7 +185,8 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// Links stay links: relative ones, chains, and those to nothing yet.
+// TestReplaceThroughLinks checks that symbolic links are kept: relative ones, chains, and links
+// to files that do not exist yet.
 func TestReplaceThroughLinks(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }

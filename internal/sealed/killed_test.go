@@ -15,10 +15,10 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/sealed"
 )
 
-const victim = "SEALED_TEST_FILE" // in the environment of the process that is killed
+const victim = "SEALED_TEST_FILE" // set in the environment of the process that is killed
 
-// A process that is killed while it replaces a file, over and over, leaves one that is
-// whole: the old or the new.
+// TestKilledWhileReplacing checks that a process which is killed while it replaces a file again
+// and again leaves a complete file: the old or the new one.
 func TestKilledWhileReplacing(t *testing.T) {
 	bodies := [2]body{{X: 1, V: slices.Repeat(sealed.Vector{0.1}, 50_000)}, {X: 2, V: slices.Repeat(sealed.Vector{-7}, 60_000)}}
 	if path := os.Getenv(victim); path != "" {
@@ -51,7 +51,7 @@ func TestKilledWhileReplacing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = bufio.NewReader(out).ReadString('\n') // there is a file
+		_, err = bufio.NewReader(out).ReadString('\n') // the file exists from here on
 		time.Sleep(time.Duration(round) * 700 * time.Microsecond)
 		killed := child.Process.Kill()
 		if err != nil || killed != nil {

@@ -48,7 +48,7 @@ func TestEveryNumberComesBack(t *testing.T) {
 	}
 }
 
-// endless is a device of zeros. Whoever reads it to the end runs out of memory.
+// endless is a device of zeros. Reading it to the end would run out of memory.
 type endless struct{ given int }
 
 func (e *endless) Read(b []byte) (int, error) {
@@ -56,7 +56,7 @@ func (e *endless) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// What is no file of the kind is refused where it begins.
+// TestReadRefusesAtTheBeginning checks that a file of another kind is refused at its beginning.
 func TestReadRefusesAtTheBeginning(t *testing.T) {
 	var out body
 	var zeros endless
@@ -74,7 +74,8 @@ func TestReadRefusesAtTheBeginning(t *testing.T) {
 	}
 }
 
-// A new file is as readable as any, and one that replaces another as that was.
+// TestReplaceKeepsPermissions checks that a new file has the default permissions, and that a
+// replaced file keeps its own.
 func TestReplaceKeepsPermissions(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("files have no such permissions here")
@@ -103,7 +104,8 @@ func TestReplaceKeepsPermissions(t *testing.T) {
 	}
 }
 
-// A file that cannot be replaced is left as it was, and nothing beside it.
+// TestReplaceLeavesTheOldFile checks that a file that cannot be replaced is unchanged, and that
+// nothing is left beside it.
 func TestReplaceLeavesTheOldFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "file")

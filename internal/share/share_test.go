@@ -14,12 +14,13 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/share"
 )
 
-// Members take turns: one that has one task waits for one task of another, not for all.
+// TestMembersTakeTurns checks that a member with one task waits for one task of another member,
+// not for all of them.
 func TestMembersTakeTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		turns := share.NewTurns(1)
 		many, few := turns.Join(), turns.Join()
-		var order []string // written by the one whose turn it is
+		var order []string // written by the holder of the turn
 		var tasks sync.WaitGroup
 		task := func(name string, m *share.Member) {
 			tasks.Go(func() {
@@ -45,8 +46,8 @@ func TestMembersTakeTurns(t *testing.T) {
 	})
 }
 
-// No more tasks work at once than there are turns, and contexts that end at any moment
-// leave all turns behind.
+// TestTurnsAreKept checks that no more tasks run at once than there are turns, and that no turn
+// is lost when contexts end at any moment.
 func TestTurnsAreKept(t *testing.T) {
 	const atOnce = 3
 	turns := share.NewTurns(atOnce)
@@ -83,7 +84,8 @@ func TestTurnsAreKept(t *testing.T) {
 	}
 }
 
-// Calls are admitted in the order in which they come, also where a later one would fit.
+// TestQueueIsFirstComeFirstServed checks that calls are admitted in the order of their arrival,
+// even if a later one would fit.
 func TestQueueIsFirstComeFirstServed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		queue := share.NewQueue(3, 100, -1)
@@ -113,7 +115,8 @@ func TestQueueIsFirstComeFirstServed(t *testing.T) {
 	})
 }
 
-// A full queue refuses, and a call that gives up leaves its place to those behind it.
+// TestQueueRefuses checks that a full queue refuses a call, and that a call that gives up makes
+// way for those behind it.
 func TestQueueRefuses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		queue := share.NewQueue(1, 100, 1)
@@ -138,7 +141,8 @@ func TestQueueRefuses(t *testing.T) {
 	})
 }
 
-// Turns are wanted while a task waits for one, of whichever member, and no longer.
+// TestTurnsAreWantedWhileATaskWaits checks that turns are reported as wanted exactly while a
+// task of any member waits for one.
 func TestTurnsAreWantedWhileATaskWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		turns := share.NewTurns(1)

@@ -20,7 +20,7 @@ import (
 	"github.com/seed-45b9a24c/pare/table"
 )
 
-// TestMain is also the workers that the command starts: this binary again, with --part.
+// TestMain also runs the workers that the command starts: they are this binary with --part.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "--part" {
 		if os.Getenv("PARE_TEST_PART") == "ends" {
@@ -49,7 +49,7 @@ func data(t *testing.T) string {
 	return path
 }
 
-// printed returns what f prints.
+// printed returns the output that f prints.
 func printed(t *testing.T, f func() error) []byte {
 	t.Helper()
 	was := os.Stdout
@@ -71,8 +71,8 @@ func printed(t *testing.T, f func() error) []byte {
 	return <-text
 }
 
-// TestLocalWorkers: one command selects with worker processes and a server of its own, as the
-// library does in one process, and keeps a model that predicts.
+// TestLocalWorkers checks that one command with its own worker processes and server selects as the library does
+// in one process, and saves a model that predicts.
 func TestLocalWorkers(t *testing.T) {
 	c := command{File: data(t), Target: "target", Model: pare.Lasso, Intercept: true, Tol: 1e-6, Search: pare.Auto, Workers: 2, JSON: true}
 	c.Save = filepath.Join(t.TempDir(), "model.json")
@@ -106,7 +106,7 @@ func TestLocalWorkers(t *testing.T) {
 	}
 }
 
-// TestFlagsThatDoNotGoTogether are refused by name.
+// TestFlagsThatDoNotGoTogether checks that incompatible flags are refused by name.
 func TestFlagsThatDoNotGoTogether(t *testing.T) {
 	for flag, c := range map[string]command{
 		"workers":  {File: "x"},
@@ -123,7 +123,7 @@ func TestFlagsThatDoNotGoTogether(t *testing.T) {
 	}
 }
 
-// TestWorkersThatAllEnd are not waited for.
+// TestWorkersThatAllEnd checks that the command does not wait for workers that have all ended.
 func TestWorkersThatAllEnd(t *testing.T) {
 	t.Setenv("PARE_TEST_PART", "ends")
 	c := command{File: data(t), Target: "target", Model: pare.Lasso, Intercept: true, Tol: 1e-6, Search: pare.Auto, Workers: 2}
@@ -133,7 +133,8 @@ func TestWorkersThatAllEnd(t *testing.T) {
 	}
 }
 
-// TestUntrustedSelectionsAreToldApart: one that has not converged is printed, and has an exit status of its own.
+// TestUntrustedSelectionsAreToldApart checks that a selection which has not converged is printed and has an exit
+// status of its own.
 func TestUntrustedSelectionsAreToldApart(t *testing.T) {
 	c := command{File: data(t), Target: "target", Model: pare.Lasso, Intercept: true, Tol: 1e-6, Search: pare.Auto, Workers: 1, Evaluations: 1}
 	var err error
@@ -143,7 +144,8 @@ func TestUntrustedSelectionsAreToldApart(t *testing.T) {
 	}
 }
 
-// TestModelsAreSavedOrRefusedAtOnce: before a search whose model could not be kept.
+// TestModelsAreSavedOrRefusedAtOnce checks that a file to which the model cannot be saved is refused before the
+// search.
 func TestModelsAreSavedOrRefusedAtOnce(t *testing.T) {
 	c := command{File: data(t), Target: "target", Runner: "nats://127.0.0.1:1", Save: filepath.Join(t.TempDir(), "none", "model.json")}
 	err := c.run(t.Context(), slog.New(slog.DiscardHandler))

@@ -12,7 +12,8 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// TestExitStatuses are those of pare: what another try would not change is told apart.
+// TestExitStatuses checks that exit statuses are those of the command pare, and distinguish
+// errors that a retry cannot remedy.
 func TestExitStatuses(t *testing.T) {
 	for _, c := range []struct {
 		args   []string
@@ -37,7 +38,8 @@ func TestExitStatuses(t *testing.T) {
 	}
 }
 
-// TestInterruptsEndTheContext, and are no faults of the program.
+// TestInterruptsEndTheContext checks that interrupts end the context and are not reported as
+// errors of the program.
 func TestInterruptsEndTheContext(t *testing.T) {
 	var flags struct{}
 	var said bytes.Buffer
@@ -47,7 +49,7 @@ func TestInterruptsEndTheContext(t *testing.T) {
 			return err
 		}
 		if err := own.Signal(os.Interrupt); err != nil {
-			t.Skip(err) // a system that sends none
+			t.Skip(err) // the system does not send interrupts
 		}
 		<-ctx.Done()
 		return ctx.Err()

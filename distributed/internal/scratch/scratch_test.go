@@ -16,10 +16,12 @@ import (
 
 const prefix = "pare-scratch-"
 
-// held keeps the lock of the process that is killed: a file to which nothing refers is closed.
+// held keeps the lock file of the process to be killed referenced; an unreferenced file would
+// be closed.
 var held func()
 
-// TestMain is also the process that is killed: it makes a directory, says where, and waits.
+// TestMain also runs the process to be killed, which makes a directory, prints its path, and
+// waits.
 func TestMain(m *testing.M) {
 	if os.Getenv("PARE_TEST_ROLE") == "" {
 		os.Exit(m.Run())
@@ -33,7 +35,7 @@ func TestMain(m *testing.M) {
 	select {}
 }
 
-// temporary makes directories of a test go elsewhere.
+// temporary redirects temporary directories into one of the test.
 func temporary(t *testing.T) {
 	t.Helper()
 	for _, name := range []string{"TMPDIR", "TMP", "TEMP"} {
@@ -46,8 +48,9 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// A directory stays while its process lives, whoever else makes some, and is removed by the
-// next one after its process was killed.
+// TestKilledProcessesLeaveNothing checks that a directory stays while its process lives, even
+// if other processes make directories, and that the next process removes it after its process
+// was killed.
 func TestKilledProcessesLeaveNothing(t *testing.T) {
 	temporary(t)
 	t.Setenv("PARE_TEST_ROLE", "holder")
@@ -78,7 +81,7 @@ func TestKilledProcessesLeaveNothing(t *testing.T) {
 	if err := holder.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = holder.Wait() // killed
+	_ = holder.Wait() // the error says that it was killed
 	_, again, err := scratch.Directory("", prefix)
 	if err != nil {
 		t.Fatal(err)
@@ -89,7 +92,8 @@ func TestKilledProcessesLeaveNothing(t *testing.T) {
 	}
 }
 
-// What others have put there under such a name, without a lock, is nobody's to remove.
+// TestOtherDirectoriesStay checks that a directory of another origin with such a name, which
+// has no lock, is not removed.
 func TestOtherDirectoriesStay(t *testing.T) {
 	temporary(t)
 	other := filepath.Join(os.TempDir(), prefix+"other")
@@ -106,7 +110,8 @@ func TestOtherDirectoriesStay(t *testing.T) {
 	}
 }
 
-// Many that begin at once do not take one another's.
+// TestManyAtOnce checks that many processes that start at once do not remove one another's
+// directories.
 func TestManyAtOnce(t *testing.T) {
 	temporary(t)
 	var all sync.WaitGroup
@@ -126,7 +131,7 @@ func TestManyAtOnce(t *testing.T) {
 	all.Wait()
 }
 
-// TestLockedDirectoriesHaveOneUser, at a time.
+// TestLockedDirectoriesHaveOneUser checks that a locked directory has only one user at a time.
 func TestLockedDirectoriesHaveOneUser(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state")
 	for range 2 {

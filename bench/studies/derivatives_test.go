@@ -64,9 +64,9 @@ type discard struct{}
 func (discard) Write(p []byte) (int, error) { return len(p), nil }
 
 // TestEveryHypergradientEndsAtTheExactOne checks that all three ways to compute the hypergradient
-// converge to the same number, including for the β of plain descent, and that their errors fall on the
-// way. Errors may be mere rounding from the start, as for the pare solver that computes solutions with
-// few columns directly.
+// converge to the same number, including for the β of plain descent, and that their errors fall on
+// the way. Errors may be mere rounding from the start, as for the pare solver, which follows the
+// solution path when there are few columns.
 func TestEveryHypergradientEndsAtTheExactOne(t *testing.T) {
 	d := diabetes(t)
 	for m, test := range map[pare.Model]struct {

@@ -15,7 +15,7 @@ import (
 // Blocks solves problems with penalties on blocks of coefficients, for one or several scores a row: group
 // Lasso, sparse groups, softmax, and penalties that are not convex. Passes over X choose working sets of
 // blocks. On each, a quadratic model of the loss is minimised by sweeps over its blocks (blocksweep.go), with
-// Newton steps on the model where its Hessian is written out (blocksettle.go), and, once the support stays the
+// Newton steps on the model where its Hessian is written out (blockmodelsteps.go), and, once the support stays the
 // same, by Newton steps on the problem itself (blocknewton.go). Two classes are solved as one problem for the
 // difference of their scores (pair.go). The certificate is a duality gap under a [model.ConvexBlocks], and
 // under other penalties that every block is stationary. Where the penalty is not convex, the result depends on
@@ -168,16 +168,16 @@ func (s *Blocks) Solve(ctx context.Context, g model.Blocks, opts Options) (*Bloc
 		return nil, err
 	}
 	if !led {
-		if err := s.descend(ctx, g, opts); err != nil {
+		if err := s.solveStages(ctx, g, opts); err != nil {
 			return nil, err
 		}
 	}
 	return s.solve(ctx, g, opts, led)
 }
 
-// descend solves for stronger penalties first, from 0 down to g, if g is convex and far below αmax: working
+// solveStages solves for stronger penalties first, from 0 down to g, if g is convex and far below αmax: working
 // sets stay small on the way.
-func (s *Blocks) descend(ctx context.Context, g model.Blocks, opts Options) error {
+func (s *Blocks) solveStages(ctx context.Context, g model.Blocks, opts Options) error {
 	convex, ok := g.(model.ConvexBlocks)
 	if !ok || len(s.columns()) > 0 {
 		return nil

@@ -51,7 +51,7 @@ func (s *Blocks) improve(ctx context.Context, g model.Blocks, most int) bool {
 		}
 		share, sweeps := modelLack, modelSweeps
 		s.prepare(g, columns)
-		if !concave && bounded && s.damping < 1 && s.stranded(modelLack*worst) {
+		if !concave && bounded && s.damping < 1 && s.hasFlatViolation(modelLack*worst) {
 			s.damping = 1
 			s.prepare(g, columns)
 		}
@@ -241,9 +241,9 @@ func (s *Blocks) computeCurvatures() {
 	s.hessian.Clear()
 }
 
-// stranded reports whether a block that violates optimality by more than tol has no curvature in the model,
+// hasFlatViolation reports whether a block that violates optimality by more than tol has no curvature in the model,
 // which leaves it where it is: the loss is linear in all rows where the block has entries.
-func (s *Blocks) stranded(tol float64) bool {
+func (s *Blocks) hasFlatViolation(tol float64) bool {
 	return slices.ContainsFunc(s.locals, func(l *localBlock) bool { return l.curvatureBound == 0 && s.norm(l.violation) > tol })
 }
 
@@ -293,12 +293,12 @@ func (s *Blocks) sweeps(ctx context.Context, g model.Blocks, tol float64, times,
 	size := len(s.scratch) / 4
 	columns := s.workingColumns()
 	alone, settles := s.sweepsAlone(columns), s.hessian.Written() && g.Concavity() == 0
-	next, steps := alone-1, max(fewSettled, s.step.nextSteps)
+	next, steps := alone-1, max(fewStepsInRow, s.step.nextSteps)
 	s.step.normDamping = 0
 	for sweep := range times {
 		if settles && sweep == next {
-			next += alone * max(1, s.settle(g, steps))
-			steps = min(2*steps, mostSettled)
+			next += alone * max(1, s.newtonStepsOnModel(g, steps))
+			steps = min(2*steps, mostStepsInRow)
 		}
 		worst := 0.0
 		for k, b := range s.working {

@@ -17,19 +17,19 @@ const (
 )
 
 const (
-	largestCholesky = 400 // columns beyond which conjugate gradients are cheaper
-	smallestChoice  = 48  // columns up to which the system is always factorised,
-	curvedChoice    = 16  // and where its Gram matrix lasts one step
-	epochsExpected  = 25  // sweeps within which a Gram matrix must pay for itself
-	newtonsExpected = 5   // Newton steps that share the columns added to it,
-	newtonsCold     = 3   // from a cold start, after which there may be no other solve
-	sweepsFor       = 4   // sweeps expected per iteration of conjugate gradients, where a ridge bounds these
-	curvedEpochs    = 8   // sweeps within which a Gram matrix for one step must pay for itself
-	// Factors on the price of a Gram matrix that lasts one step, both measured: passing in general, and beyond
-	// for sparse columns of more than cachedRows rows.
-	passing    = 0.7
-	beyond     = 1.6
-	cachedRows = 1 << 15
+	largestCholesky     = 400 // columns beyond which conjugate gradients are cheaper
+	factoriseUpTo       = 48  // columns up to which the system is always factorised,
+	curvedFactoriseUpTo = 16  // and where its Gram matrix lasts one step
+	epochsExpected      = 25  // sweeps within which a Gram matrix must pay for itself
+	newtonsExpected     = 5   // Newton steps that share the columns added to it,
+	newtonsCold         = 3   // from a cold start, after which there may be no other solve
+	sweepsFor           = 4   // sweeps expected per iteration of conjugate gradients, where a ridge bounds these
+	curvedEpochs        = 8   // sweeps within which a Gram matrix for one step must pay for itself
+	// Factors on the price of a Gram matrix that lasts one step, both measured: oneStepFactor in general, and
+	// oneStepFactorUncached for sparse columns of more than cachedRows rows.
+	oneStepFactor         = 0.7
+	oneStepFactorUncached = 1.6
+	cachedRows            = 1 << 15
 )
 
 // residualCost returns the cost of visiting columns with the number of stored values given, through the residual.

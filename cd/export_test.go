@@ -98,7 +98,7 @@ func UndoStep(s *Solver, intercept float64) (after float64) {
 }
 
 // PerColumn returns the number of rows that are drawn for each column.
-func PerColumn(s *Solver) int { return s.subsampling.perColumn }
+func PerColumn(s *Solver) int { return s.subsampling.rowsPerColumn }
 
 // ForceRows makes a new solver of a ridge sweep over rows whatever a Newton step would cost.
 func ForceRows(s *Solver) {

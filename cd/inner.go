@@ -89,7 +89,7 @@ const (
 	leastSweeps  = 2    // over a working set that is about to change
 	smallShare   = 0.3  // of the price of a pass: a step that costs less is worth taking to save passes
 	allShare     = 0.3  // of the tolerance, where the set has all columns
-	closer       = 0.01 // factor on the gap to reach where a closer solution is cheap
+	closerFactor = 0.01 // factor on the gap to reach where a closer solution is cheap
 )
 
 func (in *inner) init(view *sparse.View) {
@@ -106,13 +106,13 @@ func (in *inner) init(view *sparse.View) {
 // setCostModel sets the cost model to that of a quadratic loss, whose Gram matrix stays the same, or, where curved is
 // true, to that of a loss whose curvature changes with every step.
 func (in *inner) setCostModel(curved bool) {
-	in.epochs, in.reuses, in.buildFactor, in.alwaysFactorised = epochsExpected, newtonsExpected, 1, smallestChoice
+	in.epochs, in.reuses, in.buildFactor, in.alwaysFactorised = epochsExpected, newtonsExpected, 1, factoriseUpTo
 	in.newton.enough = newtonEnough
 	if curved {
 		in.newton.enough = 0
-		in.epochs, in.reuses, in.buildFactor, in.alwaysFactorised = curvedEpochs, 1, passing, curvedChoice
+		in.epochs, in.reuses, in.buildFactor, in.alwaysFactorised = curvedEpochs, 1, oneStepFactor, curvedFactoriseUpTo
 		if in.store.Rows() > cachedRows && !in.store.Dense() {
-			in.buildFactor = beyond
+			in.buildFactor = oneStepFactorUncached
 		}
 	}
 }
@@ -201,7 +201,7 @@ func (s *Solver) closeness() float64 {
 	if _, cost := in.newton.plan(); cost > float64(smallShare*s.passCost) {
 		return in.factor
 	}
-	return min(in.factor*closer, allShare*s.tol/s.sol.RelativeGap)
+	return min(in.factor*closerFactor, allShare*s.tol/s.sol.RelativeGap)
 }
 
 // solveInner solves the loaded problem. A working set that has just grown by many columns will soon change

@@ -42,7 +42,7 @@ type proxNewton struct {
 const (
 	farAway            = 0.2 // relative to P₀: a gap that says little about the solution
 	fewSweeps          = 3
-	mostLeft           = 0.5  // of the gap: a model that leaves more has fallen short, and no model may leave more
+	mostGapLeft        = 0.5  // of the gap: a model that leaves more has fallen short, and no model may leave more
 	finalShare         = 0.5  // of the tolerance: no model is solved to a smaller gap
 	passShare          = 0.1  // of the entries of X that steps may touch between passes
 	sufficientDecrease = 1e-4 // of the decrease that the model predicts
@@ -95,8 +95,8 @@ func (s *Solver) takeSteps(ctx context.Context) bool {
 		s.loadModel(false)
 		most, share := mostSweeps, 1.0
 		switch t := &s.subsampling; {
-		case t.squared > 0 && !t.singles: // sweeps on its Gram matrix cost next to nothing compared with a pass
-			share = closer
+		case t.squared > 0 && !t.drawnSingly: // sweeps on its Gram matrix cost next to nothing compared with a pass
+			share = closerFactor
 		case gap > farAway*s.null:
 			most = s.prox.sweeps // another model will soon replace this one
 			s.prox.sweeps = min(2*most, mostSweeps)
@@ -133,11 +133,11 @@ func (s *Solver) takeSteps(ctx context.Context) bool {
 func (s *Solver) chooseForcing() {
 	pn := &s.prox
 	pn.forcing, s.in.outerGap = innerFactor, 0
-	if pn.lastGap > 0 && s.sol.Gap > mostLeft*pn.lastGap && s.set.settled(len(s.active)) {
+	if pn.lastGap > 0 && s.sol.Gap > mostGapLeft*pn.lastGap && s.set.settled(len(s.active)) {
 		s.in.outerGap = s.sol.Gap
 	}
 	if pn.lastGap > 0 && len(s.active) > largestCholesky {
-		pn.forcing = max(innerFactor, min(s.sol.Gap/pn.lastGap, mostLeft))
+		pn.forcing = max(innerFactor, min(s.sol.Gap/pn.lastGap, mostGapLeft))
 	}
 	pn.lastGap = s.sol.Gap
 }
@@ -250,7 +250,7 @@ func (s *Solver) onGram() bool {
 	if pn.current != s.state || !s.in.store.Tall() || !s.in.gram.Fits(len(s.set.columns)) || s.unpenalised.nearlyDepend() {
 		return false
 	}
-	t.squared, t.runs, t.singles = 0, false, false
+	t.squared, t.drawnInRuns, t.drawnSingly = 0, false, false
 	for from, to := range s.k.Pieces(len(pn.curvature)) {
 		weighted := pn.current.Weighted[from:to]
 		for i, d := range pn.curvature[from:to] {
@@ -272,7 +272,7 @@ func (s *Solver) reduceModel() {
 	if r.store == nil {
 		r.init(s.view)
 	}
-	r.given = u.given
+	r.alwaysFlat = u.alwaysFlat
 	r.store.Reweigh(s.prox.curvature)
 	s.in.work += r.reduce(u.columns, s.prox.curvature)
 	s.in.newton.basis.reduction = r
@@ -342,7 +342,7 @@ func (s *Solver) expectsFullStep() bool {
 func (s *Solver) takeFullStep() {
 	s.predictChange()
 	s.prox.untried, s.prox.startIntercept = true, s.state.Intercept
-	if t := &s.subsampling; t.squared > 0 && t.singles {
+	if t := &s.subsampling; t.squared > 0 && t.drawnSingly {
 		s.noteStep()
 	}
 	if s.regain(s.state, s.state.Linear) {
@@ -365,11 +365,11 @@ func (s *Solver) judgeStep(stalled bool) (helps bool) {
 	helps = s.prox.adapt(length)
 	switch t := &s.subsampling; {
 	case t.squared == 0:
-	case t.singles:
+	case t.drawnSingly:
 		s.judgeSubsample(length, stalled)
 	default:
 		t.squared = 0
-		t.missed = t.missed || t.runs && (length < 1 || s.sol.Gap > mostLeft*s.prox.lastGap)
+		t.runsFailed = t.runsFailed || t.drawnInRuns && (length < 1 || s.sol.Gap > mostGapLeft*s.prox.lastGap)
 	}
 	return helps
 }

@@ -20,7 +20,7 @@ type reduction struct {
 	factor         support.Factor
 	remainders     []remainder // of columns that nearly depend on the basis
 	flat           []remainder // of columns that depend on the basis to working precision, without values
-	given          []remainder // flat under the rows' own weights, and so under any weights: their values are rounding, even where they look larger
+	alwaysFlat     []remainder // flat under the rows' own weights, and so under any weights: their values are rounding, even where they look larger
 	part           []float64
 	weighted       []float64 // by row: the values of the last remainder, times the weights
 }
@@ -65,7 +65,7 @@ func (u *reduction) reduce(columns []int32, weights []float64) (cost float64) {
 	var rest []int
 	row := make([]float64, size)
 	for i, j := range columns {
-		if slices.ContainsFunc(u.given, func(r remainder) bool { return r.at == i }) {
+		if slices.ContainsFunc(u.alwaysFlat, func(r remainder) bool { return r.at == i }) {
 			continue
 		}
 		for k, other := range u.basisPositions {
@@ -84,7 +84,7 @@ func (u *reduction) reduce(columns []int32, weights []float64) (cost float64) {
 
 // computeRemainders computes the remainders of the columns at some positions.
 func (u *reduction) computeRemainders(positions []int, weights []float64) (cost float64) {
-	u.remainders, u.flat = u.remainders[:0], append(u.flat[:0], u.given...)
+	u.remainders, u.flat = u.remainders[:0], append(u.flat[:0], u.alwaysFlat...)
 	if len(positions) == 0 {
 		return 0
 	}

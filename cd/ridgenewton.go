@@ -37,10 +37,10 @@ func (s *Solver) reweighRidge() {
 // all rows a share of about the relative gap itself.
 func (s *Solver) subsampleSuffices() bool {
 	t, gap, size := &s.subsampling, s.sol.RelativeGap, len(s.ridge.columns)
-	if rows := s.in.store.Rows() / subsampleMost; rows < 2*t.perColumn*size { // too few to be drawn in runs
+	if rows := s.in.store.Rows() / subsampleMostRatio; rows < 2*t.rowsPerColumn*size { // too few to be drawn in runs
 		return false
 	}
-	left := float64(subsampleMost*subsampleLeaves*size) / float64(s.in.store.Rows())
+	left := float64(subsampleMostRatio*subsampleLeaves*size) / float64(s.in.store.Rows())
 	return s.ridge.method == columnFactor && s.in.store.Tall() && s.expectsFullStep() && s.prox.leastDamping == 0 && max(gap, s.tol/gap) >= left
 }
 

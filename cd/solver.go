@@ -122,7 +122,7 @@ func (s *Solver) Reset() {
 	s.set.forget()
 	s.cert.forget()
 	s.in.forget()
-	s.followed, s.subsampling.missed = followed{}, false
+	s.followed, s.subsampling.runsFailed = followed{}, false
 }
 
 // Restart is [Solver.Reset] for a solver made by [NewFrom]: the next Solve returns the same bits as

@@ -17,33 +17,33 @@ import (
 // and even with a quarter of that number steps are far cheaper than those of all rows.
 // Certificates always use all rows.
 type subsampling struct {
-	perColumn int     // rows to draw for each column
-	squared   float64 // ‖r̂‖² of all rows, if the current model is of a subsample or known by its Gram matrix alone, else 0
-	draw      random.SplitMix64
-	rows      []int32   // the rows drawn
-	weights   []float64 // of the rows drawn
-	before    []float64 // n: X̃β where the last step began
-	curvature float64   // δᵀHδ by the model of the last step
-	singles   bool      // the last rows were drawn one by one
-	runs      bool      // the last rows were drawn in runs of neighbours
-	missed    bool      // since the solver was reset, a model of runs has failed: it may miss a few outlying rows
+	rowsPerColumn int     // rows to draw for each column
+	squared       float64 // ‖r̂‖² of all rows, if the current model is of a subsample or known by its Gram matrix alone, else 0
+	draw          random.SplitMix64
+	rows          []int32   // the rows drawn
+	weights       []float64 // of the rows drawn
+	before        []float64 // n: X̃β where the last step began
+	curvature     float64   // δᵀHδ by the model of the last step
+	drawnSingly   bool      // the last rows were drawn one by one
+	drawnInRuns   bool      // the last rows were drawn in runs of neighbours
+	runsFailed    bool      // since the solver was reset, a model of runs has failed: it may miss a few outlying rows
 }
 
 const (
-	subsampleRows    = 50  // rows per column at first
-	subsampleMost    = 8   // a sample has at least one in this many rows
-	subsampleLeast   = 3   // a sample has at most one in this many rows
-	subsampleLow     = 500 // the least sample: a model of fewer rows is no cheaper
-	subsampleTall    = 12  // rows per column of X from which on the next two constants apply: with fewer, models of a sample save less
-	subsampleFew     = 4   // the sample may be smaller by this factor than perColumn asks; smaller still, and all rows are used
-	subsampleLargest = 800 // the most columns of a set: its Gram matrix is computed anew for every step
-	subsampleEntries = 16  // of a column in the sample; with fewer, its norm is that on all rows
-	subsampleGrowth  = 4   // factor on the rows after a model that strayed
-	subsampleRun     = 64  // the most neighbours drawn together from dense columns, if enough runs are left: neighbours may be alike
-	subsampleStrayed = 1.3 // curvature along a step, relative to that of its model, from which on it has strayed
+	subsampleRows           = 50  // rows per column at first
+	subsampleMostRatio      = 8   // a sample has at least one in this many rows
+	subsampleLeastRatio     = 3   // a sample has at most one in this many rows
+	subsampleLeastRows      = 500 // the least sample: a model of fewer rows is no cheaper
+	subsampleTallRatio      = 12  // rows per column of X from which on the next two constants apply: with fewer, models of a sample save less
+	subsampleShortfall      = 4   // the sample may be smaller by this factor than rowsPerColumn asks; smaller still, and all rows are used
+	subsampleMostColumns    = 800 // the most columns of a set: its Gram matrix is computed anew for every step
+	subsampleEntries        = 16  // of a column in the sample; with fewer, its norm is that on all rows
+	subsampleGrowth         = 4   // factor on the rows after a model that strayed
+	subsampleRun            = 64  // the most neighbours drawn together from dense columns, if enough runs are left: neighbours may be alike
+	subsampleCurvatureRatio = 1.3 // curvature along a step, relative to that of its model, from which on it has strayed
 )
 
-func (t *subsampling) start() { t.perColumn, t.squared, t.draw = subsampleRows, 0, 0 }
+func (t *subsampling) start() { t.rowsPerColumn, t.squared, t.draw = subsampleRows, 0, 0 }
 
 // subsample draws the rows for the model at the current point, where prox.d is the curvature. It
 // returns false if the model has to use all rows: because these are few, or a model has failed.
@@ -51,26 +51,26 @@ func (s *Solver) subsample() bool {
 	t, pn := &s.subsampling, &s.prox
 	size, all := len(s.set.columns), s.in.store.Rows()
 	of, few, largest := size, 1, largestCholesky
-	if all >= subsampleTall*len(s.cert.order) {
-		of, few, largest = min(size, max(len(s.active), size/2)), subsampleFew, subsampleLargest // at least half of the set: the support may more than double
+	if all >= subsampleTallRatio*len(s.cert.order) {
+		of, few, largest = min(size, max(len(s.active), size/2)), subsampleShortfall, subsampleMostColumns // at least half of the set: the support may more than double
 	}
-	rows := min(max(t.perColumn*of, all/subsampleMost), all/subsampleLeast)
-	if pn.current != s.state || rows < subsampleLow || few*rows < t.perColumn*of || size > largest || !s.in.gram.Fits(size) {
+	rows := min(max(t.rowsPerColumn*of, all/subsampleMostRatio), all/subsampleLeastRatio)
+	if pn.current != s.state || rows < subsampleLeastRows || few*rows < t.rowsPerColumn*of || size > largest || !s.in.gram.Fits(size) {
 		return false
 	}
 	run := 1
 	if s.in.store.Tall() {
-		for 2*run <= subsampleRun && rows >= 2*run*t.perColumn*of {
+		for 2*run <= subsampleRun && rows >= 2*run*t.rowsPerColumn*of {
 			run *= 2
 		}
 	}
-	if t.runs, t.singles = run > 1, run == 1; t.missed {
+	if t.drawnInRuns, t.drawnSingly = run > 1, run == 1; t.runsFailed {
 		return false
 	}
 	if cap(t.rows) < rows {
 		t.rows, t.weights = make([]int32, 0, rows+rows/8), make([]float64, 0, rows+rows/8)
 	}
-	if t.rows, t.weights = t.rows[:0], t.weights[:0]; t.runs {
+	if t.rows, t.weights = t.rows[:0], t.weights[:0]; t.drawnInRuns {
 		s.drawRuns(rows, run)
 		return t.squared > 0
 	}
@@ -200,7 +200,7 @@ func (s *Solver) judgeSubsample(length float64, stalled bool) {
 	}
 	s.k.Product(move, move, move)
 	bend += s.k.Dot(d, move)
-	if stalled || bend > subsampleStrayed*length*length*t.curvature {
-		t.perColumn *= subsampleGrowth
+	if stalled || bend > subsampleCurvatureRatio*length*length*t.curvature {
+		t.rowsPerColumn *= subsampleGrowth
 	}
 }

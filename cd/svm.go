@@ -190,7 +190,7 @@ func (s *SVM) solve(ctx context.Context, logC float64, opts Options) (*SVMSoluti
 			s.newton.polish(ctx)
 			continue
 		case s.sweeps.sweepsLeft <= 0 || stalled >= maxStalled:
-			s.interior.settle(null)
+			s.interior.certifyBest(null)
 			sol.Status = outcome.NotConverged
 			return sol, nil
 		case ctx.Err() != nil:

@@ -174,8 +174,8 @@ func (ip *interior) restore() {
 	ip.s.recompute()
 }
 
-// settle certifies the interior point of least gap if the certified gap is larger.
-func (ip *interior) settle(null float64) {
+// certifyBest certifies the interior point of least gap if the certified gap is larger.
+func (ip *interior) certifyBest(null float64) {
 	if ip.helpCalls > 0 && ip.least < ip.s.sol.Gap {
 		ip.restore()
 		ip.s.certify(context.Background(), null)

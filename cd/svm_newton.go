@@ -22,7 +22,7 @@ type boxNewton struct {
 	values     int       // number of entries of the free samples
 	rho, d     []float64 // 1 − m_F and the step, times y
 	from       []float64 // β_F
-	marked     []int32   // F before the step
+	savedFree  []int32   // F before the step
 	before     []float64 // β_F before the step
 	objective  float64   // before the step
 	a          []float64 // |F| × |F|
@@ -108,7 +108,7 @@ func (nw *boxNewton) step(ctx context.Context, budget float64) bool {
 	}
 	violation, bound := nw.updateResidual()
 	nw.shift = proximal * violation / bound
-	nw.mark()
+	nw.savePoint()
 	left := int(budget / nw.productCost(len(nw.free), nw.values))
 	first := nw.s.k.Nrm2(nw.rho)
 	for round := 0; round < boxRounds && violation > 0; round++ {
@@ -135,28 +135,28 @@ func (nw *boxNewton) polish(ctx context.Context) {
 	nw.collect()
 	nw.updateResidual()
 	nw.shift = 0
-	nw.mark()
+	nw.savePoint()
 	if _, ok := nw.direction(ctx, polishTol, newtonIterations); ok {
 		nw.move()
 	}
 	nw.keepIfLower()
 }
 
-// mark saves the current point and its objective for keepIfLower.
-func (nw *boxNewton) mark() {
-	nw.marked = append(nw.marked[:0], nw.free...)
+// savePoint saves the current point and its objective for keepIfLower.
+func (nw *boxNewton) savePoint() {
+	nw.savedFree = append(nw.savedFree[:0], nw.free...)
 	nw.before = append(nw.before[:0], nw.from...)
 	nw.objective = nw.value()
 }
 
-// keepIfLower reports whether the objective is no higher than at the marked point, up to rounding,
+// keepIfLower reports whether the objective is no higher than at the saved point, up to rounding,
 // and returns to that point otherwise.
 func (nw *boxNewton) keepIfLower() bool {
 	s := nw.s
 	if nw.value()-nw.objective <= roundoff*s.fit.Null(s.c) {
 		return true
 	}
-	for k, pos := range kernels.Each(nw.s.k, nw.marked) {
+	for k, pos := range kernels.Each(nw.s.k, nw.savedFree) {
 		v := &s.at[pos]
 		if d := nw.before[k] - v.Value; d != 0 {
 			v.Value = nw.before[k]
@@ -166,12 +166,12 @@ func (nw *boxNewton) keepIfLower() bool {
 	return false
 }
 
-// value returns ½‖w‖² − Σβᵢ over the marked samples; the rest of the sum does
+// value returns ½‖w‖² − Σβᵢ over the saved free samples; the rest of the sum does
 // not change.
 func (nw *boxNewton) value() float64 {
 	s := nw.s
 	sum := float64(0.5 * s.k.Dot(s.w, s.w))
-	for _, pos := range kernels.Each(nw.s.k, nw.marked) {
+	for _, pos := range kernels.Each(nw.s.k, nw.savedFree) {
 		sum -= s.at[pos].Value
 	}
 	return sum

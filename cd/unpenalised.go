@@ -62,9 +62,9 @@ func (u *unpenalised) find(s *Solver) error {
 	}
 	if !slices.Equal(u.columns, u.known) {
 		u.init(s.view)
-		u.given = nil
+		u.alwaysFlat = nil
 		s.in.work += u.reduce(u.columns, s.view.Weights())
-		u.given = slices.Clone(u.flat)
+		u.alwaysFlat = slices.Clone(u.flat)
 	}
 	s.in.newton.basis.reduction = &u.reduction
 	return nil

@@ -186,7 +186,7 @@ func (s *Vectors) solve(ctx context.Context, logLambda []float64, opts Options) 
 	}
 	switch exact := opts.Polish || opts.Tol <= interiorRough; {
 	case s.fit.Simplex():
-		s.settle(ctx)
+		s.activeSet(ctx)
 		s.solveOnSimplex(ctx, tol, opts.MaxEpochs)
 	case s.large:
 		s.solveLarge(ctx, tol, math.Inf(1), exact, opts)
@@ -210,7 +210,7 @@ func (s *Vectors) solve(ctx context.Context, logLambda []float64, opts Options) 
 // further ones. Unless the solution has to be exact, it ends as soon as the gap is within tol.
 func (s *Vectors) solveInterior(ctx context.Context, tol float64, exact bool) {
 	s.budget = s.interior.price(s)
-	ended, reached := s.settle(ctx), true
+	ended, reached := s.activeSet(ctx), true
 	s.budget = math.Inf(1)
 	s.interior.begin(s, false)
 	targets := []float64{interiorRough, interiorTarget}
@@ -226,7 +226,7 @@ func (s *Vectors) solveInterior(ctx context.Context, tol float64, exact bool) {
 		}
 		rough := k == 0 && !exact
 		if reached = s.interior.run(ctx, max(target*s.null, math.SmallestNonzeroFloat64), rough); !rough {
-			ended = s.settleNear(ctx, s.interior.edge)
+			ended = s.activeSetNear(ctx, s.interior.edge)
 		}
 	}
 }
@@ -257,7 +257,7 @@ func (s *Vectors) begin(c, epsilon float64) {
 	s.c, s.epsilon, s.bestGap, s.solved = c, epsilon, math.Inf(1), true
 	s.null = s.fit.Null(c, epsilon)
 	s.sol.C, s.sol.Epsilon, s.sol.Effort, s.sol.Work = c, epsilon, outcome.Effort{}, 0
-	s.k.Copy(s.sol.Dual, s.a) // the start of settle
+	s.k.Copy(s.sol.Dual, s.a) // the start of activeSet
 	if s.fit.Centred() && s.sol.Passes == 0 {
 		s.evaluate()
 	}

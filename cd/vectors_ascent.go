@@ -43,7 +43,7 @@ func (s *Vectors) climb(ctx context.Context, tol, budget float64, most int) {
 	budget += s.sol.Work
 	for steps := climbFirst; s.bestGap > tol && s.sol.Epochs < most && s.sol.Work < budget && ctx.Err() == nil; steps *= 2 {
 		s.ascend(ctx, min(steps, most-s.sol.Epochs))
-		s.settle(ctx)
+		s.activeSet(ctx)
 	}
 }
 

@@ -71,7 +71,7 @@ func (ip *vectorsInterior) run(ctx context.Context, target float64, settled bool
 		} else if !(ip.complementarity() >= least) && ip.balanced() {
 			since++ // without rounding, the gap would be at most the complementarity, as in [interior]
 		}
-		if gap <= target && (!settled || ip.settle(target)) {
+		if gap <= target && (!settled || ip.snapToBounds(target)) {
 			return true
 		}
 		if since == interiorStalled || !ip.advance() {
@@ -172,9 +172,9 @@ func (ip *vectorsInterior) evaluate() float64 {
 	return ip.s.evaluate()
 }
 
-// settle moves every row whose coordinate step leads to an end of its interval, or to 0, there.
+// snapToBounds moves every row whose coordinate step leads to an end of its interval, or to 0, there.
 // It makes that the best point if its gap is at most the target, and reports whether it is.
-func (ip *vectorsInterior) settle(target float64) bool {
+func (ip *vectorsInterior) snapToBounds(target float64) bool {
 	s := ip.s
 	for _, i := range kernels.Each(s.k, s.list) {
 		lower, upper := s.fit.Interval(int(i), s.c)

@@ -7,10 +7,10 @@ import (
 )
 
 const (
-	settleFrom = 1e-6 // relative gap from which steps by conjugate gradients mostly converge
-	settleMore = 1e-2 // factor on that gap where they did not
-	settleTol  = 1e-3 // relative residual of a system; the next one starts from it
-	mostIdle   = 4    // consecutive steps that do not halve the gap while the set of free rows changes
+	freeStepGap       = 1e-6 // relative gap from which steps by conjugate gradients mostly converge
+	freeStepGapFactor = 1e-2 // factor on that gap where they did not
+	freeStepTol       = 1e-3 // relative residual of a system; the next one starts from it
+	mostIdle          = 4    // consecutive steps that do not halve the gap while the set of free rows changes
 )
 
 // solveLarge sweeps while sweeps cost less than price. If the solution has to be exact, steps by
@@ -22,9 +22,9 @@ func (s *Vectors) solveLarge(ctx context.Context, tol, price float64, exact bool
 	}
 	s.iterative = true
 	defer func() { s.iterative = false }()
-	for goal := float64(settleFrom * s.null); ; goal *= settleMore {
+	for goal := float64(freeStepGap * s.null); ; goal *= freeStepGapFactor {
 		reached := s.sweep(ctx, goal, price, opts)
-		if ended := s.settle(ctx); ended || s.bestGap <= tol || !reached {
+		if ended := s.activeSet(ctx); ended || s.bestGap <= tol || !reached {
 			return ended && s.bestGap <= tol
 		}
 		opts.MaxEpochs = int(s.sides.sweepsLeft)
@@ -47,7 +47,7 @@ func (s *Vectors) stepFree(ctx context.Context, stays bool) bool {
 	}
 	v.bordered.Kernels, v.bordered.Centred = s.k, s.fit.Centred()
 	v.bordered.Take(sparse.Transpose(s.fit.Matrix()), v.rows, s.square, s.fit.Scales())
-	tol := settleTol
+	tol := freeStepTol
 	if stays {
 		tol = polishTol
 	}

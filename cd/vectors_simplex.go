@@ -163,10 +163,10 @@ func (ip *vectorsSimplex) run(ctx context.Context, tol float64) {
 	}
 }
 
-// sharpen moves w, which has been computed from a, so that the free rows are on the edges of their tubes. It keeps a and w if
+// moveToTubeEdges moves w, which has been computed from a, so that the free rows are on the edges of their tubes. It keeps a and w if
 // they are feasible and their gap is the least so far, and reports whether they are. It leaves a as it is: where C is large,
 // the move is below the last digits of a.
-func (s *Vectors) sharpen() bool {
+func (s *Vectors) moveToTubeEdges() bool {
 	v := &s.free
 	for k, i := range v.rows {
 		if lower, upper := s.fit.Interval(int(i), s.c); s.a[i] < lower || s.a[i] > upper {
@@ -379,7 +379,7 @@ func (s *Vectors) solveOnSimplex(ctx context.Context, tol float64, most int) {
 	}
 	s.simplex.begin(s)
 	s.simplex.run(ctx, tol)
-	if !s.settleNear(ctx, s.simplex.edge) {
+	if !s.activeSetNear(ctx, s.simplex.edge) {
 		s.climb(ctx, tol, price, most)
 	}
 }

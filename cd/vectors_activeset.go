@@ -41,24 +41,24 @@ func (v *vectorsFree) point(k *kernels.Set, n int) []float64 {
 	return v.spare
 }
 
-// mostSettles bounds the steps of settle.
-const mostSettles = 60
+// mostActiveSetSteps bounds the steps of activeSet.
+const mostActiveSetSteps = 60
 
-// settle is a primal–dual active set method (Hintermüller, Ito and Kunisch, SIAM Journal on
+// activeSet is a primal–dual active set method (Hintermüller, Ito and Kunisch, SIAM Journal on
 // Optimization 13, 2002): each step classifies the rows and solves the conditions of the free ones,
 // exactly or by conjugate gradients. It reports whether it reached a set of free rows that stays the
 // same, or a gap that is rounding.
-func (s *Vectors) settle(ctx context.Context) (ended bool) {
+func (s *Vectors) activeSet(ctx context.Context) (ended bool) {
 	s.k.Copy(s.a, s.sol.Dual)
 	if s.sol.Passes > 0 {
 		s.b = s.sol.Intercept
 	}
 	s.fit.SetPrimal(s.a, s.w)
-	return s.settleFrom(ctx)
+	return s.activeSetFrom(ctx)
 }
 
-// settleNear is settle after an interior-point method: entries of the best point within edge, √μ, of a bound are moved to it.
-func (s *Vectors) settleNear(ctx context.Context, edge float64) (ended bool) {
+// activeSetNear is activeSet after an interior-point method: entries of the best point within edge, √μ, of a bound are moved to it.
+func (s *Vectors) activeSetNear(ctx context.Context, edge float64) (ended bool) {
 	s.k.Clear(s.a)
 	for _, i := range kernels.Each(s.k, s.list) {
 		lower, upper := s.fit.Interval(int(i), s.c)
@@ -78,15 +78,15 @@ func (s *Vectors) settleNear(ctx context.Context, edge float64) (ended bool) {
 		}
 	}
 	s.b = s.sol.Intercept
-	return s.settleFrom(ctx)
+	return s.activeSetFrom(ctx)
 }
 
-// settleFrom is settle from the current a, w and b.
-func (s *Vectors) settleFrom(ctx context.Context) (ended bool) {
+// activeSetFrom is activeSet from the current a, w and b.
+func (s *Vectors) activeSetFrom(ctx context.Context) (ended bool) {
 	v := &s.free
 	v.m = grow(v.m, s.n)
 	idle := 0 // consecutive steps that have not halved the gap
-	for round := 0; round < mostSettles && ctx.Err() == nil; round++ {
+	for round := 0; round < mostActiveSetSteps && ctx.Err() == nil; round++ {
 		s.fit.Predict(s.w, s.b, v.m)
 		s.sol.Work += float64(2 * s.pass())
 		v.faceW, v.face = append(v.faceW[:0], s.w...), s.fit.Face(s.w)
@@ -109,7 +109,7 @@ func (s *Vectors) settleFrom(ctx context.Context) (ended bool) {
 		}
 		if stays {
 			kept := gap <= s.bestGap
-			sharper := s.fit.Simplex() && s.sharpen()
+			sharper := s.fit.Simplex() && s.moveToTubeEdges()
 			if !kept && !sharper {
 				s.keepClassified()
 			}

@@ -28,22 +28,22 @@ type modelEntry struct {
 }
 
 const (
-	settleHalves = 5 // halvings of a step that is too long
-	fewSettled   = 4 // steps in a row at first, doubled each time
-	mostSettled  = 32
-	nearZero     = 0.1 // of the norm of a block: what may be left of it where it passes 0
+	modelHalvings  = 5 // halvings of a step that is too long
+	fewStepsInRow  = 4 // steps in a row at first, doubled each time
+	mostStepsInRow = 32
+	nearZero       = 0.1 // of the norm of a block: what may be left of it where it passes 0
 )
 
-// settle takes up to most Newton steps on the model after sweeps, and returns their number: between nearly
+// newtonStepsOnModel takes up to most Newton steps on the model after sweeps, and returns their number: between nearly
 // dependent columns sweeps would take hundreds. Coefficients stop at the kinks in their way. If a full step
 // with such stops does not lower the model, one that ends at the first kink does, and the next step goes on
 // without that coefficient. If there is no kink in the way, the norm of a block bends more along the step than
 // the model assumed.
-func (s *Blocks) settle(g model.Blocks, most int) (made int) {
+func (s *Blocks) newtonStepsOnModel(g model.Blocks, most int) (made int) {
 	kinks := 0
 	defer func() {
 		if kinks == most {
-			s.step.nextSteps = min(2*most, mostSettled)
+			s.step.nextSteps = min(2*most, mostStepsInRow)
 		}
 	}()
 	for made < most {
@@ -103,7 +103,7 @@ func (s *Blocks) shortenOnModel(g model.Blocks, first float64) float64 {
 		switch {
 		case length == first:
 			length = 0
-		case tries == settleHalves:
+		case tries == modelHalvings:
 			length = first
 		default:
 			length = max(first, 0.5*length)

@@ -153,6 +153,7 @@ func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, 
 	dealt := e.stay(o.From, &o.Validation)
 	searching, soft := withStop(ctx, o)
 	defer soft.end()
+	o.Progress = soft.watched(o.Progress)
 	t, err := e.task(ctx, searching, o)
 	if err != nil {
 		if ctx.Err() == nil && searching.Err() != nil && errors.Is(err, searching.Err()) { // stopped while there was nothing to evaluate yet
@@ -313,16 +314,19 @@ type stopper struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	done   chan struct{}
+
+	stop     <-chan struct{}
+	deadline time.Time // zero: none
 }
 
 // withStop returns a context that ends with ctx, when o.Stop is closed, and after
 // o.MaxDuration.
 func withStop(ctx context.Context, o SelectOptions) (context.Context, *stopper) {
 	inner, cancel := context.WithCancelCause(ctx)
-	s := &stopper{inner, cancel, make(chan struct{})}
+	s := &stopper{ctx: inner, cancel: cancel, done: make(chan struct{}), stop: o.Stop}
 	var clock <-chan time.Time
 	if o.MaxDuration > 0 {
-		clock = time.After(o.MaxDuration)
+		clock, s.deadline = time.After(o.MaxDuration), time.Now().Add(o.MaxDuration)
 	}
 	select {
 	case <-o.Stop: // closed before the start
@@ -340,6 +344,27 @@ func withStop(ctx context.Context, o SelectOptions) (context.Context, *stopper) 
 		}
 	}()
 	return inner, s
+}
+
+// watched returns progress followed by a look at the channel and the clock. The goroutine of withStop ends evaluations
+// that take long, but may not run before a search of short ones is over.
+func (s *stopper) watched(progress func(search.Evaluation)) func(search.Evaluation) {
+	if s.stop == nil && s.deadline.IsZero() {
+		return progress
+	}
+	return func(at search.Evaluation) {
+		if progress != nil {
+			progress(at)
+		}
+		select {
+		case <-s.stop:
+			s.cancel(context.Canceled)
+		default:
+			if !s.deadline.IsZero() && !time.Now().Before(s.deadline) {
+				s.cancel(errTime)
+			}
+		}
+	}
 }
 
 // status is the status of a search that its context has ended: Budget after MaxDuration, else Cancelled.

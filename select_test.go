@@ -480,6 +480,28 @@ func TestSoftStops(t *testing.T) {
 	oracle.GoroutinesEnd(t, before)
 }
 
+// TestSoftStopsEndAfterTheEvaluation checks that a stop during an evaluation's progress, or the end of the time allowed
+// before it, is noticed before the next evaluation, however short evaluations are.
+func TestSoftStopsEndAfterTheEvaluation(t *testing.T) {
+	x, y := load(t)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // so that no other goroutine runs between short evaluations
+	for range 5 {
+		stop, seen := make(chan struct{}), 0
+		s, err := pare.Select(t.Context(), x, y, pare.SelectOptions{Stop: stop, Progress: func(search.Evaluation) {
+			if seen++; seen == 2 {
+				close(stop)
+			}
+		}}, pare.Config{Threads: 1})
+		if err != nil || s.Status != outcome.Cancelled || len(s.Evaluations) != 2 || s.Final == nil || s.Err != nil {
+			t.Fatalf("stopped: %v, %+v", err, s)
+		}
+		s, err = pare.Select(t.Context(), x, y, pare.SelectOptions{MaxDuration: 1}, pare.Config{Threads: 1})
+		if err != nil || s.Status != outcome.Budget || len(s.Evaluations) > 1 {
+			t.Fatalf("out of time: %v, %+v", err, s)
+		}
+	}
+}
+
 // TestChoicesOfLittleNoise checks choices where the columns explain nearly everything. There the solution at one λ can
 // be within a thousandth of the null model's objective at the next λ although the criterion differs, and a hundredth of
 // that loss may still be far above the noise.

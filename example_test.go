@@ -3,6 +3,7 @@ package pare_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/seed-45b9a24c/pare"
 	"github.com/seed-45b9a24c/pare/criterion"
+	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
 	"github.com/seed-45b9a24c/pare/sparse"
 	"github.com/seed-45b9a24c/pare/table"
@@ -507,4 +509,305 @@ func ExampleLive() {
 	// Output:
 	// 181.1
 	// 201.5
+}
+
+// Find out what was wrong with the arguments of a call, and in which row.
+func ExampleFit_errors() {
+	x, y, err := diabetes()
+	if err != nil {
+		log.Fatal(err)
+	}
+	y[7] = math.NaN()
+	_, err = pare.Fit(context.Background(), x, y, []float64{-2}, pare.Config{})
+	if e, ok := errors.AsType[*outcome.Error](err); ok {
+		fmt.Printf("%s, row %d of the target: %s\n", e.Kind, e.Row, e.Reason())
+	}
+	y[7] = 0
+	_, err = pare.Fit(context.Background(), x, y, []float64{-2, 0}, pare.Config{})
+	if e, ok := errors.AsType[*outcome.Error](err); ok {
+		fmt.Printf("%s, %s: %s\n", e.Kind, e.Flag, e.Reason())
+	}
+	// Output:
+	// non_finite, row 7 of the target: the target is not finite
+	// shape, log-lambda: one λ is wanted for each hyperparameter, 1 for lasso, got 2
+}
+
+// Choose λ on folds of your own. Rows with the id −1 are never held out, here the first hundred.
+func ExampleValidation_foldIDs() {
+	x, y, err := diabetes()
+	if err != nil {
+		log.Fatal(err)
+	}
+	ids := make([]int, len(y))
+	for i := range ids {
+		if ids[i] = -1; i >= 100 {
+			ids[i] = i % 4
+		}
+	}
+	options := pare.SelectOptions{Validation: pare.Validation{FoldIDs: ids}}
+	s, err := pare.Select(context.Background(), x, y, options, pare.Config{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%s, %d folds, the first row is in fold %d\n", s.Status, len(s.Evaluations[0].FoldValues), s.Folds[0])
+	// Output:
+	// converged, 4 folds, the first row is in fold -1
+}
+
+// Keep the rows of a group in one fold, such as the visits of a patient.
+func ExampleValidation_groups() {
+	x, y, err := diabetes()
+	if err != nil {
+		log.Fatal(err)
+	}
+	groups := make([]int, len(y))
+	for i := range groups {
+		groups[i] = i / 3 // three rows each
+	}
+	options := pare.SelectOptions{Validation: pare.Validation{Groups: groups}}
+	s, err := pare.Select(context.Background(), x, y, options, pare.Config{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(s.Status, s.Folds[0] == s.Folds[1] && s.Folds[1] == s.Folds[2])
+	// Output:
+	// converged true
+}
+
+// Choose λ for labels 0 and 1, whose rare class counts as much as the other in the fit. Models of two classes take −1 and 1:
+// Target converts the labels.
+func ExampleConfig_classes() {
+	x, progression, err := diabetes()
+	if err != nil {
+		log.Fatal(err)
+	}
+	label := make([]float64, len(progression))
+	for i, v := range progression {
+		if v > 250 {
+			label[i] = 1
+		}
+	}
+	config := pare.Config{Model: pare.Logistic, Balanced: true}
+	y, classes, err := config.Target(label, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	options := pare.SelectOptions{Validation: pare.Validation{Split: pare.Stratified}}
+	s, err := pare.Select(context.Background(), x, y, options, config)
+	if err != nil {
+		log.Fatal(err)
+	}
+	p := s.Final.Predictor()
+	score := make([]float64, p.Scores())
+	if err := p.DecideRow([]int32{2, 8}, []float64{0.1, 0.1}, score); err != nil {
+		log.Fatal(err)
+	}
+	k := slices.Index(p.Classes(), p.Target(score))
+	fmt.Printf("%s: class %s of %v\n", s.Status, classes[k], classes)
+	// Output:
+	// converged: class 1 of [0 1]
+}
+
+// Show progress, and end a search early with the best λ so far and a model fitted at it.
+func ExampleSelectOptions_stop() {
+	x, y, err := diabetes()
+	if err != nil {
+		log.Fatal(err)
+	}
+	stop := make(chan struct{}) // or MaxDuration
+	seen := 0
+	options := pare.SelectOptions{Stop: stop, Precision: true, Progress: func(e search.Evaluation) {
+		fmt.Printf("λ = %5.2f: %.0f\n", e.LogLambda[0], e.Value)
+		if seen++; seen == 2 {
+			close(stop)
+		}
+	}}
+	s, err := pare.Select(context.Background(), x, y, options, pare.Config{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if s.Final == nil { // stopped before the first evaluation, or the context has ended
+		log.Fatal(s.Err)
+	}
+	fmt.Printf("%s at λ = %.2f, %d columns\n", s.Status, s.LogLambda[0], len(s.Final.Support))
+	// Output:
+	// λ = -0.44: 3495
+	// λ = -1.94: 3089
+	// cancelled at λ = -1.94, 7 columns
+}
+
+// Go on with a search that was interrupted, from the evaluations in its log.
+func ExampleSelectOptions_log() {
+	x, y, err := diabetes()
+	if err != nil {
+		log.Fatal(err)
+	}
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, most := range []int{3, 0} { // the first search is interrupted after three evaluations
+		record, err := search.OpenLog(filepath.Join(dir, "search.json"), "diabetes, lasso") // a key of your choice
+		if err != nil {
+			log.Fatal(err)
+		}
+		ctx, interrupt := context.WithCancel(context.Background())
+		known, done := record.Len(), 0
+		options := pare.SelectOptions{Log: record, Progress: func(search.Evaluation) {
+			if done++; done == most {
+				interrupt()
+			}
+		}}
+		s, err := pare.Select(ctx, x, y, options, pare.Config{})
+		interrupt()
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("%d known, %s, a model: %v\n", known, s.Status, s.Final != nil)
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// 0 known, cancelled, a model: false
+	// 3 known, converged, a model: true
+}
+
+// Compare a hypergradient with a difference of the criterion. The inner problems must be solved much more precisely than the
+// difference is small: at the default Tol, solutions so near each other are the same.
+func ExampleGradient_difference() {
+	x, y, err := diabetes()
+	if err != nil {
+		log.Fatal(err)
+	}
+	ctx := context.Background()
+	config := pare.Config{Tol: 1e-13}
+	g, err := pare.Gradient(ctx, x, y, []float64{-1}, pare.Validation{}, config)
+	if err != nil {
+		log.Fatal(err)
+	}
+	const h = 1e-4
+	var values []float64
+	for e, err := range pare.Validate(ctx, x, y, [][]float64{{-1 + h}, {-1 - h}}, pare.Validation{}, config) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		values = append(values, e.Value)
+	}
+	difference := (values[0] - values[1]) / (2 * h)
+	fmt.Println("within a millionth:", math.Abs(g.Gradient[0]-difference) <= 1e-6*math.Abs(difference))
+	// Output:
+	// within a millionth: true
+}
+
+// Predict every row by a model that was not fitted to it.
+func ExampleOutOfFold() {
+	x, y, err := diabetes()
+	if err != nil {
+		log.Fatal(err)
+	}
+	held, err := pare.OutOfFold(context.Background(), x, y, []float64{-2}, pare.Validation{}, pare.Config{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	var squared float64
+	for i, scores := range held.Scores {
+		squared += (y[i] - scores[0]) * (y[i] - scores[0]) / float64(len(y))
+	}
+	fmt.Printf("mean squared error %.0f\n", squared)
+	// Output:
+	// mean squared error 3085
+}
+
+// objective is the cross-validation error of a Lasso, for a search of your own.
+type objective struct {
+	x sparse.Matrix
+	y []float64
+}
+
+func (o objective) Eval(ctx context.Context, r search.Request) (search.Evaluation, error) {
+	g, err := pare.Gradient(ctx, o.x, o.y, r.LogLambda, pare.Validation{}, pare.Config{Tol: r.Tol})
+	if err != nil {
+		return search.Evaluation{}, err
+	}
+	return search.Evaluation{Value: g.Value, Gradient: g.Gradient, Tol: g.RelativeGap, Trusted: g.Status.OK(), Status: g.Status}, nil
+}
+
+// Choose λ with a search of your own, here the secant method on the slope between two bounds.
+func Example_ownSearch() {
+	x, y, err := diabetes()
+	if err != nil {
+		log.Fatal(err)
+	}
+	box := search.Box{Lower: []float64{-6}, Upper: []float64{0}}
+	found, err := search.Secant(context.Background(), objective{x, y}, -1, box, search.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("λ = %.1f, mean squared error %.0f\n", found.Best.LogLambda[0], found.Best.Value)
+	// Output:
+	// λ = -2.7, mean squared error 3069
+}
+
+// Keep a selection as JSON, and begin with it another day.
+func ExampleSelection() {
+	x, y, err := diabetes()
+	if err != nil {
+		log.Fatal(err)
+	}
+	ctx := context.Background()
+	s, err := pare.Select(ctx, x, y, pare.SelectOptions{}, pare.Config{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	text, err := json.Marshal(s)
+	if err != nil {
+		log.Fatal(err)
+	}
+	var kept pare.Selection
+	if err := json.Unmarshal(text, &kept); err != nil {
+		log.Fatal(err)
+	}
+	again, err := pare.Select(ctx, x, y, pare.SelectOptions{From: &kept}, pare.Config{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("λ = %.1f, then %.1f in fewer evaluations: %v\n", kept.LogLambda[0], again.LogLambda[0], len(again.Evaluations) < len(s.Evaluations))
+	// Output:
+	// λ = -2.7, then -2.7 in fewer evaluations: true
+}
+
+// Approximate the error of leaving out one row at a time, from one fit.
+func ExampleLeaveOneOut() {
+	x, y, err := diabetes()
+	if err != nil {
+		log.Fatal(err)
+	}
+	left, err := pare.LeaveOneOut(context.Background(), x, y, []float64{-2}, pare.Config{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("mean squared error %.0f ± %.0f\n", left.Value, left.StandardError)
+	// Output:
+	// mean squared error 3049 ± 181
+}
+
+// Fit the columns that a Lasso has selected again, without penalty.
+func ExampleRelax() {
+	x, y, err := diabetes()
+	if err != nil {
+		log.Fatal(err)
+	}
+	ctx := context.Background()
+	f, err := pare.Fit(ctx, x, y, []float64{-1}, pare.Config{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	relaxed, err := pare.Relax(ctx, x, y, f, pare.Config{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("column %d: %.0f, then %.0f\n", f.Support[0], f.Coef[0], relaxed.Coef[0])
+	// Output:
+	// column 2: 493, then 555
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"math"
 	"os"
 	"strings"
 
@@ -35,6 +36,55 @@ func ExampleNewCSC() {
 	// values [3 5 1 2 7 8 9 6]
 	// 4 8
 	// [0 3] [1 2]
+}
+
+// Entries in any order, as other programs write them; those at the same place are added.
+func ExampleNewTriplets() {
+	m, err := sparse.NewTriplets(context.Background(), 3, 2,
+		[]int32{2, 0, 1, 0},
+		[]int32{1, 0, 0, 0},
+		[]float64{7, 1, 5, 2})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(m.Column(0))
+	fmt.Println(m.Column(1))
+	// Output:
+	// [0 1] [3 5]
+	// [2] [7]
+}
+
+// Rows one after another, whole or by their nonzeros. The matrix is dense or sparse, whichever is smaller.
+func ExampleBuilder() {
+	var b sparse.Builder
+	for _, row := range [][]float64{{1, 0, 2}, {0, 3, 0}} {
+		if err := b.Row(nil, row); err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+	if err := b.Row([]int32{0, 2}, []float64{4, 5}); err != nil {
+		fmt.Println(err)
+		return
+	}
+	m, err := b.Matrix(context.Background(), 3)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	n, p := m.Dims()
+	fmt.Println(n, p, sparse.Nonzeros(m))
+	// Output: 3 3 5
+}
+
+// Values by rows, as most programs keep a dense matrix, and what is wrong with them by row and column.
+func ExampleNewDenseRows() {
+	_, err := sparse.NewDenseRows(2, 2, 2, []float64{1, 2, 3, math.NaN()})
+	if e, ok := errors.AsType[*outcome.Error](err); ok && e.HasRow && e.HasColumn {
+		fmt.Println(e.Kind, "in row", e.Row, "and column", e.Column)
+	}
+	// Output: non_finite in row 1 and column 1
 }
 
 func ExampleNewDense() {

@@ -50,8 +50,8 @@ func (b *Box) In(view *sparse.View) *Box {
 	return own
 }
 
-// bounds reports whether column j has a bound.
-func (b *Box) bounds(j int) bool {
+// isBounded reports whether column j has a bound.
+func (b *Box) isBounded(j int) bool {
 	return b != nil && (b.lower[j] > math.Inf(-1) || b.upper[j] < math.Inf(1))
 }
 
@@ -62,7 +62,7 @@ func (g Penalty) Within(b *Box) (Penalty, error) {
 		return g, nil
 	}
 	for j := range b.lower {
-		if b.bounds(j) && g.Alpha(j) == 0 {
+		if b.isBounded(j) && g.Alpha(j) == 0 {
 			return Penalty{}, &outcome.Error{Kind: outcome.BadParameter, HasColumn: true, Column: j, Message: "a bound needs an ℓ1 strength on its column: leave the bound out, or penalise the column"}
 		}
 	}
@@ -127,46 +127,46 @@ func (z *Null) Within(b *Box) *Null {
 	return &w
 }
 
-// beyond is a column with a = |aⱼ| > αⱼ and a finite bound v in the direction of s = sign(aⱼ). Its dual
+// violation is a column with a = |aⱼ| > αⱼ and a finite bound v in the direction of s = sign(aⱼ). Its dual
 // point needs no scaling, since the conjugate of the penalty is finite there, v(a − α); scaling may still
 // give a smaller gap. At the scale c the column contributes to the gap
 //
 //	(v − sβ)(ca − α) + α(|β| − sβ), or α|β| − ca·sβ where ca ≤ α.
-type beyond struct {
-	a, alpha, along float64 // along is sβ
-	size, left      float64 // |β|; v − sβ
+type violation struct {
+	a, alpha, signedCoef float64 // signedCoef is sβ
+	size, toBound        float64 // |β|; v − sβ
 }
 
-// at returns the contribution of the column to the gap at the scale c.
-func (o beyond) at(c float64) float64 {
+// gapAt returns the contribution of the column to the gap at the scale c.
+func (o violation) gapAt(c float64) float64 {
 	if over := math.FMA(c, o.a, -o.alpha); over > 0 {
-		return math.FMA(o.left, over, float64(o.alpha*(o.size-o.along)))
+		return math.FMA(o.toBound, over, float64(o.alpha*(o.size-o.signedCoef)))
 	}
-	return float64(o.alpha*o.size) - float64(float64(c*o.a)*o.along)
+	return float64(o.alpha*o.size) - float64(float64(c*o.a)*o.signedCoef)
 }
 
-// within returns the scale c or, if that gives a smaller gap, a smaller scale: the one that makes those columns feasible for which the
+// shrinkScale returns the scale c or, if that gives a smaller gap, a smaller scale: the one that makes those columns feasible for which the
 // violation contributes more than scaling costs. If a bound is far off, even a violation |aⱼ| − αⱼ by rounding, times that bound,
 // would be a large contribution.
-func (d *Dual) within(c float64) float64 {
+func (d *Dual) shrinkScale(c float64) float64 {
 	worst := 0.0
-	for _, o := range d.beyond {
-		if rest := 1 - o.alpha/o.a; o.left*(o.a-o.alpha) > rest*max(0, d.product+float64(rest*d.Loss)) {
+	for _, o := range d.violations {
+		if rest := 1 - o.alpha/o.a; o.toBound*(o.a-o.alpha) > rest*max(0, d.product+float64(rest*d.Loss)) {
 			worst = max(worst, o.a/o.alpha*(1+0x1p-51)) // c|aⱼ| is not above αⱼ by rounding
 		}
 	}
-	if worst*c > 1 && d.moving(1/worst) < d.moving(c) {
+	if worst*c > 1 && d.gapOfScale(1/worst) < d.gapOfScale(c) {
 		return 1 / worst
 	}
 	return c
 }
 
-// moving returns the part of the gap that depends on the scale, for the squared loss.
-func (d *Dual) moving(c float64) float64 {
+// gapOfScale returns the part of the gap that depends on the scale, for the squared loss.
+func (d *Dual) gapOfScale(c float64) float64 {
 	rest := 1 - c
 	sum := rest * (d.product + float64(rest*(d.Loss+float64(0.5*d.l2))))
-	for _, o := range d.beyond {
-		sum += o.at(c)
+	for _, o := range d.violations {
+		sum += o.gapAt(c)
 	}
 	return sum
 }
@@ -193,7 +193,7 @@ func (d *Dual) addBounded(j int, z, b, norm float64) {
 		bound, sign = -g.box.lower[j], -1
 	}
 	if math.Abs(a) > alpha && !math.IsInf(bound, 1) {
-		d.beyond = append(d.beyond, beyond{a: math.Abs(a), alpha: alpha, along: sign * b, size: size, left: bound - float64(sign*b)})
+		d.violations = append(d.violations, violation{a: math.Abs(a), alpha: alpha, signedCoef: sign * b, size: size, toBound: bound - float64(sign*b)})
 		return
 	}
 	d.worst = max(d.worst, math.Abs(a)/alpha) // max keeps NaN

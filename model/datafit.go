@@ -64,13 +64,13 @@ type State struct {
 	Intercept  float64   // the intercept for centred columns: b + x̄ᵀβ
 	Loss       float64   // f(β, b)
 
-	square  float64    // ‖Residual‖ₛ²
-	balance [2]float64 // factors that the positive and the negative residuals were multiplied by, see rebalance
-	scratch []float64  // n entries; nil where Linear is
-	k       *kernels.Set
-	loop    rowLoop
-	sums    [][3]float64 // sums over blocks of rows; only for many rows
-	signs   [2]float64   // sums of the positive and of the negative entries of Weighted before rebalance; only for many rows
+	square    float64    // ‖Residual‖ₛ²
+	balance   [2]float64 // factors that the positive and the negative residuals were multiplied by, see rebalance
+	scratch   []float64  // n entries; nil where Linear is
+	k         *kernels.Set
+	loop      rowLoop
+	blockSums [][3]float64 // sums over blocks of rows; only for many rows
+	signSums  [2]float64   // sums of the positive and of the negative entries of Weighted before rebalance; only for many rows
 }
 
 // NewState returns a state for a datafit, and for other datafits of its type on the same view.

@@ -15,5 +15,5 @@ func RowLoss(m []float64, own int) float64 {
 	return rowLoss(m, e, own)
 }
 
-// AlongFace exports alongFace.
-func AlongFace(at, w []float64) { alongFace(at, w) }
+// AlongFace exports projectOntoFace.
+func AlongFace(at, w []float64) { projectOntoFace(at, w) }

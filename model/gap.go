@@ -19,14 +19,14 @@ type Dual struct {
 	Steepest float64 // [Datafit.Steepest], for the KKT residual; 0 means 1
 	Loss     float64 // f(β)
 
-	worst       float64  // max |aⱼ|/αⱼ, aⱼ = zⱼ − α₂βⱼ
-	kkt         float64  // max ρⱼ
-	l1, l2      float64  // Σ αⱼ|βⱼ|, Σ α₂βⱼ²
-	unpenalised float64  // Σ zⱼ²N/2‖X̃_j‖² of unpenalised columns
-	product     float64  // Σ aⱼβⱼ
-	slack       float64  // Σ αⱼ|βⱼ| − aⱼβⱼ
-	unscaled    float64  // the gap at the unscaled dual point, α₂ > 0
-	beyond      []beyond // columns with a finite bound whose dual constraint is violated
+	worst       float64     // max |aⱼ|/αⱼ, aⱼ = zⱼ − α₂βⱼ
+	kkt         float64     // max ρⱼ
+	l1, l2      float64     // Σ αⱼ|βⱼ|, Σ α₂βⱼ²
+	unpenalised float64     // Σ zⱼ²N/2‖X̃_j‖² of unpenalised columns
+	product     float64     // Σ aⱼβⱼ
+	slack       float64     // Σ αⱼ|βⱼ| − aⱼβⱼ
+	unscaled    float64     // the gap at the unscaled dual point, α₂ > 0
+	violations  []violation // columns with a finite bound whose dual constraint is violated
 }
 
 // NewDual returns an empty Dual for the dual point of a state.
@@ -43,7 +43,7 @@ func (d *Dual) Add(j int, z, b, norm float64) {
 		if pull > d.worst*alpha {
 			d.worst = pull / alpha
 		}
-	case d.Penalty.box.bounds(j):
+	case d.Penalty.box.isBounded(j):
 		d.addBounded(j, z, b, norm)
 	case math.IsInf(alpha, 1): // excluded: β is 0 and z is free
 	case b == 0 && d.Penalty.ridge == 0 && alpha > 0:
@@ -132,7 +132,7 @@ func (d *Dual) lipschitz(norm float64) float64 {
 // Inside returns a factor t: a column with βⱼ = 0 whose correlation is below t·αⱼ changes nothing
 // but rounding.
 func (d *Dual) Inside() float64 {
-	if d.Penalty.each == nil && d.Penalty.ridge == 0 && d.Penalty.box == nil {
+	if d.Penalty.alphas == nil && d.Penalty.ridge == 0 && d.Penalty.box == nil {
 		return d.worst // a smaller violation changes neither the scale nor the largest ρⱼ
 	}
 	return min(1, d.worst)
@@ -144,8 +144,8 @@ func (d *Dual) Scale() float64 {
 	if d.worst > 1 {
 		c = 1 / d.worst
 	}
-	if len(d.beyond) > 0 {
-		c = d.within(c)
+	if len(d.violations) > 0 {
+		c = d.shrinkScale(c)
 	}
 	return c
 }
@@ -162,7 +162,7 @@ func (d *Dual) Widen(left, longest float64) {
 // Reach returns the largest c ≤ 1 at which no |c·aⱼ| exceeds αⱼ, also for columns with bounds. At β = 0 this is α/αmax.
 func (d *Dual) Reach() float64 {
 	c := d.Scale()
-	for _, o := range d.beyond {
+	for _, o := range d.violations {
 		c = min(c, o.alpha/o.a)
 	}
 	return c
@@ -174,8 +174,8 @@ func (d *Dual) Reach() float64 {
 func (d *Dual) Gap(scaled, unscaled float64) float64 {
 	c, ridge := d.Scale(), d.Penalty.ridge
 	rest := 1 - c
-	for _, o := range d.beyond {
-		scaled += o.at(c)
+	for _, o := range d.violations {
+		scaled += o.gapAt(c)
 	}
 	gap := d.unpenalised + scaled + float64(0.5*rest*rest*d.l2) + max(0, math.FMA(rest, d.product, d.slack))
 	if ridge > 0 {

@@ -21,9 +21,9 @@ type Grouped struct {
 	weights []float64 // w_B; nil: all 1
 	ridge   float64   // α₂
 
-	lambdas         int   // number of hyperparameters
-	l1Of            []int // the index of the λ of each ℓ1 strength, -1: none
-	groupOf, ridgOf int   // the same for α and α₂
+	lambdas          int   // number of hyperparameters
+	l1Of             []int // the index of the λ of each ℓ1 strength, -1: none
+	groupOf, ridgeOf int   // the same for α and α₂
 }
 
 // RootSizes returns the usual weights of groups, the square roots of their sizes.
@@ -52,7 +52,7 @@ func CheckGroupWeights(weights []float64, part *Partition) error {
 // GroupLasso is α Σ w_B‖β_B‖, α = e^λ. weights nil: all 1.
 func GroupLasso(weights []float64, logLambda float64) (Grouped, error) {
 	alpha, err := strength(logLambda, -1)
-	return Grouped{scores: 1, group: alpha, weights: weights, lambdas: 1, ridgOf: -1}, err
+	return Grouped{scores: 1, group: alpha, weights: weights, lambdas: 1, ridgeOf: -1}, err
 }
 
 // GroupNet is α Σ w_B‖β_B‖ + ½α₂‖β‖² with λ = (ln α, ln α₂).
@@ -61,7 +61,7 @@ func GroupNet(weights []float64, group, ridge float64) (Grouped, error) {
 	if err != nil {
 		return g, err
 	}
-	g.lambdas, g.ridgOf = 2, 1
+	g.lambdas, g.ridgeOf = 2, 1
 	g.ridge, err = strength(ridge, -1)
 	return g, err
 }
@@ -74,7 +74,7 @@ func SparseGroup(weights []float64, tau, logLambda float64) (Grouped, error) {
 	}
 	return Grouped{
 		scores: 1, l1: []float64{tau * alpha}, group: (1 - tau) * alpha, weights: weights,
-		lambdas: 1, l1Of: []int{0}, ridgOf: -1,
+		lambdas: 1, l1Of: []int{0}, ridgeOf: -1,
 	}, err
 }
 
@@ -87,14 +87,14 @@ func SparseGroupPair(weights []float64, l1, group float64) (Grouped, error) {
 	of, err := strength(group, -1)
 	return Grouped{
 		scores: 1, l1: []float64{alpha}, group: of, weights: weights,
-		lambdas: 2, l1Of: []int{0}, groupOf: 1, ridgOf: -1,
+		lambdas: 2, l1Of: []int{0}, groupOf: 1, ridgeOf: -1,
 	}, err
 }
 
 // ScoresLasso is Σₖ αₖ‖β·ₖ‖₁ over the scores of q classes, with one λ for all or one for
 // each.
 func ScoresLasso(q int, logLambda []float64) (Grouped, error) {
-	g := Grouped{scores: q, lambdas: len(logLambda), groupOf: -1, ridgOf: -1}
+	g := Grouped{scores: q, lambdas: len(logLambda), groupOf: -1, ridgeOf: -1}
 	if len(logLambda) != 1 && len(logLambda) != q {
 		return g, outcome.At(outcome.Shape, "log-lambda", "one λ for all %d classes or one for each, got %d", q, len(logLambda))
 	}
@@ -115,7 +115,7 @@ func ScoresNet(q int, l1, ridge float64) (Grouped, error) {
 	if err != nil {
 		return g, err
 	}
-	g.lambdas, g.ridgOf = 2, 1
+	g.lambdas, g.ridgeOf = 2, 1
 	g.ridge, err = strength(ridge, -1)
 	return g, err
 }
@@ -134,15 +134,15 @@ func (g Grouped) Pair() (of Penalty, first float64, ok bool) {
 	if g.scores != 2 || g.weights != nil {
 		return Penalty{}, 0, false
 	}
-	switch a, b := g.each(0), g.each(1); {
+	switch a, b := g.l1At(0), g.l1At(1); {
 	case a == b:
-		return Penalty{alpha: a + g.group/math.Sqrt2, ridge: g.ridge / 2, lambda: 1}, 0.5, true
+		return Penalty{alpha: a + g.group/math.Sqrt2, ridge: g.ridge / 2, lambdas: 1}, 0.5, true
 	case g.group > 0 || g.ridge > 0:
 		return Penalty{}, 0, false
 	case a < b:
-		return Penalty{alpha: a, lambda: 1}, 1, true
+		return Penalty{alpha: a, lambdas: 1}, 1, true
 	default:
-		return Penalty{alpha: b, lambda: 1}, 0, true
+		return Penalty{alpha: b, lambdas: 1}, 0, true
 	}
 }
 
@@ -164,16 +164,16 @@ func (g Grouped) Ridge() float64 { return g.ridge }
 // Concavity implements [Blocks].
 func (g Grouped) Concavity() float64 { return 0 }
 
-// each returns the ℓ1 strength α₁ of entry k of a block.
-func (g Grouped) each(k int) float64 {
+// l1At returns the ℓ1 strength α₁ of entry k of a block.
+func (g Grouped) l1At(k int) float64 {
 	if g.l1 == nil {
 		return 0
 	}
 	return g.l1[k%len(g.l1)]
 }
 
-// whole returns αw_B, the strength of the group norm of a block.
-func (g Grouped) whole(block int) float64 {
+// groupAt returns αw_B, the strength of the group norm of a block.
+func (g Grouped) groupAt(block int) float64 {
 	if g.weights == nil {
 		return g.group
 	}
@@ -183,9 +183,9 @@ func (g Grouped) whole(block int) float64 {
 // Value implements [Blocks].
 func (g Grouped) Value(block int, b []float64) float64 {
 	size := norm(b)
-	value := float64(g.whole(block)*size) + float64(0.5*float64(g.ridge*size)*size)
+	value := float64(g.groupAt(block)*size) + float64(0.5*float64(g.ridge*size)*size)
 	for k, v := range b {
-		value = math.FMA(g.each(k), math.Abs(v), value)
+		value = math.FMA(g.l1At(k), math.Abs(v), value)
 	}
 	return value
 }
@@ -194,10 +194,10 @@ func (g Grouped) Value(block int, b []float64) float64 {
 // Computational and Graphical Statistics 22, 2013).
 func (g Grouped) Prox(block int, z []float64, step float64, out []float64) {
 	for k, v := range z {
-		out[k] = SoftThreshold(v, float64(step*g.each(k)))
+		out[k] = SoftThreshold(v, float64(step*g.l1At(k)))
 	}
 	shrink := 1.0
-	if threshold := float64(step * g.whole(block)); threshold > 0 {
+	if threshold := float64(step * g.groupAt(block)); threshold > 0 {
 		if size := norm(out); size > threshold {
 			shrink = 1 - threshold/size
 		} else {
@@ -212,10 +212,10 @@ func (g Grouped) Prox(block int, z []float64, step float64, out []float64) {
 
 // Lack implements [Blocks].
 func (g Grouped) Lack(block int, b, z, out []float64) {
-	whole, size := g.whole(block), norm(b)
+	whole, size := g.groupAt(block), norm(b)
 	if size == 0 {
 		for k, v := range z {
-			out[k] = SoftThreshold(v, g.each(k))
+			out[k] = SoftThreshold(v, g.l1At(k))
 		}
 		over := 1.0
 		if pull := norm(out); pull > whole {
@@ -230,10 +230,10 @@ func (g Grouped) Lack(block int, b, z, out []float64) {
 	}
 	for k, v := range b {
 		if v == 0 {
-			out[k] = SoftThreshold(z[k], g.each(k))
+			out[k] = SoftThreshold(z[k], g.l1At(k))
 			continue
 		}
-		out[k] = z[k] - math.Copysign(g.each(k), v) - float64(whole/size*v) - float64(g.ridge*v)
+		out[k] = z[k] - math.Copysign(g.l1At(k), v) - float64(whole/size*v) - float64(g.ridge*v)
 	}
 }
 
@@ -243,7 +243,7 @@ func (g Grouped) Curvature(block int, b, h []float64) {
 	if size == 0 {
 		return
 	}
-	bend := g.whole(block) / size
+	bend := g.groupAt(block) / size
 	for k, v := range b {
 		if v == 0 {
 			continue
@@ -265,35 +265,35 @@ func (g Grouped) Sensitivity(block, i int, b, out []float64) {
 			continue
 		}
 		if g.l1 != nil && g.l1Of[k%len(g.l1)] == i {
-			out[k] -= math.Copysign(g.each(k), v)
+			out[k] -= math.Copysign(g.l1At(k), v)
 		}
 		if g.groupOf == i {
-			out[k] -= float64(g.whole(block) * float64(v/size))
+			out[k] -= float64(g.groupAt(block) * float64(v/size))
 		}
-		if g.ridgOf == i {
+		if g.ridgeOf == i {
 			out[k] -= float64(g.ridge * v)
 		}
 	}
 }
 
 // Kinked implements [Blocks]: it is true for entries with an ℓ1 term.
-func (g Grouped) Kinked(_, k int) bool { return g.each(k) > 0 }
+func (g Grouped) Kinked(_, k int) bool { return g.l1At(k) > 0 }
 
 // Clearance implements [Blocks]. With an ℓ1 term and an even number of classes, adding a constant to
 // all coefficients of a column changes neither the predictions nor the penalty while half of the
 // coefficients grow and half shrink. A coefficient that is 0 at the end of that range has no
 // clearance at any λ, which is not a kink.
 func (g Grouped) Clearance(block int, b, z []float64) float64 {
-	if norm(b) == 0 && g.whole(block) > 0 {
+	if norm(b) == 0 && g.groupAt(block) > 0 {
 		return 1 - 1/g.Reach(block, z)
 	}
 	least := 1.0
 	for k, v := range b {
-		if v != 0 || g.each(k) == 0 {
+		if v != 0 || g.l1At(k) == 0 {
 			continue
 		}
-		apart := 1 - math.Abs(z[k])/g.each(k)
-		if g.scores > 1 && g.scores%2 == 0 && math.Abs(apart) < shifted {
+		apart := 1 - math.Abs(z[k])/g.l1At(k)
+		if g.scores > 1 && g.scores%2 == 0 && math.Abs(apart) < shiftTol {
 			continue
 		}
 		least = min(least, apart)
@@ -301,18 +301,18 @@ func (g Grouped) Clearance(block int, b, z []float64) float64 {
 	return least
 }
 
-// shifted is the clearance below which [Grouped.Clearance] takes an entry, with an even number of
+// shiftTol is the clearance below which [Grouped.Clearance] takes an entry, with an even number of
 // classes, to be at the end of the range of a shift.
-const shifted = 1e-9
+const shiftTol = 1e-9
 
 // Reach implements [ConvexBlocks]: the largest c with ‖ST(c·a, α₁)‖ ≤ αw_B.
 func (g Grouped) Reach(block int, a []float64) float64 {
-	whole := g.whole(block)
+	whole := g.groupAt(block)
 	if whole == 0 {
 		reach := math.Inf(1)
 		for k, v := range a {
 			if v != 0 {
-				reach = min(reach, g.each(k)/math.Abs(v))
+				reach = min(reach, g.l1At(k)/math.Abs(v))
 			}
 		}
 		return reach
@@ -321,15 +321,15 @@ func (g Grouped) Reach(block int, a []float64) float64 {
 	if size == 0 {
 		return math.Inf(1)
 	}
-	if g.l1 == nil || g.each(0) == 0 {
+	if g.l1 == nil || g.l1At(0) == 0 {
 		return whole / size
 	}
-	return sharedReach(a, size, g.each(0), whole)
+	return uniformReach(a, size, g.l1At(0), whole)
 }
 
-// sharedReach returns the root c of ‖ST(c·a, α₁)‖ = w. The equation is quadratic in c between the
+// uniformReach returns the root c of ‖ST(c·a, α₁)‖ = w. The equation is quadratic in c between the
 // values of c at which two successive entries of the sorted |a| exceed the threshold.
-func sharedReach(a []float64, size, alpha, whole float64) float64 {
+func uniformReach(a []float64, size, alpha, whole float64) float64 {
 	sorted := make([]float64, len(a))
 	for k, v := range a {
 		sorted[k] = math.Abs(v) / size
@@ -355,8 +355,8 @@ func sharedReach(a []float64, size, alpha, whole float64) float64 {
 func (g Grouped) Excess(block int, z []float64) float64 {
 	o := make([]float64, len(z))
 	for k, v := range z {
-		o[k] = SoftThreshold(v, g.each(k))
+		o[k] = SoftThreshold(v, g.l1At(k))
 	}
-	over := max(0, norm(o)-g.whole(block))
+	over := max(0, norm(o)-g.groupAt(block))
 	return float64(over/(2*g.ridge)) * over
 }

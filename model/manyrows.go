@@ -11,51 +11,51 @@ import (
 // also computes the sums that are needed next.
 
 const (
-	manyRows   = 1 << 16 // the number of rows from which this pays
-	blocksEach = 4       // the minimum number of blocks per part: a part uses the scratch space of three blocks as workspace
+	manyRows    = 1 << 16 // the number of rows from which this pays
+	leastBlocks = 4       // the minimum number of blocks per part: a part uses the scratch space of three blocks as workspace
 )
 
-// manyRows reports whether there are at least manyRows rows.
-func (f *Rowwise) manyRows() bool { return len(f.y) >= manyRows }
+// hasManyRows reports whether there are at least manyRows rows.
+func (f *Rowwise) hasManyRows() bool { return len(f.y) >= manyRows }
 
-// probes reports whether steps of the intercept are computed from sums over blocks of rows. This excludes losses with
+// stepsBySums reports whether steps of the intercept are computed from sums over blocks of rows. This excludes losses with
 // steps of their own, unless these are steps by sums.
-func (f *Rowwise) probes() bool {
+func (f *Rowwise) stepsBySums() bool {
 	_, all := f.loss.(loss.Stepper)
 	_, summed := f.loss.(loss.Summed)
-	return f.manyRows() && (summed || !all)
+	return f.hasManyRows() && (summed || !all)
 }
 
-// probe returns the step from the current intercept, and does not change the state's row vectors.
-func (f *Rowwise) probe(s *State) float64 {
-	sums := f.byBlocks(s, (*probing)(s))
+// stepFromSums returns the step from the current intercept, and does not change the state's row vectors.
+func (f *Rowwise) stepFromSums(s *State) float64 {
+	sums := f.byBlocks(s, (*stepTask)(s))
 	if l, ok := f.loss.(loss.Summed); ok {
 		return l.StepBy(sums)
 	}
-	if interceptSettled(sums[0], sums[1]) {
+	if interceptConverged(sums[0], sums[1]) {
 		return 0
 	}
 	return interceptStep(sums[0], sums[2])
 }
 
-// respondByBlocks sets predictions, residuals, the loss, and the sums of the residuals by sign.
-func (f *Rowwise) respondByBlocks(s *State) {
-	sums := f.byBlocks(s, (*responding)(s))
-	s.signs, s.Loss = [2]float64{sums[0], sums[1]}, sums[2]/f.view.Total()
+// setResidualsByBlocks sets predictions, residuals, the loss, and the sums of the residuals by sign.
+func (f *Rowwise) setResidualsByBlocks(s *State) {
+	sums := f.byBlocks(s, (*residualTask)(s))
+	s.signSums, s.Loss = [2]float64{sums[0], sums[1]}, sums[2]/f.view.Total()
 }
 
 // byBlocks runs a loop over blocks of rows on the team of the view, which computes three sums for each block, and returns
 // the totals.
 func (f *Rowwise) byBlocks(s *State, task team.Task) (sums [3]float64) {
 	blocks := (len(f.y) + kernels.Block - 1) / kernels.Block
-	if len(s.sums) < blocks {
-		s.sums = make([][3]float64, blocks)
+	if len(s.blockSums) < blocks {
+		s.blockSums = make([][3]float64, blocks)
 	}
 	s.loop = rowLoop{f: f, s: s}
 	helpers := f.view.Team()
-	helpers.Do(max(1, min(helpers.Cuts(rowCost*float64(len(f.y))), blocks/blocksEach)), task)
+	helpers.Do(max(1, min(helpers.Cuts(rowCost*float64(len(f.y))), blocks/leastBlocks)), task)
 	s.loop = rowLoop{}
-	for _, of := range s.sums[:blocks] {
+	for _, of := range s.blockSums[:blocks] {
 		for k, v := range of {
 			sums[k] += v
 		}
@@ -75,15 +75,15 @@ func (t *rowLoop) blocks(k, of int, do func(from, to int, room *[3][]float64) [3
 		for i := range room {
 			room[i] = t.s.scratch[(first+i)*kernels.Block:][:to-from]
 		}
-		t.s.sums[b] = do(from, to, &room)
+		t.s.blockSums[b] = do(from, to, &room)
 	}
 }
 
-// probing computes the sums for the next step of the intercept.
-type probing State
+// stepTask computes the sums for the next step of the intercept.
+type stepTask State
 
 // Part implements [team.Task].
-func (p *probing) Part(k, of int) {
+func (p *stepTask) Part(k, of int) {
 	t := &p.loop
 	f, s, set := t.f, t.s, t.f.view.Kernels()
 	weights := f.view.Weights()
@@ -102,7 +102,7 @@ func (p *probing) Part(k, of int) {
 		}
 		sums := [3]float64{set.Sum(v), set.Asum(v), 0}
 		f.loss.Curvature(set, y, m, rho)
-		sums[2] = f.total(from, rho)
+		sums[2] = f.weightedSum(from, rho)
 		return sums
 	})
 }
@@ -114,12 +114,12 @@ func predict(linear []float64, intercept float64, m []float64) {
 	}
 }
 
-// responding sets the row vectors of the state, and computes three sums: of the positive entries of Weighted, of its
+// residualTask sets the row vectors of the state, and computes three sums: of the positive entries of Weighted, of its
 // negative entries, and of the loss.
-type responding State
+type residualTask State
 
 // Part implements [team.Task].
-func (p *responding) Part(k, of int) {
+func (p *residualTask) Part(k, of int) {
 	t := &p.loop
 	f, s, set := t.f, t.s, t.f.view.Kernels()
 	weights := f.view.Weights()
@@ -130,9 +130,9 @@ func (p *responding) Part(k, of int) {
 		if weights != nil {
 			set.Product(v, weights[from:to], rho)
 		}
-		sums[0], sums[1] = f.signs(v)
+		sums[0], sums[1] = f.signSums(v)
 		f.loss.Value(set, y, m, room[0])
-		sums[2] = f.total(from, room[0])
+		sums[2] = f.weightedSum(from, room[0])
 		return sums
 	})
 }

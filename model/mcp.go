@@ -37,14 +37,14 @@ func (g MCP) Value(_ int, b float64) float64 {
 	return 0
 }
 
-// bend returns γα, beyond which the prox is the identity and the penalty constant.
-func (g MCP) bend() float64 { return g.gamma * g.alpha }
+// flatFrom returns γα, beyond which the prox is the identity and the penalty constant.
+func (g MCP) flatFrom() float64 { return g.gamma * g.alpha }
 
 // Prox implements [Separable]: ST(z, step·α)/(1 − step/γ) for |z| ≤ γα, z beyond.
 func (g MCP) Prox(_ int, z, step float64) (value, slope float64) {
 	threshold, shrink := step*g.alpha, 1-step/g.gamma
 	switch size := math.Abs(z); {
-	case size > g.bend():
+	case size > g.flatFrom():
 		return z, 1
 	case size > threshold:
 		return SoftThreshold(z, threshold) / shrink, 1 / shrink
@@ -58,7 +58,7 @@ func (g MCP) Prox(_ int, z, step float64) (value, slope float64) {
 // elsewhere.
 func (g MCP) Sensitivity(j, i int, z, step float64) float64 {
 	x, slope := g.Prox(j, z, step)
-	if slope == 0 || math.Abs(z) > g.bend() {
+	if slope == 0 || math.Abs(z) > g.flatFrom() {
 		return 0
 	}
 	if i == 0 {
@@ -78,7 +78,7 @@ func (g MCP) Slope(_ int, b float64) float64 {
 // Shift implements [Separable]: for |b| < γα, −α sign(b) for ln α and −b/γ for ln γ; 0 beyond.
 func (g MCP) Shift(_, i int, b float64) float64 {
 	switch {
-	case b == 0 || math.Abs(b) >= g.bend():
+	case b == 0 || math.Abs(b) >= g.flatFrom():
 		return 0
 	case i == 0:
 		return -math.Copysign(g.alpha, b)
@@ -89,7 +89,7 @@ func (g MCP) Shift(_, i int, b float64) float64 {
 
 // Curvature implements [Separable]: −1/γ for 0 < |b| < γα.
 func (g MCP) Curvature(_ int, b float64) float64 {
-	if size := math.Abs(b); size > 0 && size < g.bend() {
+	if size := math.Abs(b); size > 0 && size < g.flatFrom() {
 		return -1 / g.gamma
 	}
 	return 0

@@ -18,20 +18,20 @@ import (
 // Methods that do not change the penalty have pointer receivers, since passes over X call them
 // for each column.
 type Penalty struct {
-	alpha    float64   // αⱼ of all columns if each is nil
-	each     []float64 // αⱼ, one per column
-	free     bool      // some entries of each are 0
-	ridge    float64   // α₂
-	lambda   int       // number of hyperparameters r
-	own      bool      // each column has a λ of its own
-	positive bool      // β ≥ 0
-	box      *Box      // nil: no bounds, or β ≥ 0 alone
+	alpha          float64   // αⱼ of all columns if each is nil
+	alphas         []float64 // αⱼ, one per column
+	hasUnpenalised bool      // some entries of each are 0
+	ridge          float64   // α₂
+	lambdas        int       // number of hyperparameters r
+	perColumn      bool      // each column has a λ of its own
+	positive       bool      // β ≥ 0
+	box            *Box      // nil: no bounds, or β ≥ 0 alone
 }
 
 // Lasso returns the penalty α‖β‖₁ with α = e^logAlpha.
 func Lasso(logAlpha float64) (Penalty, error) {
 	alpha, err := strength(logAlpha, 0)
-	return Penalty{alpha: alpha, lambda: 1}, err
+	return Penalty{alpha: alpha, lambdas: 1}, err
 }
 
 // ElasticNet returns α₁‖β‖₁ + (α₂/2)‖β‖² with α = e^logAlpha. One of the two may be −Inf, a
@@ -45,7 +45,7 @@ func ElasticNet(logAlpha1, logAlpha2 float64) (Penalty, error) {
 		return Penalty{}, err
 	}
 	a2, err := strengthOrNone(logAlpha2, 1)
-	return Penalty{alpha: a1, ridge: a2, lambda: 2}, err
+	return Penalty{alpha: a1, ridge: a2, lambdas: 2}, err
 }
 
 // strengthOrNone is strength, with 0 for −Inf.
@@ -59,7 +59,7 @@ func strengthOrNone(logAlpha float64, index int) (float64, error) {
 // Ridge returns (α₂/2)‖β‖² with α₂ = e^logAlpha.
 func Ridge(logAlpha float64) (Penalty, error) {
 	alpha, err := strength(logAlpha, 0)
-	return Penalty{ridge: alpha, lambda: 1}, err
+	return Penalty{ridge: alpha, lambdas: 1}, err
 }
 
 // WeightedLasso returns Σ αⱼ|βⱼ| with αⱼ = e^logAlpha[j]. +Inf excludes a
@@ -83,7 +83,7 @@ func WeightedLassoBy(k *kernels.Set, logAlpha []float64) (Penalty, error) {
 		}
 		free = true
 	}
-	return Penalty{each: each, lambda: len(each), own: true, free: free}, nil
+	return Penalty{alphas: each, lambdas: len(each), perColumn: true, hasUnpenalised: free}, nil
 }
 
 // Weighted returns the penalty with the ℓ1 strength of column j multiplied by weights[j], a
@@ -99,7 +99,7 @@ func (g Penalty) Weighted(weights []float64) Penalty {
 			each[j] = g.Alpha(j) * w
 		}
 	}
-	g.each, g.free = each, slices.Contains(each, 0)
+	g.alphas, g.hasUnpenalised = each, slices.Contains(each, 0)
 	return g
 }
 
@@ -137,19 +137,19 @@ func strength(lambda float64, j int) (float64, error) {
 }
 
 // Hyperparameters returns r, the number of λ's of the penalty.
-func (g *Penalty) Hyperparameters() int { return g.lambda }
+func (g *Penalty) Hyperparameters() int { return g.lambdas }
 
 // PerColumn reports whether every column has a λ of its own.
-func (g *Penalty) PerColumn() bool { return g.own }
+func (g *Penalty) PerColumn() bool { return g.perColumn }
 
 // OfRidge reports whether hyperparameter i is that of the ridge: the only one of a ridge
 // alone, or the second of an elastic net.
-func (g *Penalty) OfRidge(i int) bool { return i == 1 || g.lambda == 1 && g.Quadratic() }
+func (g *Penalty) OfRidge(i int) bool { return i == 1 || g.lambdas == 1 && g.Quadratic() }
 
 // Alpha returns αⱼ.
 func (g *Penalty) Alpha(j int) float64 {
-	if g.each != nil {
-		return g.each[j]
+	if g.alphas != nil {
+		return g.alphas[j]
 	}
 	return g.alpha
 }
@@ -160,13 +160,13 @@ func (g *Penalty) Alpha(j int) float64 {
 func (g Penalty) Scaled(l1, ridge float64) Penalty {
 	g.alpha *= l1
 	g.ridge *= ridge
-	g.each = slices.Clone(g.each)
-	for j := range g.each {
-		if g.each[j] != 0 {
-			g.each[j] *= l1
+	g.alphas = slices.Clone(g.alphas)
+	for j := range g.alphas {
+		if g.alphas[j] != 0 {
+			g.alphas[j] *= l1
 		}
 	}
-	g.free = slices.Contains(g.each, 0)
+	g.hasUnpenalised = slices.Contains(g.alphas, 0)
 	return g
 }
 
@@ -178,17 +178,17 @@ func (g *Penalty) Positive() bool { return g.positive }
 func (g *Penalty) Smooth(j int) bool { return g.Alpha(j) == 0 }
 
 // Quadratic reports whether the penalty is a ridge alone.
-func (g *Penalty) Quadratic() bool { return g.each == nil && g.alpha == 0 }
+func (g *Penalty) Quadratic() bool { return g.alphas == nil && g.alpha == 0 }
 
 // Unpenalised reports whether there are unpenalised columns.
-func (g *Penalty) Unpenalised() bool { return g.free }
+func (g *Penalty) Unpenalised() bool { return g.hasUnpenalised }
 
 // Indifferent reports whether the penalty depends only on the sum of the coefficients of equal
 // columns, so that a solver may treat them as one column, and whether the same holds for columns
 // of opposite sign. That takes a single strength, no bounds and no ridge; a ridge makes the
 // coefficients unique.
 func (g *Penalty) Indifferent() (equal, opposite bool) {
-	equal = g.each == nil && g.ridge == 0 && g.box == nil
+	equal = g.alphas == nil && g.ridge == 0 && g.box == nil
 	return equal, equal && !g.positive
 }
 
@@ -212,8 +212,8 @@ func (g *Penalty) Ridge() float64 { return g.ridge }
 // fits any number.
 func (g *Penalty) Columns() int {
 	switch {
-	case g.each != nil:
-		return len(g.each)
+	case g.alphas != nil:
+		return len(g.alphas)
 	case g.box != nil:
 		return len(g.box.lower)
 	default:

@@ -13,13 +13,13 @@ import (
 // It also takes the squared loss, for which [Squared] is faster. A Rowwise is immutable and
 // safe for any number of goroutines.
 type Rowwise struct {
-	view   *sparse.View
-	loss   loss.Loss
-	y      []float64
-	offset []float64 // o in m = Xβ + b + o; nil: 0
-	null   float64
-	reach  float64 // longest first step of the intercept, see settle
-	fitted bool    // the null model fits the target to rounding, and has the objective 0
+	view             *sparse.View
+	loss             loss.Loss
+	y                []float64
+	offset           []float64 // o in m = Xβ + b + o; nil: 0
+	null             float64
+	longestFirstStep float64 // longest first step of the intercept, see solveIntercept
+	nullIsExact      bool    // the null model fits the target to rounding, and has the objective 0
 }
 
 // NewDatafit returns the datafit of a loss: a [Squared] for the squared loss, else a
@@ -70,9 +70,9 @@ func newRowwise(view *sparse.View, y, offset []float64, l loss.Loss) (*Rowwise, 
 	if err != nil {
 		return nil, err
 	}
-	f := &Rowwise{view: view, loss: l, y: y, offset: offset, reach: interceptReach}
+	f := &Rowwise{view: view, loss: l, y: y, offset: offset, longestFirstStep: interceptReach}
 	if l.Link() == loss.Identity { // predictions have the unit of y
-		f.reach = max(f.reach, view.Kernels().MaxAbs(y)/256)
+		f.longestFirstStep = max(f.longestFirstStep, view.Kernels().MaxAbs(y)/256)
 	}
 	if anchored, ok := l.(loss.Anchored); ok && offset == nil {
 		f.null = anchored.Null(view.Centred())
@@ -82,14 +82,14 @@ func newRowwise(view *sparse.View, y, offset []float64, l loss.Loss) (*Rowwise, 
 	if math.IsNaN(f.null) || math.IsInf(f.null, 0) {
 		return nil, outOfRange(view, outcome.NonFinite, "the "+l.Name()+" loss of the null model overflows")
 	}
-	if f.null < leastNull && l.Link() == loss.Identity && f.varies() {
+	if f.null < leastNull && l.Link() == loss.Identity && f.targetVaries() {
 		return nil, outOfRange(view, outcome.BadParameter, "the "+l.Name()+" loss of the null model underflows")
 	}
-	if f.null <= f.nextToNothing() {
-		f.fitted = true
+	if f.null <= f.nullRounding() {
+		f.nullIsExact = true
 		s := NewState(f)
 		f.Fit(nil, nil, s)
-		if f.fitted = s.Loss == 0; f.fitted {
+		if f.nullIsExact = s.Loss == 0; f.nullIsExact {
 			f.null = 0
 		}
 	}
@@ -97,17 +97,17 @@ func newRowwise(view *sparse.View, y, offset []float64, l loss.Loss) (*Rowwise, 
 }
 
 // Negligible returns the objective up to which, under a logarithmic link, the loss may be rounding alone.
-func (f *Rowwise) Negligible() float64 { return nearlyNothing * (1 + f.view.Kernels().MaxAbs(f.y)) }
+func (f *Rowwise) Negligible() float64 { return lossRounding * (1 + f.view.Kernels().MaxAbs(f.y)) }
 
-// nextToNothing returns the objective up to which the loss of the null model may be rounding alone; −1 if it never is: with
+// nullRounding returns the objective up to which the loss of the null model may be rounding alone; −1 if it never is: with
 // other links and without an offset, y − m is either exactly 0 or more than rounding.
-func (f *Rowwise) nextToNothing() float64 {
+func (f *Rowwise) nullRounding() float64 {
 	switch k := f.view.Kernels(); {
 	case f.loss.Link() == loss.Log:
 		return f.Negligible()
 	case f.loss.Link() == loss.Identity && f.offset != nil:
 		size := k.MaxAbs(f.y) + k.MaxAbs(f.offset)
-		return nearlyNothing * size * size
+		return lossRounding * size * size
 	default:
 		return -1
 	}
@@ -115,13 +115,13 @@ func (f *Rowwise) nextToNothing() float64 {
 
 const (
 	scoreRounding = 0x1p-49 // rounding of a score relative to its terms: a few units in the last place
-	nearlyNothing = 1e-20   // a loss above this, relative to the target, is more than rounding
+	lossRounding  = 1e-20   // a loss above this, relative to the target, is more than rounding
 )
 
-// rounding reports whether the residual of every row of positive weight is rounding alone: a Newton step
+// fitsExactly reports whether the residual of every row of positive weight is rounding alone: a Newton step
 // of the score of that row alone is within the rounding of the score. Under a logarithmic link, the
 // exponential adds at least the rounding of a term of size 1. The state must not have been rebalanced yet.
-func (f *Rowwise) rounding(s *State) bool {
+func (f *Rowwise) fitsExactly(s *State) bool {
 	k, weights := f.view.Kernels(), f.view.Weights()
 	intercept := math.Abs(s.Intercept)
 	if f.loss.Link() == loss.Log {
@@ -143,8 +143,8 @@ func (f *Rowwise) rounding(s *State) bool {
 	return true
 }
 
-// perfect makes a state an exact fit: zero residuals on the rows of positive weight, and zero loss.
-func (f *Rowwise) perfect(s *State) {
+// setExactFit makes a state an exact fit: zero residuals on the rows of positive weight, and zero loss.
+func (f *Rowwise) setExactFit(s *State) {
 	k := f.view.Kernels()
 	k.Clear(s.Weighted)
 	weights, pace := f.view.Weights(), k.Pace()
@@ -156,8 +156,8 @@ func (f *Rowwise) perfect(s *State) {
 	s.Loss = 0
 }
 
-// varies reports whether the residuals of the null model are more than rounding.
-func (f *Rowwise) varies() bool {
+// targetVaries reports whether the residuals of the null model are more than rounding.
+func (f *Rowwise) targetVaries() bool {
 	const rounding = 1e-9
 	s, k := NewState(f), f.view.Kernels()
 	f.Fit(nil, nil, s)
@@ -188,7 +188,7 @@ func (f *Rowwise) nullLoss() float64 {
 			m = f.offset[from:]
 		}
 		f.loss.Value(k, f.y[from:to], m[:to-from], u)
-		sum += f.total(from, u)
+		sum += f.weightedSum(from, u)
 	}
 	return sum / f.view.Total()
 }
@@ -198,11 +198,11 @@ func (f *Rowwise) Loss() loss.Loss { return f.loss }
 
 // Rows implements [Curved]; it returns an error if no model can be fitted to the rows.
 func (f *Rowwise) Rows(view *sparse.View, list []int32) (Curved, error) {
-	return newRowwise(view, at(view.Kernels(), f.y, list), at(view.Kernels(), f.offset, list), f.loss)
+	return newRowwise(view, gatherRows(view.Kernels(), f.y, list), gatherRows(view.Kernels(), f.offset, list), f.loss)
 }
 
-// at returns the entries of v that are listed; nil if v is nil.
-func at(k *kernels.Set, v []float64, list []int32) []float64 {
+// gatherRows returns the entries of v that are listed; nil if v is nil.
+func gatherRows(k *kernels.Set, v []float64, list []int32) []float64 {
 	if v == nil {
 		return nil
 	}
@@ -300,31 +300,31 @@ func (f *Rowwise) Move(from, to *State) {
 	to.balance = [2]float64{1, 1}
 	if f.view.Centred() {
 		to.Intercept = from.Intercept
-		f.settle(to)
+		f.solveIntercept(to)
 	} else {
 		to.Intercept = 0
-		f.respond(to)
+		f.setResiduals(to)
 	}
-	if f.fitted && f.rounding(to) {
-		f.perfect(to)
+	if f.nullIsExact && f.fitsExactly(to) {
+		f.setExactFit(to)
 		return
 	}
 	if f.view.Centred() {
 		f.rebalance(to)
 	}
-	if !f.manyRows() { // else respond has set the loss
-		f.byRows(to, values, to.scratch, loss.Dual{})
-		to.Loss = f.mean(to.scratch)
+	if !f.hasManyRows() { // else setResiduals has set the loss
+		f.byRows(to, lossValues, to.scratch, loss.Dual{})
+		to.Loss = f.weightedMean(to.scratch)
 	}
 }
 
-// respond sets predictions and residuals for the current intercept.
-func (f *Rowwise) respond(s *State) {
-	if f.manyRows() {
-		f.respondByBlocks(s)
+// setResiduals sets predictions and residuals for the current intercept.
+func (f *Rowwise) setResiduals(s *State) {
+	if f.hasManyRows() {
+		f.setResidualsByBlocks(s)
 		return
 	}
-	f.byRows(s, responses, nil, loss.Dual{})
+	f.byRows(s, residuals, nil, loss.Dual{})
 }
 
 const (
@@ -336,19 +336,19 @@ const (
 	interceptNear  = 1e-7  // a step so short that the error after it, less than its square, is rounding
 )
 
-// settle moves the intercept to the minimiser of the loss over b, where the weighted residuals
+// solveIntercept moves the intercept to the minimiser of the loss over b, where the weighted residuals
 // sum to zero, by the loss's own steps or Newton steps. A bracket of the minimum safeguards the
 // steps.
-func (f *Rowwise) settle(s *State) {
-	lower, upper, reach := math.Inf(-1), math.Inf(1), f.reach
+func (f *Rowwise) solveIntercept(s *State) {
+	lower, upper, reach := math.Inf(-1), math.Inf(1), f.longestFirstStep
 	concordance, quadratic := f.loss.Concordance() // with a constant, convergence is quadratic
-	near, probes := false, f.probes()
+	near, probes := false, f.stepsBySums()
 	for taken := 0; ; taken++ {
 		if near || taken == interceptSteps {
-			f.respond(s)
+			f.setResiduals(s)
 			return
 		}
-		step := f.look(s, probes)
+		step := f.nextStep(s, probes)
 		if step == 0 {
 			break
 		}
@@ -374,36 +374,36 @@ func (f *Rowwise) settle(s *State) {
 		s.Intercept = next
 	}
 	if probes {
-		f.respond(s)
+		f.setResiduals(s)
 	}
 }
 
-// look returns the step from the current intercept: from a probe, or from the residuals, which it then sets.
-func (f *Rowwise) look(s *State, probes bool) float64 {
+// nextStep returns the step from the current intercept: from sums over blocks, or from the residuals, which it then sets.
+func (f *Rowwise) nextStep(s *State, probes bool) float64 {
 	if probes {
-		return f.probe(s)
+		return f.stepFromSums(s)
 	}
-	f.respond(s)
-	return f.step(s)
+	f.setResiduals(s)
+	return f.stepFromResiduals(s)
 }
 
-// step returns a step towards the best intercept; 0 if the weighted residuals sum to zero.
-func (f *Rowwise) step(s *State) float64 {
+// stepFromResiduals returns a step towards the best intercept; 0 if the weighted residuals sum to zero.
+func (f *Rowwise) stepFromResiduals(s *State) float64 {
 	if stepper, ok := f.loss.(loss.Stepper); ok {
 		return stepper.Step(f.view.Kernels(), f.y, s.Residual, s.Weighted)
 	}
 	k := f.view.Kernels()
 	slope := k.Sum(s.Weighted)
 	size := k.Asum(s.Weighted)
-	if interceptSettled(slope, size) {
+	if interceptConverged(slope, size) {
 		return 0
 	}
 	f.byPieces(f.loss.Curvature, s, s.scratch)
-	return interceptStep(slope, f.mean(s.scratch)*f.view.Total())
+	return interceptStep(slope, f.weightedMean(s.scratch)*f.view.Total())
 }
 
-// interceptSettled reports whether Σvᵢ is rounding relative to Σ|vᵢ|.
-func interceptSettled(slope, size float64) bool {
+// interceptConverged reports whether Σvᵢ is rounding relative to Σ|vᵢ|.
+func interceptConverged(slope, size float64) bool {
 	return math.Abs(slope) <= interceptTol*size && !math.IsInf(size, 1)
 }
 
@@ -420,9 +420,9 @@ func interceptStep(slope, curvature float64) float64 {
 // with the larger sum. That makes them feasible for the dual of a problem with an intercept: a
 // dual point stays in the domain of any loss when entries move towards 0.
 func (f *Rowwise) rebalance(s *State) {
-	plus, minus := s.signs[0], s.signs[1]
-	if !f.manyRows() {
-		plus, minus = f.signs(s.Weighted)
+	plus, minus := s.signSums[0], s.signSums[1]
+	if !f.hasManyRows() {
+		plus, minus = f.signSums(s.Weighted)
 	}
 	switch {
 	case plus > minus:
@@ -434,7 +434,7 @@ func (f *Rowwise) rebalance(s *State) {
 	default:
 		return
 	}
-	f.byRows(s, balances, nil, loss.Dual{})
+	f.byRows(s, balancedResiduals, nil, loss.Dual{})
 }
 
 // CurvatureRange sets lowest[i] and highest[i] to the range of the weighted curvature of row first + i for predictions within reach of
@@ -467,8 +467,8 @@ func (f *Rowwise) CurvatureRange(s *State, reach float64, first int, lowest, hig
 	return true
 }
 
-// signs returns the sums of the positive and of the negative entries, both positive.
-func (f *Rowwise) signs(weighted []float64) (plus, minus float64) {
+// signSums returns the sums of the positive and of the negative entries, both positive.
+func (f *Rowwise) signSums(weighted []float64) (plus, minus float64) {
 	for from, to := range f.view.Kernels().Pieces(len(weighted)) {
 		for _, v := range weighted[from:to] { // without branches, since signs are unpredictable
 			plus += max(v, 0)
@@ -486,11 +486,11 @@ func (f *Rowwise) byPieces(of func(k *kernels.Set, y, m, out []float64), s *Stat
 	}
 }
 
-// mean returns Σ sᵢuᵢ/N for u ≥ 0.
-func (f *Rowwise) mean(u []float64) float64 { return f.total(0, u) / f.view.Total() }
+// weightedMean returns Σ sᵢuᵢ/N for u ≥ 0.
+func (f *Rowwise) weightedMean(u []float64) float64 { return f.weightedSum(0, u) / f.view.Total() }
 
-// total returns Σ sᵢuᵢ over a run of rows, for u ≥ 0.
-func (f *Rowwise) total(from int, u []float64) float64 {
+// weightedSum returns Σ sᵢuᵢ over a run of rows, for u ≥ 0.
+func (f *Rowwise) weightedSum(from int, u []float64) float64 {
 	k, weights := f.view.Kernels(), f.view.Weights()
 	if weights == nil {
 		return k.Asum(u)
@@ -498,14 +498,14 @@ func (f *Rowwise) total(from int, u []float64) float64 {
 	weights = weights[from : from+len(u)]
 	sum := k.Dot(weights, u)
 	if math.IsNaN(sum) {
-		leaveOut(k, weights, u)
+		zeroHeldOut(k, weights, u)
 		sum = k.Dot(weights, u)
 	}
 	return sum
 }
 
-// leaveOut sets the entries of rows of weight 0 to 0, since their losses may be infinite.
-func leaveOut(k *kernels.Set, weights, u []float64) {
+// zeroHeldOut sets the entries of rows of weight 0 to 0, since their losses may be infinite.
+func zeroHeldOut(k *kernels.Set, weights, u []float64) {
 	for from, to := range k.Pieces(len(weights)) {
 		for i, w := range weights[from:to] {
 			if w == 0 {
@@ -576,7 +576,7 @@ func (f *Rowwise) divergence(s *State, scale float64) float64 {
 	k := f.view.Kernels()
 	sum := k.Sum(s.scratch)
 	if math.IsNaN(sum) {
-		leaveOut(k, f.view.Weights(), s.scratch)
+		zeroHeldOut(k, f.view.Weights(), s.scratch)
 		sum = k.Sum(s.scratch)
 	}
 	return max(0, sum) / f.view.Total()

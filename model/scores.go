@@ -43,8 +43,8 @@ type ScorePoint struct {
 	Intercept  []float64 // the intercepts for centred columns
 	Loss       float64   // f
 
-	state *State    // the state of the datafit, for a single score
-	share []float64 // probabilities of the classes, for a softmax
+	state       *State    // the state of the datafit, for a single score
+	probability []float64 // probabilities of the classes, for a softmax
 }
 
 // Metric is the curvature of a loss at a point, row by row: w for one score, and w(diag p − ppᵀ) for
@@ -58,17 +58,17 @@ type Metric struct {
 // OneScore returns a datafit of this package as a [Scores] with q = 1. For any other datafit the error
 // is an [outcome.Error] of kind Usage.
 func OneScore(fit Datafit) (Scores, error) {
-	d, ok := fit.(diverging)
+	d, ok := fit.(divergenceFit)
 	if !ok {
 		return nil, outcome.Errorf(outcome.Usage, "penalties on blocks take the datafits of package model")
 	}
 	return oneScore{d}, nil
 }
 
-type oneScore struct{ diverging }
+type oneScore struct{ divergenceFit }
 
-// diverging is a datafit with the method [Scores.Divergence] for its states.
-type diverging interface {
+// divergenceFit is a datafit with the method [Scores.Divergence] for its states.
+type divergenceFit interface {
 	Datafit
 	divergence(s *State, c float64) float64
 }
@@ -81,18 +81,18 @@ func (f *Squared) divergence(s *State, c float64) float64 {
 func (f oneScore) Count() int { return 1 }
 
 func (f oneScore) NewPoint() *ScorePoint {
-	s := NewState(f.diverging)
+	s := NewState(f.divergenceFit)
 	return &ScorePoint{Prediction: s.Prediction, Weighted: s.Weighted, Intercept: make([]float64, 1), state: s}
 }
 
 func (f oneScore) Fit(cols []int32, b []float64, at *ScorePoint) {
 	at.state.Intercept = at.Intercept[0]
-	f.diverging.Fit(cols, b, at.state)
+	f.divergenceFit.Fit(cols, b, at.state)
 	at.Intercept[0], at.Loss = at.state.Intercept, at.state.Loss
 }
 
 func (f oneScore) Metric(at *ScorePoint, m *Metric) {
-	if curved, ok := f.diverging.(Curved); ok {
+	if curved, ok := f.divergenceFit.(Curved); ok {
 		m.reset(f, nil)
 		curved.Curvature(at.state, m.Weight)
 		return
@@ -103,7 +103,7 @@ func (f oneScore) Metric(at *ScorePoint, m *Metric) {
 func (f oneScore) Majorant(at *ScorePoint, m *Metric) bool {
 	bound, ok := f.Smoothness()
 	m.reset(f, nil)
-	if curved, is := f.diverging.(Curved); is && ok && at != nil {
+	if curved, is := f.divergenceFit.(Curved); is && ok && at != nil {
 		f.View().Kernels().Clear(m.Weight)
 		curved.Dampen(at.state, 1, m.Weight)
 		return true
@@ -129,12 +129,12 @@ func (f oneScore) Divergence(at *ScorePoint, c float64) float64 {
 }
 
 func (f oneScore) Quadratic() bool {
-	_, curved := f.diverging.(Curved)
+	_, curved := f.divergenceFit.(Curved)
 	return !curved
 }
 
 func (f oneScore) Concordance() (float64, bool) {
-	if curved, ok := f.diverging.(Curved); ok {
+	if curved, ok := f.divergenceFit.(Curved); ok {
 		return curved.Concordance()
 	}
 	return 0, true
@@ -142,7 +142,7 @@ func (f oneScore) Concordance() (float64, bool) {
 
 // CurvatureRange is [Rowwise.CurvatureRange]; it returns false for other datafits.
 func (f oneScore) CurvatureRange(at *ScorePoint, reach float64, first int, lowest, highest []float64) bool {
-	fit, ok := f.diverging.(*Rowwise)
+	fit, ok := f.divergenceFit.(*Rowwise)
 	return ok && fit.CurvatureRange(at.state, reach, first, lowest, highest)
 }
 
@@ -177,8 +177,8 @@ func Correlate(view *sparse.View, columns []int32, u, z []float64) {
 func correlate(view *sparse.View, columns []int32, u, z []float64) {
 	n, p := view.Dims()
 	q, total := len(z)/max(p, 1), view.Total()
-	whole := columns == nil
-	if whole {
+	all := columns == nil
+	if all {
 		columns = view.Matrix().Order()
 	}
 	_, dense := view.Matrix().(*sparse.Dense)
@@ -198,7 +198,7 @@ func correlate(view *sparse.View, columns []int32, u, z []float64) {
 				}
 			}
 		}
-		if whole {
+		if all {
 			view.Correlate(0, len(columns), one, out)
 		} else {
 			view.Dots(columns, one, out)

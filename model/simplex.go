@@ -4,7 +4,7 @@ package model
 // Mathematical Programming 6, 1974).
 func projectOntoSimplex(w []float64) {
 	top := largest(w)
-	tau := thresholdBelow(w, top)
+	tau := thresholdOffset(w, top)
 	for j, v := range w {
 		w[j] = max(0, v-top-tau) // v − top is exact for entries near the largest, top + τ is not
 	}
@@ -25,13 +25,13 @@ func largest(v []float64) float64 {
 // the simplex. v must not be empty.
 func SimplexThreshold(v []float64) (tau float64) {
 	top := largest(v)
-	return top + thresholdBelow(v, top)
+	return top + thresholdOffset(v, top)
 }
 
-// thresholdBelow returns the threshold minus the largest entry top. It removes entries that cannot exceed the threshold
+// thresholdOffset returns the threshold minus the largest entry top. It removes entries that cannot exceed the threshold
 // until there are none (Michelot, Journal of Optimization Theory and Applications 50, 1986), first all entries that are
 // below the largest by 1 or more.
-func thresholdBelow(v []float64, top float64) (tau float64) {
+func thresholdOffset(v []float64, top float64) (tau float64) {
 	var near []float64 // differences from the largest entry, which are exact for large, similar entries
 	for _, x := range v {
 		if d := x - top; d > -1 {
@@ -62,7 +62,7 @@ func thresholdBelow(v []float64, top float64) (tau float64) {
 // the contribution to the duality gap of a w that is not the projection of v.
 func SimplexLack(v, w []float64) (lack float64) {
 	top := largest(v)
-	tau := thresholdBelow(v, top)
+	tau := thresholdOffset(v, top)
 	for j, w := range w {
 		over := v[j] - top - tau
 		off := w - max(0, over)
@@ -71,9 +71,9 @@ func SimplexLack(v, w []float64) (lack float64) {
 	return lack
 }
 
-// alongFace projects w onto the directions along the face of at: it subtracts the mean from the entries
+// projectOntoFace projects w onto the directions along the face of at: it subtracts the mean from the entries
 // where at > 0, and sets the other entries to 0.
-func alongFace(at, w []float64) {
+func projectOntoFace(at, w []float64) {
 	var first, sum, count float64
 	for j, v := range at {
 		switch {

@@ -16,11 +16,11 @@ import (
 // of classes cᵢ in 0 … q−1. Intercepts are determined only up to a common constant; they are chosen
 // to sum to 0. Softmax implements [Scores].
 type Softmax struct {
-	view  *sparse.View
-	class []int32
-	q     int
-	share []float64 // the weighted share of each class among the rows; nil without intercepts
-	null  float64
+	view       *sparse.View
+	class      []int32
+	q          int
+	classShare []float64 // the weighted share of each class among the rows; nil without intercepts
+	null       float64
 }
 
 // NewSoftmax returns the datafit of the classes: class has an index into labels for each row of the
@@ -44,7 +44,7 @@ func NewSoftmax(view *sparse.View, class []int32, labels []float64) (*Softmax, e
 		}
 	}
 	if view.Centred() {
-		f.share, f.null = share, 0
+		f.classShare, f.null = share, 0
 		for _, s := range share {
 			f.null -= float64(s * kernels.Log(s))
 		}
@@ -94,9 +94,9 @@ func (f *Softmax) NewPoint() *ScorePoint {
 	n, _ := f.view.Dims()
 	at := &ScorePoint{
 		Prediction: make([]float64, n*f.q), Weighted: make([]float64, n*f.q),
-		Intercept: make([]float64, f.q), share: make([]float64, n*f.q),
+		Intercept: make([]float64, f.q), probability: make([]float64, n*f.q),
 	}
-	for k, s := range f.share {
+	for k, s := range f.classShare {
 		at.Intercept[k] = kernels.Log(s)
 	}
 	return at
@@ -104,7 +104,7 @@ func (f *Softmax) NewPoint() *ScorePoint {
 
 // Metric implements [Scores].
 func (f *Softmax) Metric(at *ScorePoint, m *Metric) {
-	m.reset(f, at.share)
+	m.reset(f, at.probability)
 	pace := f.view.Kernels().Pace()
 	for i := range m.Weight {
 		pace.Did(1)
@@ -135,22 +135,22 @@ func (f *Softmax) Fit(cols []int32, b []float64, at *ScorePoint) {
 	}
 	if !f.view.Centred() {
 		clear(at.Intercept)
-	} else if !f.settle(at) { // the intercepts of a trial step that went too far are no good start
+	} else if !f.solveIntercepts(at) { // the intercepts of a trial step that went too far are no good start
 		clear(at.Intercept)
-		f.settle(at)
+		f.solveIntercepts(at)
 	}
-	f.respond(at, true)
+	f.setProbabilities(at, true)
 }
 
-// respond sets the probabilities at the current intercepts, and if final also the predictions, the
+// setProbabilities sets the probabilities at the current intercepts, and if final also the predictions, the
 // slopes and the loss.
-func (f *Softmax) respond(at *ScorePoint, final bool) {
+func (f *Softmax) setProbabilities(at *ScorePoint, final bool) {
 	q := f.q
 	k := f.view.Kernels()
 	pace := k.Pace()
 	for i := range f.class {
 		pace.Did(q)
-		row, m := at.share[i*q:][:q], at.Prediction[i*q:][:q]
+		row, m := at.probability[i*q:][:q], at.Prediction[i*q:][:q]
 		top := math.Inf(-1)
 		for c, v := range m {
 			if row[c] = v + at.Intercept[c]; row[c] > top {
@@ -166,13 +166,13 @@ func (f *Softmax) respond(at *ScorePoint, final bool) {
 			}
 		}
 	}
-	k.Exp(at.share, at.share)
+	k.Exp(at.probability, at.probability)
 	if final {
 		at.Loss = f.loss(at)
 	}
 	for i := range f.class {
 		pace.Did(q)
-		row := at.share[i*q:][:q]
+		row := at.probability[i*q:][:q]
 		var total float64
 		for _, v := range row {
 			total += v
@@ -182,20 +182,20 @@ func (f *Softmax) respond(at *ScorePoint, final bool) {
 		}
 	}
 	if final {
-		f.slope(at)
+		f.setSlopes(at)
 	}
 }
 
-// slope sets the weighted slopes to a dual point that is feasible with intercepts: it replaces the
+// setSlopes sets the weighted slopes to a dual point that is feasible with intercepts: it replaces the
 // probabilities P by T = (P + ηπ − e/N)/(1 + η), whose weighted sums equal those of the classes.
-func (f *Softmax) slope(at *ScorePoint) {
+func (f *Softmax) setSlopes(at *ScorePoint) {
 	q := f.q
-	shift, eta := f.shift(at)
+	shift, eta := f.slopeShift(at)
 	pace := f.view.Kernels().Pace()
 	for i, own := range f.class {
 		pace.Did(q)
 		s := f.weight(i)
-		for c, p := range at.share[i*q:][:q] {
+		for c, p := range at.probability[i*q:][:q] {
 			t := p
 			if shift != nil {
 				t = (p + shift[c]) / (1 + eta)
@@ -208,30 +208,30 @@ func (f *Softmax) slope(at *ScorePoint) {
 	}
 }
 
-// shift returns ηπ − e/N and η; nil without intercepts.
-func (f *Softmax) shift(at *ScorePoint) (shift []float64, eta float64) {
+// slopeShift returns ηπ − e/N and η; nil without intercepts.
+func (f *Softmax) slopeShift(at *ScorePoint) (shift []float64, eta float64) {
 	if !f.view.Centred() {
 		return nil, 0
 	}
-	shift = f.excess(at)
+	shift = f.classExcess(at)
 	total := f.view.Total()
 	for c, e := range shift {
-		eta = max(eta, e/(total*f.share[c]))
+		eta = max(eta, e/(total*f.classShare[c]))
 	}
 	for c, e := range shift {
-		shift[c] = float64(eta*f.share[c]) - e/total
+		shift[c] = float64(eta*f.classShare[c]) - e/total
 	}
 	return shift, eta
 }
 
-// excess returns e = Σ sᵢ(Pᵢ − Yᵢ).
-func (f *Softmax) excess(at *ScorePoint) []float64 {
+// classExcess returns e = Σ sᵢ(Pᵢ − Yᵢ).
+func (f *Softmax) classExcess(at *ScorePoint) []float64 {
 	q := f.q
 	e, pace := make([]float64, q), f.view.Kernels().Pace()
 	for i, own := range f.class {
 		pace.Did(q)
 		s := f.weight(i)
-		for c, p := range at.share[i*q:][:q] {
+		for c, p := range at.probability[i*q:][:q] {
 			if int32(c) == own {
 				p--
 			}
@@ -248,7 +248,7 @@ func (f *Softmax) loss(at *ScorePoint) float64 {
 	pace := f.view.Kernels().Pace()
 	for i, own := range f.class {
 		if pace.Did(q); f.weight(i) != 0 {
-			sum = math.FMA(f.weight(i), rowLoss(at.Prediction[i*q:][:q], at.share[i*q:][:q], int(own)), sum)
+			sum = math.FMA(f.weight(i), rowLoss(at.Prediction[i*q:][:q], at.probability[i*q:][:q], int(own)), sum)
 		}
 	}
 	return sum / f.view.Total()
@@ -284,23 +284,23 @@ func log1p(x float64) float64 {
 }
 
 const (
-	softSteps = 100
-	softTol   = 1e-15 // relative to N, for Σ sᵢ(Pᵢ − Yᵢ): converged
-	softLeast = 1e-12 // likewise: converged if a step does not reduce it, which is rounding
-	softNear  = 1e-6  // likewise: accepted when all steps are used up
+	softSteps    = 100
+	softTol      = 1e-15 // relative to N, for Σ sᵢ(Pᵢ − Yᵢ): converged
+	softRounding = 1e-12 // likewise: converged if a step does not reduce it, which is rounding
+	softAccepted = 1e-6  // likewise: accepted when all steps are used up
 )
 
-// settle moves the intercepts to their minimiser by Newton steps, damped by the self-concordance of
+// solveIntercepts moves the intercepts to their minimiser by Newton steps, damped by the self-concordance of
 // the loss so that no line search is needed. It returns false if the steps do not converge.
-func (f *Softmax) settle(at *ScorePoint) bool {
+func (f *Softmax) solveIntercepts(at *ScorePoint) bool {
 	q, total := f.q, f.view.Total()
 	step, matrix := make([]float64, q), make([]float64, q*q)
 	var metric Metric
 	f.Metric(at, &metric)
 	last := math.Inf(1)
 	for range softSteps {
-		f.respond(at, false)
-		e := f.excess(at)
+		f.setProbabilities(at, false)
+		e := f.classExcess(at)
 		worst := 0.0
 		for _, v := range e {
 			worst = max(worst, math.Abs(v))
@@ -308,7 +308,7 @@ func (f *Softmax) settle(at *ScorePoint) bool {
 		switch {
 		case math.IsNaN(worst):
 			return false
-		case worst <= softTol*total, !(worst < last) && worst < softLeast*total:
+		case worst <= softTol*total, !(worst < last) && worst < softRounding*total:
 			return true
 		}
 		last = worst
@@ -334,7 +334,7 @@ func (f *Softmax) settle(at *ScorePoint) bool {
 			at.Intercept[c] -= mean
 		}
 	}
-	return last < softNear*total
+	return last < softAccepted*total
 }
 
 // SolveShifted solves A·x = b in place of b, for a symmetric positive semidefinite matrix whose null
@@ -400,7 +400,7 @@ func HalfSolveFactored(l, b []float64) {
 // Divergence implements [Scores]: Σₖ KL(T_ik‖P_ik), T = (1 − c)Y + cT̃.
 func (f *Softmax) Divergence(at *ScorePoint, c float64) float64 {
 	q := f.q
-	shift, eta := f.shift(at)
+	shift, eta := f.slopeShift(at)
 	var sum float64
 	pace := f.view.Kernels().Pace()
 	for i, own := range f.class {
@@ -408,7 +408,7 @@ func (f *Softmax) Divergence(at *ScorePoint, c float64) float64 {
 		if pace.Did(4 * q); s == 0 {
 			continue
 		}
-		for k, p := range at.share[i*q:][:q] {
+		for k, p := range at.probability[i*q:][:q] {
 			y := 0.0
 			if int32(k) == own {
 				y = 1
@@ -417,21 +417,21 @@ func (f *Softmax) Divergence(at *ScorePoint, c float64) float64 {
 			if shift != nil {
 				d += float64(c * (shift[k] - float64(eta*p)) / (1 + eta))
 			}
-			if p < leastShare && d > 0 { // p is inaccurate, its logarithm is not
-				sum = math.FMA(s, float64(d*(kernels.Log(d)-logShare(at.Prediction[i*q:][:q], k)))-d, sum)
+			if p < leastProbability && d > 0 { // p is inaccurate, its logarithm is not
+				sum = math.FMA(s, float64(d*(kernels.Log(d)-logProbability(at.Prediction[i*q:][:q], k)))-d, sum)
 				continue
 			}
-			sum = math.FMA(s, relative(p, d), sum)
+			sum = math.FMA(s, relativeEntropy(p, d), sum)
 		}
 	}
 	return max(0, sum) / f.view.Total()
 }
 
-// leastShare is the smallest normal number, below which a probability loses digits.
-const leastShare = 0x1p-1022
+// leastProbability is the smallest normal number, below which a probability loses digits.
+const leastProbability = 0x1p-1022
 
-// logShare returns ln P of a class in a row with scores m.
-func logShare(m []float64, class int) float64 {
+// logProbability returns ln P of a class in a row with scores m.
+func logProbability(m []float64, class int) float64 {
 	top, total := slices.Max(m), 0.0
 	for _, v := range m {
 		total += kernels.Exp(v - top)
@@ -439,8 +439,8 @@ func logShare(m []float64, class int) float64 {
 	return m[class] - top - kernels.Log(total)
 }
 
-// relative returns KL(p + d‖p) = (p + d)ln((p + d)/p) − d.
-func relative(p, d float64) float64 {
+// relativeEntropy returns KL(p + d‖p) = (p + d)ln((p + d)/p) − d.
+func relativeEntropy(p, d float64) float64 {
 	t := p + d
 	switch {
 	case d == 0:

@@ -14,11 +14,11 @@ import (
 // the best b makes the weighted residuals sum to zero. A Squared is immutable
 // and safe for any number of goroutines.
 type Squared struct {
-	view  *sparse.View
-	y     []float64
-	rest  []float64 // y minus the offset; y itself without an offset
-	first int       // a row of positive weight
-	null  float64   // P₀
+	view     *sparse.View
+	y        []float64
+	target   []float64 // y minus the offset; y itself without an offset
+	firstRow int       // a row of positive weight
+	null     float64   // P₀
 }
 
 // NewSquared checks the target: one finite entry per row of the view, held-out
@@ -38,16 +38,16 @@ func newSquared(view *sparse.View, y, offset []float64) (*Squared, error) {
 		i := slices.IndexFunc(y, func(t float64) bool { return !(math.Abs(t) <= math.MaxFloat64) })
 		return nil, &outcome.Error{Kind: outcome.NonFinite, HasRow: true, Row: i, Message: "the target is not finite"}
 	}
-	f := &Squared{view: view, y: y, rest: y}
+	f := &Squared{view: view, y: y, target: y}
 	if offset != nil {
-		f.rest = view.Floats(n)
-		k.Copy(f.rest, y)
-		k.Axpy(-1, offset, f.rest)
+		f.target = view.Floats(n)
+		k.Copy(f.target, y)
+		k.Axpy(-1, offset, f.target)
 	}
-	r := f.rest // the residual of the null model
+	r := f.target // the residual of the null model
 	var square float64
 	if s := view.Weights(); s != nil || view.Centred() {
-		f.first = max(0, slices.IndexFunc(s, func(s float64) bool { return s > 0 }))
+		f.firstRow = max(0, slices.IndexFunc(s, func(s float64) bool { return s > 0 }))
 		r = view.Floats(n)
 		defer view.Arena().Free(r)
 		f.residual(nil, nil, r)
@@ -96,10 +96,10 @@ func (f *Squared) Null() float64 { return f.null }
 // the intercept b of the centred columns: the weighted mean of y − X̃β, or 0.
 func (f *Squared) residual(cols []int32, b, r []float64) (intercept float64) {
 	k := f.view.Kernels()
-	k.Copy(r, f.rest)
+	k.Copy(r, f.target)
 	origin := 0.0
 	if f.view.Centred() { // subtract a constant first, so that the columns are subtracted only from the variation of y
-		origin = f.rest[f.first]
+		origin = f.target[f.firstRow]
 		k.Subtract(origin, r)
 	}
 	negate(b)
@@ -110,7 +110,7 @@ func (f *Squared) residual(cols []int32, b, r []float64) (intercept float64) {
 	}
 	// The mean is taken of the residuals minus one of them, so that residuals that are
 	// all equal become exactly zero.
-	base := r[f.first]
+	base := r[f.firstRow]
 	k.Subtract(base, r)
 	mean := f.view.MeanOf(r)
 	k.Subtract(mean, r)

@@ -24,15 +24,15 @@ import (
 //
 // A Vectors is immutable and safe for any number of goroutines.
 type Vectors struct {
-	x         sparse.Matrix
-	k         *kernels.Set
-	y         []float64
-	weights   []float64 // nil: every row has weight 1
-	scale     []float64 // of columns; nil: 1
-	classes   bool
-	intercept bool
-	simplex   bool
-	total     float64 // Σs
+	x            sparse.Matrix
+	k            *kernels.Set
+	y            []float64
+	weights      []float64 // nil: every row has weight 1
+	scale        []float64 // of columns; nil: 1
+	isClassifier bool
+	intercept    bool
+	simplex      bool
+	total        float64 // Σs
 }
 
 // VectorsOptions are the options of [NewVectors].
@@ -68,7 +68,7 @@ func NewVectors(k *kernels.Set, x sparse.Matrix, y []float64, o VectorsOptions) 
 	if err != nil {
 		return nil, err
 	}
-	f := &Vectors{x: x, k: k, y: y, weights: k.Clone(o.Weights), classes: o.Classes, intercept: o.Intercept, simplex: o.Simplex, total: view.Total()}
+	f := &Vectors{x: x, k: k, y: y, weights: k.Clone(o.Weights), isClassifier: o.Classes, intercept: o.Intercept, simplex: o.Simplex, total: view.Total()}
 	if o.Classes {
 		var sides [2]bool
 		pace := k.Pace()
@@ -112,11 +112,11 @@ func (f *Vectors) Centred() bool { return f.intercept }
 func (f *Vectors) Simplex() bool { return f.simplex }
 
 // Classes reports whether the problem is classification, with y = ±1.
-func (f *Vectors) Classes() bool { return f.classes }
+func (f *Vectors) Classes() bool { return f.isClassifier }
 
 // Hyperparameters returns the number of hyperparameters: C, and for regression ε.
 func (f *Vectors) Hyperparameters() int {
-	if f.classes {
+	if f.isClassifier {
 		return 1
 	}
 	return 2
@@ -153,7 +153,7 @@ func (f *Vectors) Strengths(logLambda []float64) (c, epsilon float64, err error)
 	if c, err = strength(logLambda[0], 0); err == nil && math.IsInf(c*f.total, 1) {
 		err = outcome.At(outcome.BadParameter, "log-lambda", "ΣCᵢ overflows")
 	}
-	if err == nil && !f.classes {
+	if err == nil && !f.isClassifier {
 		epsilon, err = strength(logLambda[1], 1)
 	}
 	return c, epsilon, err
@@ -163,7 +163,7 @@ func (f *Vectors) Strengths(logLambda []float64) (c, epsilon float64, err error)
 func (f *Vectors) Interval(i int, c float64) (lower, upper float64) {
 	bound := c * f.Weight(i)
 	switch {
-	case !f.classes:
+	case !f.isClassifier:
 		return -bound, bound
 	case f.y[i] > 0:
 		return 0, bound
@@ -186,7 +186,7 @@ func (f *Vectors) SetPrimal(a, w []float64) {
 func (f *Vectors) SetMotion(a, at, w []float64) {
 	f.SetCombination(a, w)
 	if f.simplex {
-		alongFace(at, w)
+		projectOntoFace(at, w)
 	}
 }
 
@@ -244,7 +244,7 @@ func (f *Vectors) addDense(x *sparse.Dense, w, m []float64) {
 func (f *Vectors) Squares() []float64 {
 	n, _ := f.x.Dims()
 	out := make([]float64, n)
-	f.entries(func(i int, v float64) { out[i] = math.FMA(v, v, out[i]) })
+	f.eachEntry(func(i int, v float64) { out[i] = math.FMA(v, v, out[i]) })
 	return out
 }
 
@@ -255,7 +255,7 @@ func (f *Vectors) Spreads() []float64 {
 	means, absent, out := make([]float64, n), make([]float64, n), make([]float64, n)
 	f.Predict(slices.Repeat([]float64{1 / float64(p)}, p), 0, means)
 	f.k.Fill(absent, float64(p))
-	f.entries(func(i int, v float64) {
+	f.eachEntry(func(i int, v float64) {
 		v -= means[i]
 		out[i] = math.FMA(v, v, out[i])
 		absent[i]--
@@ -266,8 +266,8 @@ func (f *Vectors) Spreads() []float64 {
 	return out
 }
 
-// entries calls do with the row and the value of every scaled entry, column by column.
-func (f *Vectors) entries(do func(i int, v float64)) {
+// eachEntry calls do with the row and the value of every scaled entry, column by column.
+func (f *Vectors) eachEntry(do func(i int, v float64)) {
 	for _, j := range f.x.Order() {
 		rows, values := f.x.Column(int(j))
 		for k, v := range kernels.Each(f.k, values) {
@@ -288,12 +288,12 @@ func (f *Vectors) Lack(i int, a, m, c, epsilon float64) float64 {
 	r := f.y[i] - m
 	// The two sides of the tube, each with the part of a of its sign.
 	above, below := max(a, 0), max(-a, 0)
-	sum := side(r-epsilon, above, upper)
-	return sum + side(-r-epsilon, below, -lower)
+	sum := sideGap(r-epsilon, above, upper)
+	return sum + sideGap(-r-epsilon, below, -lower)
 }
 
-// side returns bound·(over)₊ − share·over ≥ 0, the contribution of one side of the tube.
-func side(over, share, bound float64) float64 {
+// sideGap returns bound·(over)₊ − share·over ≥ 0, the contribution of one side of the tube.
+func sideGap(over, share, bound float64) float64 {
 	if over > 0 {
 		return float64((bound - share) * over)
 	}
@@ -345,12 +345,12 @@ func (f *Vectors) Intercept(m []float64, c, epsilon float64) (b, value float64) 
 }
 
 // kink is a breakpoint of a convex, piecewise linear function, and the increase of the slope there.
-type kink struct{ at, bend float64 }
+type kink struct{ at, rise float64 }
 
 // bestIntercept returns the point at which the slope of the piecewise linear objective changes sign.
 func (f *Vectors) bestIntercept(m []float64, c, epsilon float64) float64 {
 	sides := 2
-	if f.classes {
+	if f.isClassifier {
 		sides = 1
 	}
 	kinks := make([]kink, 0, sides*len(f.y)) // full capacity: growing would copy without looking whether ctx has ended
@@ -369,13 +369,13 @@ func (f *Vectors) bestIntercept(m []float64, c, epsilon float64) float64 {
 			kinks = append(kinks, kink{t - m[i] + epsilon, -lower})
 		}
 	}
-	return lowest(kinks, slope, &pace)
+	return kinkMinimiser(kinks, slope, &pace)
 }
 
-// lowest returns the minimiser of the function with these kinks and the given slope at −∞: the
+// kinkMinimiser returns the minimiser of the function with these kinks and the given slope at −∞: the
 // midpoint if an interval is minimal. Like quickselect, it partitions the kinks by a pivot and
 // discards the side that cannot contain the minimum. The kinks are reordered.
-func lowest(kinks []kink, slope float64, pace *kernels.Pace) float64 {
+func kinkMinimiser(kinks []kink, slope float64, pace *kernels.Pace) float64 {
 	flat := float64(1e-12 * math.Abs(slope))
 	beyond := math.Inf(1) // the first kink above those that remain
 	for {
@@ -386,14 +386,14 @@ func lowest(kinks []kink, slope float64, pace *kernels.Pace) float64 {
 		for k := 0; k < behind; {
 			switch v := kinks[k]; {
 			case v.at < p:
-				before += v.bend
+				before += v.rise
 				kinks[k], kinks[first] = kinks[first], v
 				first, k = first+1, k+1
 			case v.at > p:
 				behind--
 				kinks[k], kinks[behind] = kinks[behind], v
 			default:
-				at += v.bend
+				at += v.rise
 				k++
 			}
 		}

@@ -9,26 +9,26 @@ const rowCost = 3.0
 
 // rowLoop is a loop over the rows of a state.
 type rowLoop struct {
-	f    *Rowwise
-	s    *State
-	of   ofRows
-	out  []float64 // the result; nil for responses and balances, which set the state
-	dual loss.Dual // for divergences
+	f        *Rowwise
+	s        *State
+	quantity rowQuantity
+	out      []float64 // the result; nil for residuals and balancedResiduals, which set the state
+	dual     loss.Dual // for divergences
 }
 
-// ofRows is what a [rowLoop] computes.
-type ofRows int
+// rowQuantity is what a [rowLoop] computes.
+type rowQuantity int
 
 const (
-	responses   ofRows = iota // predictions, residuals and weighted residuals
-	balances                  // residuals times the factor of their sign, and weighted residuals
-	values                    // ℓ
-	curvatures                // sᵢℓ″
-	divergences               // sᵢ times the divergence at a dual point
+	residuals         rowQuantity = iota // predictions, residuals and weighted residuals
+	balancedResiduals                    // residuals times the factor of their sign, and weighted residuals
+	lossValues                           // ℓ
+	curvatures                           // sᵢℓ″
+	divergences                          // sᵢ times the divergence at a dual point
 )
 
 // byRows runs a loop over rows on the team of the view.
-func (f *Rowwise) byRows(s *State, of ofRows, out []float64, dual loss.Dual) {
+func (f *Rowwise) byRows(s *State, of rowQuantity, out []float64, dual loss.Dual) {
 	s.loop = rowLoop{f, s, of, out, dual}
 	team := f.view.Team()
 	team.Do(team.Cuts(rowCost*float64(len(f.y))), &s.loop)
@@ -44,20 +44,20 @@ func (t *rowLoop) Part(k, of int) {
 		from, to := first+from, first+to
 		y, m := f.y[from:to], s.Prediction[from:to]
 		var out []float64
-		switch t.of {
-		case responses:
+		switch t.quantity {
+		case residuals:
 			out = s.Residual[from:to]
 			intercept := s.Intercept
 			for i, v := range s.Linear[from:to] {
 				m[i] = v + intercept
 			}
 			f.loss.Slope(set, y, m, out)
-		case balances:
+		case balancedResiduals:
 			out = s.Residual[from:to]
 			for i, r := range out {
 				out[i] = r * s.balance[loss.Side(r)]
 			}
-		case values:
+		case lossValues:
 			f.loss.Value(set, y, m, t.out[from:to])
 			continue
 		case curvatures:
@@ -73,7 +73,7 @@ func (t *rowLoop) Part(k, of int) {
 			continue
 		}
 		weighted := out
-		if t.of <= balances {
+		if t.quantity <= balancedResiduals {
 			weighted = s.Weighted[from:to]
 		}
 		set.Product(weighted, weights[from:to], out)

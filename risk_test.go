@@ -211,7 +211,7 @@ func TestStoppedWhileTheNoiseIsEstimated(t *testing.T) {
 			s, err := pare.Select(t.Context(), x, y, o, pare.Config{Model: m})
 			if err != nil {
 				t.Errorf("%s, %s: %v", m, status, err)
-			} else if s.LogLambda == nil && (s.Status != status || outcome.KindOf(s.Err) != outcome.Limit || s.Final != nil || !math.IsNaN(s.Value)) {
+			} else if s.LogLambda != nil || s.Status != status || outcome.KindOf(s.Err) != outcome.Limit || s.Final != nil || !math.IsNaN(s.Value) {
 				t.Errorf("%s, %s: %+v", m, status, s)
 			}
 		}

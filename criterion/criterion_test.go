@@ -91,8 +91,7 @@ func TestWeightedRows(t *testing.T) {
 	}
 }
 
-// TestLogisticLossFarFromTheMargin checks that the loss is finite and accurate where e^m overflows or underflows
-// (S6).
+// TestLogisticLossFarFromTheMargin checks that the loss is finite and accurate where e^m overflows or underflows.
 func TestLogisticLossFarFromTheMargin(t *testing.T) {
 	for _, c := range []struct{ margin, value, slope float64 }{
 		{0, math.Ln2, -0.5},

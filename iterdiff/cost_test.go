@@ -57,7 +57,7 @@ func wide(tb testing.TB, n, p, entries int) (model.Datafit, iterdiff.Outer) {
 	return fit, quadratic(target, held)
 }
 
-// TestReverseEpochCostEverywhere checks the bound of TestReverseEpochCost (H4) for every model, with nearly all
+// TestReverseEpochCostEverywhere checks the bound of TestReverseEpochCost for every model, with nearly all
 // columns active.
 func TestReverseEpochCostEverywhere(t *testing.T) {
 	for _, m := range allModels {
@@ -79,7 +79,7 @@ func TestReverseEpochCostEverywhere(t *testing.T) {
 }
 
 // TestReverseEpochCost checks that an epoch of the reverse sweep visits at most three times the entries of a
-// forward epoch, whatever the number of hyperparameters (H4); here, with few active columns, it visits far fewer.
+// forward epoch, whatever the number of hyperparameters; here, with few active columns, it visits far fewer.
 func TestReverseEpochCost(t *testing.T) {
 	fit, outer := wide(t, 200, 1500, 12)
 	s, err := iterdiff.New(fit)

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// TestEveryMethodKeepsItsPromises checks the properties required of all methods (O1) on a hundred functions of one
+// TestEveryMethodKeepsItsPromises checks the properties required of all methods on a hundred functions of one
 // to three coordinates with corners, plateaus, teeth and holes.
 func TestEveryMethodKeepsItsPromises(t *testing.T) {
 	for seed := range oracle.Draws(100) {
@@ -122,7 +122,7 @@ func TestNothingIsFinite(t *testing.T) {
 }
 
 // TestFlatStarts checks that a search that starts above λmax, where the objective is constant, starts again
-// inside, and reports Flat if the objective is constant everywhere (O2).
+// inside, and reports Flat if the objective is constant everywhere.
 func TestFlatStarts(t *testing.T) {
 	for _, dim := range []int{1, 2} {
 		centre, curvature := slices.Repeat([]float64{-4}, dim), slices.Repeat([]float64{1}, dim)

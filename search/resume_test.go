@@ -73,7 +73,7 @@ func rough(dim int, hostile bool) *analytic {
 }
 
 // TestResume checks that every method, stopped after each evaluation and resumed from its log, makes bit for bit
-// the evaluations of an uninterrupted search, repeats none that the log has, and returns the same result (O3).
+// the evaluations of an uninterrupted search, repeats none that the log has, and returns the same result.
 func TestResume(t *testing.T) {
 	for _, dim := range []int{1, 2} {
 		for _, start := range []float64{-4.6, -2.3, -9.1}[:oracle.Draws(3)] {

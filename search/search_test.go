@@ -12,8 +12,7 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// TestSmoothMinima checks functions that resemble validation curves, from the middle and from both ends of the box
-// (O1).
+// TestSmoothMinima checks functions that resemble validation curves, from the middle and from both ends of the box.
 func TestSmoothMinima(t *testing.T) {
 	for seed := range uint64(100) {
 		r := oracle.NewRandom(seed)
@@ -137,7 +136,7 @@ func TestBorders(t *testing.T) {
 }
 
 // TestFlatZones checks that where the gradient is exactly 0 nothing is divided by it, and that the search ends as
-// Flat, or at a minimum found after starting again inside (O2).
+// Flat, or at a minimum found after starting again inside.
 func TestFlatZones(t *testing.T) {
 	valley := func(edge, centre float64) *analytic {
 		f := scalar(func(x float64) (float64, float64) {

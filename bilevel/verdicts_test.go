@@ -139,7 +139,7 @@ type knots struct {
 	fails  func(at float64) error
 	value  float64
 	asked  []search.Request
-	lost   error // error of leftBy
+	lost   error // error of memoryAfter
 }
 
 func (k *knots) Evaluate(_ context.Context, r search.Request) (report Report, err error) {

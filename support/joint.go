@@ -141,7 +141,7 @@ func (h *Hessian) listCurved() {
 	}
 }
 
-// gatherShares sets weighted and share for the rows in curvedRows.
+// gatherShares sets weightedShares and curvedShares for the rows in curvedRows.
 func (h *Hessian) gatherShares() {
 	j, m, q := &h.joint, len(h.joint.curvedRows), h.metric.Count
 	pace := h.view.Kernels().Pace()

@@ -57,7 +57,7 @@ func (e *engine) checkGroups() error {
 	if flag == "" {
 		return nil
 	}
-	return outcome.At(outcome.Usage, flag, "%s has no groups of columns; %s, %s and %s have", e.config.Model, GroupLasso, GroupNet, SparseGroup)
+	return outcome.At(outcome.Usage, flag, "%s has no groups of columns; %s, %s, %s and %s have", e.config.Model, GroupLasso, GroupNet, SparseGroup, SparseGroupPair)
 }
 
 // checkVectors refuses options that support vectors, or models with an intercept by default, do not have.

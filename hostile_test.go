@@ -204,6 +204,22 @@ func TestFaintColumns(t *testing.T) {
 	}
 }
 
+// TestGroupsOfOtherModels checks that the refusal of groups of columns names every model that has them.
+func TestGroupsOfOtherModels(t *testing.T) {
+	x, y := load(t)
+	_, p := x.Dims()
+	_, err := pare.Fit(t.Context(), x, y, []float64{-2}, pare.Config{Groups: make([]int, p)})
+	if err == nil {
+		t.Fatal("accepted")
+	}
+	words := strings.FieldsFunc(err.Error(), func(r rune) bool { return r == ' ' || r == ',' })
+	for _, m := range pare.Models() {
+		if m.Traits().Grouped && !slices.Contains(words, string(m)) {
+			t.Errorf("%s is not named: %v", m, err)
+		}
+	}
+}
+
 // TestNoContext checks that a nil context is refused as the caller's error, not reported as a defect of pare.
 func TestNoContext(t *testing.T) {
 	x, y := load(t)

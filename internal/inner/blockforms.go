@@ -7,16 +7,16 @@ import (
 
 // Groups is α Σ w_g‖β_g‖₂ over groups g of columns.
 func Groups() Form {
-	return oneOfBlocks("group", func(b *blocked, l float64) (model.Grouped, error) {
+	return oneOfBlocks("group", func(b *blockProblem, l float64) (model.Grouped, error) {
 		return model.GroupLasso(b.weights, l)
 	}, true)
 }
 
 // oneOfBlocks returns a convex form with one strength.
-func oneOfBlocks(name string, of func(b *blocked, lambda float64) (model.Grouped, error), grouped bool) Form {
+func oneOfBlocks(name string, of func(b *blockProblem, lambda float64) (model.Grouped, error), grouped bool) Form {
 	return Form{Name: name, Hyperparameters: 1, Ranges: []Range{{12, 0}}, Blocks: &BlockForm{
-		penalty: func(b *blocked, l []float64) (model.Blocks, error) { return of(b, l[0]) },
-		unit:    func(b *blocked) (model.ConvexBlocks, error) { return of(b, 0) },
+		penalty: func(b *blockProblem, l []float64) (model.Blocks, error) { return of(b, l[0]) },
+		unit:    func(b *blockProblem) (model.ConvexBlocks, error) { return of(b, 0) },
 		Grouped: grouped,
 	}}
 }
@@ -25,14 +25,14 @@ func oneOfBlocks(name string, of func(b *blocked, lambda float64) (model.Grouped
 func GroupNet() Form {
 	f := Groups()
 	f.Name, f.Hyperparameters, f.Ranges = "group_enet", 2, []Range{{9, 0}, {9, 4}}
-	f.Blocks.penalty = func(b *blocked, l []float64) (model.Blocks, error) { return model.GroupNet(b.weights, l[0], l[1]) }
+	f.Blocks.penalty = func(b *blockProblem, l []float64) (model.Blocks, error) { return model.GroupNet(b.weights, l[0], l[1]) }
 	return f
 }
 
 // SparseGroup is α(τ‖β‖₁ + (1 − τ)Σ w_g‖β_g‖₂).
 func SparseGroup() Form {
-	f := oneOfBlocks("sparse_group", func(b *blocked, l float64) (model.Grouped, error) {
-		return model.SparseGroup(b.weights, b.of.Parameter, l)
+	f := oneOfBlocks("sparse_group", func(b *blockProblem, l float64) (model.Grouped, error) {
+		return model.SparseGroup(b.weights, b.statement.Parameter, l)
 	}, true)
 	f.Blocks.Shape = Shape{Flag: Tau, Usual: 0.5}
 	return f
@@ -40,11 +40,11 @@ func SparseGroup() Form {
 
 // SparseGroupPair is α₁‖β‖₁ + α₂ Σ w_g‖β_g‖₂. Its αmax is that of two equal strengths.
 func SparseGroupPair() Form {
-	f := oneOfBlocks("sparse_group_l1", func(b *blocked, l float64) (model.Grouped, error) {
+	f := oneOfBlocks("sparse_group_l1", func(b *blockProblem, l float64) (model.Grouped, error) {
 		return model.SparseGroupPair(b.weights, l, l)
 	}, true)
 	f.Hyperparameters, f.Ranges = 2, []Range{{9, 3}, {9, 3}}
-	f.Blocks.penalty = func(b *blocked, l []float64) (model.Blocks, error) {
+	f.Blocks.penalty = func(b *blockProblem, l []float64) (model.Blocks, error) {
 		return model.SparseGroupPair(b.weights, l[0], l[1])
 	}
 	return f
@@ -64,8 +64,8 @@ func SCAD() Form {
 func notConvex(name string, parameter Shape, of func(lambda, parameter float64) (model.Separable, error)) Form {
 	return Form{Name: name, Hyperparameters: 1, Ranges: []Range{{7, 0}}, Blocks: &BlockForm{
 		Shape: parameter,
-		penalty: func(b *blocked, l []float64) (model.Blocks, error) {
-			g, err := of(l[0], kernels.Log(b.of.Parameter))
+		penalty: func(b *blockProblem, l []float64) (model.Blocks, error) {
+			g, err := of(l[0], kernels.Log(b.statement.Parameter))
 			return model.Elementwise{Of: g}, err
 		},
 	}}
@@ -73,7 +73,7 @@ func notConvex(name string, parameter Shape, of func(lambda, parameter float64) 
 
 // Scores is α Σ|βⱼₖ| over columns j and classes k.
 func Scores() Form {
-	return oneOfBlocks("l1 of all classes", func(b *blocked, l float64) (model.Grouped, error) {
+	return oneOfBlocks("l1 of all classes", func(b *blockProblem, l float64) (model.Grouped, error) {
 		return model.ScoresLasso(len(b.classes), []float64{l})
 	}, false)
 }
@@ -82,7 +82,7 @@ func Scores() Form {
 func ScoresNet() Form {
 	f := Scores()
 	f.Name, f.Hyperparameters, f.Ranges = "enet of all classes", 2, []Range{{9, 0}, {9, 4}}
-	f.Blocks.penalty = func(b *blocked, l []float64) (model.Blocks, error) {
+	f.Blocks.penalty = func(b *blockProblem, l []float64) (model.Blocks, error) {
 		return model.ScoresNet(len(b.classes), l[0], l[1])
 	}
 	return f
@@ -90,7 +90,7 @@ func ScoresNet() Form {
 
 // ScoresGroup is α Σⱼ‖βⱼ‖₂ over the coefficients of a column for all classes.
 func ScoresGroup() Form {
-	return oneOfBlocks("group of classes", func(b *blocked, l float64) (model.Grouped, error) {
+	return oneOfBlocks("group of classes", func(b *blockProblem, l float64) (model.Grouped, error) {
 		return model.ScoresGroup(len(b.classes), l)
 	}, false)
 }
@@ -99,6 +99,6 @@ func ScoresGroup() Form {
 func ScoresEach() Form {
 	f := Scores()
 	f.Name, f.Hyperparameters, f.Common = "l1 of each class together", PerClass, true
-	f.Blocks.penalty = func(b *blocked, l []float64) (model.Blocks, error) { return model.ScoresLasso(len(b.classes), l) }
+	f.Blocks.penalty = func(b *blockProblem, l []float64) (model.Blocks, error) { return model.ScoresLasso(len(b.classes), l) }
 	return f
 }

@@ -17,10 +17,10 @@ import (
 // BlockForm is the part of a [Form] that only penalties on blocks of coefficients have.
 type BlockForm struct {
 	// penalty makes the penalty at a λ.
-	penalty func(*blocked, []float64) (model.Blocks, error)
+	penalty func(*blockProblem, []float64) (model.Blocks, error)
 	// unit makes the penalty with a strength of 1, for αmax; nil where αmax is that of the Lasso, as for
 	// penalties that are not convex, which behave like the Lasso near 0.
-	unit func(*blocked) (model.ConvexBlocks, error)
+	unit func(*blockProblem) (model.ConvexBlocks, error)
 	// Grouped says that the blocks are groups of columns.
 	Grouped bool
 	// Shape is the parameter that the penalty has besides its strengths.
@@ -41,26 +41,26 @@ const (
 	Tau   = "tau"   // τ of [SparseGroup]
 )
 
-// blocked is the inner problem of a penalty on blocks of coefficients: those of a group of columns, those of
+// blockProblem is the inner problem of a penalty on blocks of coefficients: those of a group of columns, those of
 // a column for all classes, or single ones.
-type blocked struct {
-	of      *Statement
-	form    *BlockForm
-	judge   criterion.Criterion // on held-out rows; nil for the cross-entropy of all classes
-	part    *model.Partition
-	weights []float64 // of the groups; nil: 1
-	classes []float64 // of a softmax, else nil
-	label   []int32
-	fit     model.Scores
-	solver  *cd.Blocks  // nil before the first solve
-	descent *cd.Descent // under a penalty that is not convex; nil before it is needed
-	near    approach    // replaces descent where there are condensed rows
-	top     []float64   // ln αmax; nil before it is computed
+type blockProblem struct {
+	statement      *Statement
+	form           *BlockForm
+	judge          criterion.Criterion // on held-out rows; nil for the cross-entropy of all classes
+	part           *model.Partition
+	weights        []float64 // of the groups; nil: 1
+	classes        []float64 // of a softmax, else nil
+	label          []int32
+	fit            model.Scores
+	solver         *cd.Blocks     // nil before the first solve
+	descent        *cd.Descent    // under a penalty that is not convex; nil before it is needed
+	condensedStart condensedStart // replaces descent where there are condensed rows
+	logMax         []float64      // ln αmax; nil before it is computed
 }
 
 // OnBlocks makes the inner problem of a penalty on blocks of coefficients.
 func OnBlocks(s *Statement) (Problem, error) {
-	b := &blocked{of: s, form: s.Form.Blocks}
+	b := &blockProblem{statement: s, form: s.Form.Blocks}
 	if err := b.partition(); err != nil {
 		return nil, err
 	}
@@ -87,9 +87,9 @@ func OnBlocks(s *Statement) (Problem, error) {
 }
 
 // partition makes the blocks of columns.
-func (b *blocked) partition() (err error) {
-	_, p := b.of.X.Dims()
-	c := b.of
+func (b *blockProblem) partition() (err error) {
+	_, p := b.statement.X.Dims()
+	c := b.statement
 	switch {
 	case !b.form.Grouped:
 		b.part = model.Singletons(p)
@@ -111,11 +111,11 @@ func (b *blocked) partition() (err error) {
 }
 
 // scores returns the datafit on a view.
-func (b *blocked) scores(view *sparse.View) (model.Scores, error) {
+func (b *blockProblem) scores(view *sparse.View) (model.Scores, error) {
 	if b.classes != nil {
 		return model.NewSoftmax(view, b.label, b.classes)
 	}
-	fit, err := b.of.datafit(view, b.of.Y)
+	fit, err := b.statement.datafit(view, b.statement.Y)
 	if err != nil {
 		return nil, err
 	}
@@ -123,9 +123,9 @@ func (b *blocked) scores(view *sparse.View) (model.Scores, error) {
 }
 
 // alphaMax returns αmax from the correlations of the null model.
-func (b *blocked) alphaMax(z []float64) float64 {
+func (b *blockProblem) alphaMax(z []float64) float64 {
 	if b.form.unit == nil {
-		return b.of.Kernels.MaxAbs(z)
+		return b.statement.Kernels.MaxAbs(z)
 	}
 	unit, err := b.form.unit(b)
 	if err != nil {
@@ -135,73 +135,73 @@ func (b *blocked) alphaMax(z []float64) float64 {
 }
 
 // AppendMax implements [Problem].
-func (b *blocked) AppendMax(out []float64) []float64 {
-	if b.top == nil {
-		b.begin()
+func (b *blockProblem) AppendMax(out []float64) []float64 {
+	if b.logMax == nil {
+		b.ensureSolver()
 		_, z := b.solver.Null()
-		b.setMax(z)
+		b.setLogMax(z)
 	}
-	return append(out, b.top...)
+	return append(out, b.logMax...)
 }
 
-func (b *blocked) setMax(z []float64) {
-	r := b.of.Count
-	b.top = slices.Repeat([]float64{kernels.Log(b.alphaMax(z))}, r)
+func (b *blockProblem) setLogMax(z []float64) {
+	r := b.statement.Count
+	b.logMax = slices.Repeat([]float64{kernels.Log(b.alphaMax(z))}, r)
 }
 
-// begin makes the solver, at the null model, and sets αmax.
-func (b *blocked) begin() {
+// ensureSolver makes the solver, at the null model, and sets αmax.
+func (b *blockProblem) ensureSolver() {
 	if b.solver != nil {
 		return
 	}
 	b.solver = cd.NewBlocks(b.fit, b.part)
 	_, z := b.solver.Null()
-	b.setMax(z)
+	b.setLogMax(z)
 }
 
-// path returns the descent to solutions under a penalty that is not convex.
-func (b *blocked) path() *cd.Descent {
+// ensureDescent returns the descent to solutions under a penalty that is not convex.
+func (b *blockProblem) ensureDescent() *cd.Descent {
 	if b.descent == nil {
-		b.descent = cd.NewDescent(b.solver, func(lambda float64) (model.Blocks, error) { return b.form.penalty(b, []float64{lambda}) }, b.top[0])
+		b.descent = cd.NewDescent(b.solver, func(lambda float64) (model.Blocks, error) { return b.form.penalty(b, []float64{lambda}) }, b.logMax[0])
 	}
 	return b.descent
 }
 
 // Restart implements [Problem].
-func (b *blocked) Restart() {
+func (b *blockProblem) Restart() {
 	b.solver, b.descent = nil, nil
-	b.near.restart()
+	b.condensedStart.restart()
 }
 
 // Start implements [Problem].
-func (b *blocked) Start() float64 { return b.of.shareOfMax() }
+func (b *blockProblem) Start() float64 { return b.statement.shareOfMax() }
 
 // Null implements [Anchored].
-func (b *blocked) Null() float64 { return b.fit.Null() }
+func (b *blockProblem) Null() float64 { return b.fit.Null() }
 
-func (b *blocked) Accepts(logLambda []float64) error {
+func (b *blockProblem) Accepts(logLambda []float64) error {
 	_, err := b.form.penalty(b, logLambda)
 	return err
 }
 
-func (b *blocked) Solve(ctx context.Context, logLambda []float64) (*Solution, error) {
+func (b *blockProblem) Solve(ctx context.Context, logLambda []float64) (*Solution, error) {
 	g, err := b.form.penalty(b, logLambda)
 	if err != nil {
 		return nil, err
 	}
 	var near *Solution
 	if b.form.Shape.Concave {
-		if near, err = b.near.lead(ctx, b, logLambda); err != nil {
+		if near, err = b.condensedStart.startAtCondensed(ctx, b, logLambda); err != nil {
 			return nil, err
 		}
 	}
-	defer b.of.Turn(ctx)()
-	b.begin()
+	defer b.statement.Turn(ctx)()
+	b.ensureSolver()
 	var s *cd.BlockSolution
 	if b.form.Shape.Concave && near == nil {
-		s, err = b.path().Solve(ctx, logLambda[0], b.of.Solver())
+		s, err = b.ensureDescent().Solve(ctx, logLambda[0], b.statement.Solver())
 	} else {
-		s, err = b.solver.Solve(ctx, g, b.of.Solver())
+		s, err = b.solver.Solve(ctx, g, b.statement.Solver())
 	}
 	if err != nil {
 		return nil, err
@@ -210,12 +210,12 @@ func (b *blocked) Solve(ctx context.Context, logLambda []float64) (*Solution, er
 		s.Add(near.Effort)
 		s.Work += near.Work
 	}
-	return b.fitted(s, logLambda), nil
+	return b.result(s, logLambda), nil
 }
 
-// fitted copies a solution, with coefficients of the columns of X.
-func (b *blocked) fitted(s *cd.BlockSolution, logLambda []float64) *Solution {
-	out := b.of.blank()
+// result copies a solution, with coefficients of the columns of X.
+func (b *blockProblem) result(s *cd.BlockSolution, logLambda []float64) *Solution {
+	out := b.statement.newResult()
 	out.Support = append(out.Support, s.Support...)
 	out.Objective, out.Certificate, out.Effort, out.Work, out.Status = s.Objective, s.Certificate, s.Effort, s.Work, s.Status
 	view, q := b.fit.View(), b.fit.Count()
@@ -229,7 +229,7 @@ func (b *blocked) fitted(s *cd.BlockSolution, logLambda []float64) *Solution {
 	out.Classes = slices.Clone(b.classes)
 	for k := range q {
 		one := &Solution{
-			LogLambda: []float64{logLambda[min(k, len(logLambda)-1)]}, LogLambdaMax: []float64{b.top[0]},
+			LogLambda: []float64{logLambda[min(k, len(logLambda)-1)]}, LogLambdaMax: []float64{b.logMax[0]},
 			Intercept: s.Intercept[k], Objective: s.Objective, Certificate: s.Certificate, Status: s.Status,
 		}
 		for c, j := range s.Support {
@@ -242,22 +242,22 @@ func (b *blocked) fitted(s *cd.BlockSolution, logLambda []float64) *Solution {
 	return out
 }
 
-func (b *blocked) Outer(spec bilevel.Spec) (Outer, error) {
-	return bilevel.New(b.of.Kernels, b.of.X, b.targets(), b.complete(spec))
+func (b *blockProblem) Outer(spec bilevel.Spec) (Outer, error) {
+	return bilevel.New(b.statement.Kernels, b.statement.X, b.targets(), b.completeSpec(spec))
 }
 
 // Lanes implements [Distributable].
-func (b *blocked) Lanes(x sparse.Matrix, spec bilevel.Spec) (*bilevel.Lanes, error) {
-	return bilevel.NewLanes(b.of.Kernels, x, b.targets(), b.complete(spec))
+func (b *blockProblem) Lanes(x sparse.Matrix, spec bilevel.Spec) (*bilevel.Lanes, error) {
+	return bilevel.NewLanes(b.statement.Kernels, x, b.targets(), b.completeSpec(spec))
 }
 
 // Over implements [Distributable].
-func (b *blocked) Over(ctx context.Context, runner bilevel.Runner, spec bilevel.Spec) (Outer, error) {
-	return bilevel.NewOver(ctx, runner, b.complete(spec))
+func (b *blockProblem) Over(ctx context.Context, runner bilevel.Runner, spec bilevel.Spec) (Outer, error) {
+	return bilevel.NewOver(ctx, runner, b.completeSpec(spec))
 }
 
-// complete adds to a spec what is particular to the model.
-func (b *blocked) complete(spec bilevel.Spec) bilevel.Spec {
+// completeSpec adds to a spec what is particular to the model.
+func (b *blockProblem) completeSpec(spec bilevel.Spec) bilevel.Spec {
 	spec.Blocked = &bilevel.Blocked{
 		Partition: b.part, Count: b.fit.Count(), Scores: b.scores, Max: b.alphaMax, Descend: b.form.Shape.Concave,
 		Penalty: func(logLambda []float64) (model.Blocks, error) { return b.form.penalty(b, logLambda) },
@@ -269,9 +269,9 @@ func (b *blocked) complete(spec bilevel.Spec) bilevel.Spec {
 }
 
 // targets returns y, for classes as their numbers.
-func (b *blocked) targets() []float64 {
+func (b *blockProblem) targets() []float64 {
 	if b.classes == nil {
-		return b.of.Y
+		return b.statement.Y
 	}
 	y := make([]float64, len(b.label))
 	for i, c := range b.label {
@@ -280,27 +280,27 @@ func (b *blocked) targets() []float64 {
 	return y
 }
 
-func (b *blocked) view() *sparse.View { return b.fit.View() }
+func (b *blockProblem) view() *sparse.View { return b.fit.View() }
 
-func (b *blocked) startNear(columns []int32, coef []float64) {
-	inView(b.view(), columns, coef)
-	b.begin()
+func (b *blockProblem) startNear(columns []int32, coef []float64) {
+	toView(b.view(), columns, coef)
+	b.ensureSolver()
 	b.solver.Start(columns, coef)
 }
 
-// loosened implements [summable]. With a ridge, correlations of a block that are off by e raise the conjugate
+// dualErrorCost implements [summable]. With a ridge, correlations of a block that are off by e raise the conjugate
 // by ‖e‖‖β‖ + ‖e‖²/2α₂ at most.
-func (b *blocked) loosened(s *Solution, logLambda, off []float64) (share, objective float64, err error) {
+func (b *blockProblem) dualErrorCost(s *Solution, logLambda, off []float64) (share, objective float64, err error) {
 	g, err := b.form.penalty(b, logLambda)
 	if err != nil {
 		return 0, 0, err
 	}
 	convex, beta, coef := g.(model.ConvexBlocks), make([]float64, len(off)), slices.Clone(s.Coef)
-	inView(b.view(), s.Support, coef)
+	toView(b.view(), s.Support, coef)
 	for k, j := range s.Support {
 		beta[j] = coef[k]
 	}
-	k, room := b.of.Kernels, make([]float64, 2*b.part.Largest())
+	k, room := b.statement.Kernels, make([]float64, 2*b.part.Largest())
 	for block := range b.part.Count() {
 		e := model.Entries(b.part, block, 1, off, room)
 		if ridge := convex.Ridge(); ridge > 0 {
@@ -314,12 +314,12 @@ func (b *blocked) loosened(s *Solution, logLambda, off []float64) (share, object
 }
 
 // Judged returns the criterion on held-out rows.
-func (b *blocked) Judged() criterion.Criterion { return b.judge }
+func (b *blockProblem) Judged() criterion.Criterion { return b.judge }
 
 // StartAt makes the next solve start at the given coefficients, see [cd.Blocks.Start].
-func (b *blocked) StartAt(at []int32, coef []float64) {
+func (b *blockProblem) StartAt(at []int32, coef []float64) {
 	if len(at) > 0 {
-		b.begin()
+		b.ensureSolver()
 		b.solver.Start(at, coef)
 	}
 }

@@ -9,13 +9,13 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// bounded reports that coefficients have bounds other than β ≥ 0 alone.
-func (s *Statement) bounded() bool { return s.Lower != nil || s.Upper != nil }
+// hasBounds reports that coefficients have bounds other than β ≥ 0 alone.
+func (s *Statement) hasBounds() bool { return s.Lower != nil || s.Upper != nil }
 
 // checkBounds returns an error for bounds that are invalid or not available for the model, and stores valid
 // ones, combined with β ≥ 0, in Box.
 func (s *Statement) checkBounds() error {
-	if !s.bounded() {
+	if !s.hasBounds() {
 		return nil
 	}
 	_, p := s.X.Dims()
@@ -49,8 +49,8 @@ func (s *Statement) checkBounds() error {
 	return err
 }
 
-// bound returns the bound of column j that the coefficient b is at, to rounding.
-func (s *Statement) bound(j int, b float64) float64 {
+// atBound returns the bound of column j that the coefficient b is at, to rounding.
+func (s *Statement) atBound(j int, b float64) float64 {
 	list := s.Upper
 	if b < 0 {
 		list = s.Lower

@@ -45,7 +45,7 @@ func NewClassWeights(k *kernels.Set, y, weights []float64) (*ClassWeights, error
 func (w *ClassWeights) Weigh(k *kernels.Set, rows []float64) {
 	weights := w.weights
 	if weights == nil {
-		weights = w.balance(k, rows)
+		weights = w.balancedWeights(k, rows)
 	}
 	pace := k.Pace()
 	for i, v := range rows {
@@ -54,8 +54,8 @@ func (w *ClassWeights) Weigh(k *kernels.Set, rows []float64) {
 	}
 }
 
-// balance returns the weights that give all K classes the same total, N/KNₖ; 1 for a class without rows.
-func (w *ClassWeights) balance(k *kernels.Set, rows []float64) []float64 {
+// balancedWeights returns the weights that give all K classes the same total, N/KNₖ; 1 for a class without rows.
+func (w *ClassWeights) balancedWeights(k *kernels.Set, rows []float64) []float64 {
 	var all float64
 	pace := k.Pace()
 	held := make([]float64, w.count)

@@ -17,17 +17,17 @@ import (
 
 // separable is the inner problem of a model with one predictor and a separable penalty.
 type separable struct {
-	of     *Statement
-	fit    model.Datafit
-	judge  criterion.Criterion // on held-out rows
-	null   float64             // P₀, of the null model with unpenalised columns
-	zero   *model.Null         // the null model; nil before its first use, and once the solver owns it
-	solver *cd.Solver          // nil before the first solve
-	met    bool                // top is known
-	top    float64             // ln αmax, of every hyperparameter
-	box    *model.Box
+	statement *Statement
+	fit       model.Datafit
+	judge     criterion.Criterion // on held-out rows
+	null      float64             // P₀, of the null model with unpenalised columns
+	nullPoint *model.Null         // the null model; nil before its first use, and once the solver owns it
+	solver    *cd.Solver          // nil before the first solve
+	hasLogMax bool                // top is known
+	logMax    float64             // ln αmax, of every hyperparameter
+	box       *model.Box
 
-	columns int // the number of columns of the matrix that X is the rotation of; 0: X is no rotation
+	unrotatedColumns int // the number of columns of the matrix that X is the rotation of; 0: X is no rotation
 }
 
 // OnColumns makes the inner problem of one predictor and a separable penalty.
@@ -36,7 +36,7 @@ func OnColumns(of *Statement) (Problem, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &separable{of: of, box: of.Box.In(view)}
+	s := &separable{statement: of, box: of.Box.In(view)}
 	if s.fit, err = of.datafit(view, of.Y); err != nil {
 		return nil, err
 	}
@@ -47,11 +47,11 @@ func OnColumns(of *Statement) (Problem, error) {
 	}
 	s.judge = of.Judge(bound)
 	if of.unpenalised {
-		solver, released, err := cd.NewReleased(of.Kernels.Context(), model.NewNull(s.fit), of.weighing, of.Solver())
+		solver, released, err := cd.NewReleased(of.Kernels.Context(), model.NewNull(s.fit), of.l1Factors, of.Solver())
 		if err != nil {
 			return nil, err
 		}
-		s.setMax(released)
+		s.setLogMax(released)
 		s.null = solver.Null()
 	}
 	return s, nil
@@ -71,48 +71,48 @@ func (s *Statement) penalty(logLambda []float64) (model.Penalty, error) {
 func (s *separable) Null() float64 { return s.null }
 
 // Start implements [Problem].
-func (s *separable) Start() float64 { return s.of.shareOfMax() }
+func (s *separable) Start() float64 { return s.statement.shareOfMax() }
 
 // AppendMax makes a pass over X the first time, which the first solve then does not repeat.
 func (s *separable) AppendMax(out []float64) []float64 {
-	s.meet()
+	s.computeLogMax()
 	from := len(out)
-	out = slices.Grow(out, s.of.Count)[:from+s.of.Count]
-	s.of.Kernels.Fill(out[from:], s.top)
+	out = slices.Grow(out, s.statement.Count)[:from+s.statement.Count]
+	s.statement.Kernels.Fill(out[from:], s.logMax)
 	return out
 }
 
-// meet computes ln αmax from the null model, the first time.
-func (s *separable) meet() {
-	if s.met {
+// computeLogMax computes ln αmax from the null model, the first time.
+func (s *separable) computeLogMax() {
+	if s.hasLogMax {
 		return
 	}
-	s.setMax(s.nullModel())
-	if s.of.Frugal {
-		s.zero = nil
+	s.setLogMax(s.nullModel())
+	if s.statement.Frugal {
+		s.nullPoint = nil
 	}
 }
 
-func (s *separable) setMax(null *model.Null) {
-	s.met, s.top = true, kernels.Log(s.of.Form.Max(null.Within(s.box)))
+func (s *separable) setLogMax(null *model.Null) {
+	s.hasLogMax, s.logMax = true, kernels.Log(s.statement.Form.Max(null.Within(s.box)))
 }
 
 // nullModel returns the null model without unpenalised columns.
 func (s *separable) nullModel() *model.Null {
-	if s.zero == nil {
-		s.zero = model.NewNull(s.fit)
+	if s.nullPoint == nil {
+		s.nullPoint = model.NewNull(s.fit)
 	}
-	return s.zero
+	return s.nullPoint
 }
 
 func (s *separable) Accepts(logLambda []float64) error {
-	_, err := s.strengths(logLambda)
+	_, err := s.boundedPenalty(logLambda)
 	return err
 }
 
-// strengths returns the penalty at λ, with the bounds of the coefficients.
-func (s *separable) strengths(logLambda []float64) (model.Penalty, error) {
-	g, err := s.of.penalty(logLambda)
+// boundedPenalty returns the penalty at λ, with the bounds of the coefficients.
+func (s *separable) boundedPenalty(logLambda []float64) (model.Penalty, error) {
+	g, err := s.statement.penalty(logLambda)
 	if err != nil {
 		return g, err
 	}
@@ -120,34 +120,34 @@ func (s *separable) strengths(logLambda []float64) (model.Penalty, error) {
 }
 
 func (s *separable) Solve(ctx context.Context, logLambda []float64) (*Solution, error) {
-	penalty, err := s.strengths(logLambda)
+	penalty, err := s.boundedPenalty(logLambda)
 	if err != nil {
 		return nil, err
 	}
-	defer s.of.Turn(ctx)()
-	s.begin()
-	solution, err := s.solver.Solve(ctx, penalty, s.of.Solver())
+	defer s.statement.Turn(ctx)()
+	s.ensureSolver()
+	solution, err := s.solver.Solve(ctx, penalty, s.statement.Solver())
 	if err != nil {
 		return nil, err
 	}
-	return s.of.solution(ctx, s.fit, s.solver, penalty, solution)
+	return s.statement.solution(ctx, s.fit, s.solver, penalty, solution)
 }
 
-// begin makes the solver, at the null model, where there is none.
-func (s *separable) begin() {
+// ensureSolver makes the solver, at the null model, where there is none.
+func (s *separable) ensureSolver() {
 	switch {
 	case s.solver != nil:
-	case s.of.Keep: // the null model is kept to restart from
-		s.meet()
-		s.solver = s.solverFrom(s.nullModel().Clone())
+	case s.statement.Keep: // the null model is kept to restart from
+		s.computeLogMax()
+		s.solver = s.newSolver(s.nullModel().Clone())
 	default:
-		s.meet()
-		s.solver, s.zero = s.solverFrom(s.nullModel()), nil
+		s.computeLogMax()
+		s.solver, s.nullPoint = s.newSolver(s.nullModel()), nil
 	}
 }
 
-// solverFrom makes a solver at the null model without unpenalised columns.
-func (s *separable) solverFrom(zero *model.Null) *cd.Solver {
+// newSolver makes a solver at the null model without unpenalised columns.
+func (s *separable) newSolver(zero *model.Null) *cd.Solver {
 	solver := cd.NewFrom(zero)
 	solver.RelativeTo(s.null)
 	return solver
@@ -157,8 +157,8 @@ func (s *separable) solverFrom(zero *model.Null) *cd.Solver {
 func (s *separable) Restart() {
 	switch {
 	case s.solver == nil:
-	case s.of.Keep:
-		s.solver.Restart(s.zero)
+	case s.statement.Keep:
+		s.solver.Restart(s.nullPoint)
 	default: // the solver owned the null model
 		s.solver = nil
 	}
@@ -166,19 +166,19 @@ func (s *separable) Restart() {
 
 // solution copies a solution, with coefficients of the columns of X, and certifies it if asked to.
 func (s *Statement) solution(ctx context.Context, fit model.Datafit, solver *cd.Solver, g model.Penalty, at *cd.Solution) (*Solution, error) {
-	out := s.blank()
+	out := s.newResult()
 	out.Support, out.Coef = append(out.Support, at.Support...), append(out.Coef, at.Coef...)
 	for k, j := range at.Support {
 		out.Coef[k] *= fit.View().Scale(int(j))
 		if g.Held(int(j), at.Coef[k]) {
-			out.Coef[k] = s.bound(int(j), out.Coef[k])
+			out.Coef[k] = s.atBound(int(j), out.Coef[k])
 			out.Bound++
 		}
 	}
 	out.Intercept, out.Objective = at.Intercept, at.Objective
 	out.Certificate, out.Effort, out.Work, out.Shared, out.Status = at.Certificate, at.Effort, at.Work, at.Shared, at.Status
 	if g.Ridge() > 0 { // ½α₂‖β‖² is strictly convex
-		out.Unique = s.proved()
+		out.Unique = s.provedUnique()
 	}
 	if !s.Certify || at.Status == outcome.Cancelled {
 		return out, nil
@@ -197,19 +197,19 @@ func (s *Statement) solution(ctx context.Context, fit model.Datafit, solver *cd.
 }
 
 func (s *separable) Outer(spec bilevel.Spec) (Outer, error) {
-	return s.On(s.of.X, spec)
+	return s.On(s.statement.X, spec)
 }
 
 // On returns the outer problem on another matrix with the same rows.
 func (s *separable) On(x sparse.Matrix, spec bilevel.Spec) (Outer, error) {
-	return bilevel.New(s.of.Kernels, x, s.of.Y, s.complete(spec))
+	return bilevel.New(s.statement.Kernels, x, s.statement.Y, s.completeSpec(spec))
 }
 
-// complete adds to a spec what is particular to the model.
-func (s *separable) complete(spec bilevel.Spec) bilevel.Spec {
-	spec.Datafit, spec.Penalty, spec.AlphaMax = s.of.datafit, s.of.penalty, s.of.Form.Max
-	if s.of.unpenalised {
-		spec.Free = s.of.weighing
+// completeSpec adds to a spec what is particular to the model.
+func (s *separable) completeSpec(spec bilevel.Spec) bilevel.Spec {
+	spec.Datafit, spec.Penalty, spec.AlphaMax = s.statement.datafit, s.statement.penalty, s.statement.Form.Max
+	if s.statement.unpenalised {
+		spec.Free = s.statement.l1Factors
 	}
 	if spec.Criterion == nil {
 		spec.Criterion = s.judge
@@ -225,7 +225,7 @@ func (s *separable) StartAt(columns []int32, coef []float64) {
 	if len(columns) == 0 {
 		return
 	}
-	s.begin()
+	s.ensureSolver()
 	s.solver.MoveTo(columns, coef)
 }
 
@@ -236,12 +236,12 @@ func (s *separable) StartNear(support []int32, coefficients []float64) {
 
 // startNear is StartNear for coefficients that may be overwritten.
 func (s *separable) startNear(columns []int32, coef []float64) {
-	inView(s.view(), columns, coef)
+	toView(s.view(), columns, coef)
 	s.StartAt(columns, coef)
 }
 
-// inView turns coefficients of X into those of a view.
-func inView(view *sparse.View, columns []int32, coef []float64) {
+// toView turns coefficients of X into those of a view.
+func toView(view *sparse.View, columns []int32, coef []float64) {
 	for k, j := range columns {
 		if scale := view.Scale(int(j)); scale > 0 {
 			coef[k] /= scale
@@ -253,8 +253,8 @@ func inView(view *sparse.View, columns []int32, coef []float64) {
 
 func (s *separable) view() *sparse.View { return s.fit.View() }
 
-func (s *separable) loosened(_ *Solution, logLambda, off []float64) (share, objective float64, err error) {
-	g, err := s.strengths(logLambda)
+func (s *separable) dualErrorCost(_ *Solution, logLambda, off []float64) (share, objective float64, err error) {
+	g, err := s.boundedPenalty(logLambda)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -274,10 +274,10 @@ func (s *separable) Judged() criterion.Criterion { return s.judge }
 
 // Lanes implements [Distributable].
 func (s *separable) Lanes(x sparse.Matrix, spec bilevel.Spec) (*bilevel.Lanes, error) {
-	return bilevel.NewLanes(s.of.Kernels, x, s.of.Y, s.complete(spec))
+	return bilevel.NewLanes(s.statement.Kernels, x, s.statement.Y, s.completeSpec(spec))
 }
 
 // Over implements [Distributable].
 func (s *separable) Over(ctx context.Context, runner bilevel.Runner, spec bilevel.Spec) (Outer, error) {
-	return bilevel.NewOver(ctx, runner, s.complete(spec))
+	return bilevel.NewOver(ctx, runner, s.completeSpec(spec))
 }

@@ -22,8 +22,8 @@ func PassCost(x sparse.Matrix) float64 {
 	return 0.6
 }
 
-// condensedPays is the number of entries of X per entry of the condensed rows from which on condensing pays.
-func condensedPays(x sparse.Matrix) float64 {
+// condensedRatio is the number of entries of X per entry of the condensed rows from which on condensing pays.
+func condensedRatio(x sparse.Matrix) float64 {
 	if _, dense := x.(*sparse.Dense); dense {
 		return 2
 	}
@@ -40,7 +40,7 @@ func (s *Statement) Condenses(folds int) bool {
 	entries, columns, parts := float64(s.X.NNZ()), float64(p), float64(bilevel.Parts(folds))
 	factors := float64(parts * factorCost * columns * columns * columns)
 	left := float64(float64(condensedPasses*folds)*PassCost(s.X)*entries) - factors
-	return entries >= float64(condensedPays(s.X)*parts*float64((p+2)*p)) && left > 0 && bilevel.SumsCost(s.X) <= left
+	return entries >= float64(condensedRatio(s.X)*parts*float64((p+2)*p)) && left > 0 && bilevel.SumsCost(s.X) <= left
 }
 
 // condensable reports whether the problem depends on the rows through their moments alone.
@@ -55,7 +55,7 @@ func (s *Statement) Condense(ctx context.Context, spec bilevel.Spec) (rows *bile
 	defer outcome.Caught(&err)
 	defer s.Turn(ctx)()
 	if s.unpenalised {
-		spec.Free = s.weighing
+		spec.Free = s.l1Factors
 	}
 	rows, err = bilevel.Condense(s.Kernels, s.Team(), s.X, s.Y, &spec)
 	if rows == nil || err != nil {

@@ -35,7 +35,7 @@ func (s *Statement) checkFactors() error {
 	if s.Form.Rescale == nil {
 		return outcome.At(outcome.Usage, "penalty-factors", "%s has none; models with one strength for all columns have them", s.Name)
 	}
-	s.Times, s.weighing = slices.Repeat([]float64{1}, len(factors)), slices.Repeat([]float64{1}, len(factors))
+	s.Times, s.l1Factors = slices.Repeat([]float64{1}, len(factors)), slices.Repeat([]float64{1}, len(factors))
 	even := true
 	for j, f := range factors {
 		switch {
@@ -44,19 +44,19 @@ func (s *Statement) checkFactors() error {
 		case f == 0 && !s.Form.Free:
 			return outcome.At(outcome.Usage, "penalty-factors", "%s has no factor of 0, a column without penalty; models of one predictor with one ℓ1 strength have it", s.Name)
 		case f == 0:
-			s.weighing[j], s.unpenalised = 0, true
+			s.l1Factors[j], s.unpenalised = 0, true
 		case !(f >= 1/extremeFactor && f <= extremeFactor):
 			return bad(j, "a factor is 0, +Inf, or a number between 1e-100 and 1e100")
 		default:
-			s.Times[j], s.weighing[j] = s.Form.Rescale(f)
+			s.Times[j], s.l1Factors[j] = s.Form.Rescale(f)
 		}
-		even = even && s.weighing[j] == 1
+		even = even && s.l1Factors[j] == 1
 	}
 	switch {
 	case s.unpenalised && s.Positive:
 		return outcome.At(outcome.BadParameter, "positive", "β ≥ 0 needs an ℓ1 strength on every column, and a penalty factor is 0")
 	case !even:
-		s.Form = s.Form.weighted(s.weighing)
+		s.Form = s.Form.weighted(s.l1Factors)
 	}
 	return nil
 }

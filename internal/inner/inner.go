@@ -56,13 +56,13 @@ type Statement struct {
 	// What [Statement.Check] derives from factors and bounds.
 	Times       []float64 // factors that columns are multiplied by; nil: 1
 	Box         *model.Box
-	weighing    []float64 // factors of the ℓ1 strength, by column
+	l1Factors   []float64 // factors of the ℓ1 strength, by column
 	unpenalised bool      // some factor is 0
-	counted     int       // see scores; 0: not yet
+	scoreCount  int       // see scores; 0: not yet
 
 	// For condensed rows: the batch of each, and the number of rows that they stand for; nil and 0 otherwise.
-	batches  bilevel.Folds
-	standFor int
+	batches       bilevel.Folds
+	rowsCondensed int
 
 	kept kept
 }
@@ -130,11 +130,11 @@ type Solution struct {
 // kept is the memory of the results under [Statement].Keep.
 type kept struct {
 	Solution
-	yes bool // what Unique points to
+	unique bool // what Unique points to
 }
 
-// blank returns an empty solution for the next result.
-func (s *Statement) blank() *Solution {
+// newResult returns an empty solution for the next result.
+func (s *Statement) newResult() *Solution {
 	if !s.Keep {
 		return &Solution{}
 	}
@@ -143,19 +143,19 @@ func (s *Statement) blank() *Solution {
 	return last
 }
 
-// proved returns the value of [Solution].Unique for a unique solution: a pointer to true.
-func (s *Statement) proved() *bool {
+// provedUnique returns the value of [Solution].Unique for a unique solution: a pointer to true.
+func (s *Statement) provedUnique() *bool {
 	if !s.Keep {
 		return new(true)
 	}
-	s.kept.yes = true
-	return &s.kept.yes
+	s.kept.unique = true
+	return &s.kept.unique
 }
 
 // Check returns an error for factors and bounds that are invalid or not available for this problem, and
 // stores what follows from valid ones. The errors are those of pare.Fit.
 func (s *Statement) Check() error {
-	if s.Positive && !s.bounded() {
+	if s.Positive && !s.hasBounds() {
 		s.Form = s.Form.nonNegative()
 	}
 	if err := s.checkFactors(); err != nil {
@@ -167,7 +167,7 @@ func (s *Statement) Check() error {
 // View returns the view of all rows.
 func (s *Statement) View() (*sparse.View, error) {
 	of := bilevel.Spec{Intercept: s.Intercept, Standardise: s.Standardise, Times: s.Times, Memory: s.Memory}
-	view, err := of.View(s.Kernels, s.X, s.training())
+	view, err := of.View(s.Kernels, s.X, s.trainingWeights())
 	if err == nil && !s.Classes { // classes are solved in parallel instead
 		view = view.With(s.Team())
 	}
@@ -192,8 +192,8 @@ func (s *Statement) shareOfMax() float64 {
 	return 0.01
 }
 
-// training returns the weights of all rows in the inner problem; nil: all 1.
-func (s *Statement) training() []float64 {
+// trainingWeights returns the weights of all rows in the inner problem; nil: all 1.
+func (s *Statement) trainingWeights() []float64 {
 	if s.ClassWeights == nil || len(s.Weights) != 0 && len(s.Weights) != len(s.Y) { // the error is reported elsewhere
 		return s.Weights
 	}

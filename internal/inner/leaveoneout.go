@@ -38,14 +38,14 @@ type LeftOut struct {
 
 	// columns and coef are the support and the coefficients of the fit, moves the derivatives of coef in each
 	// λ: nil where there are none.
-	columns []int32
-	coef    []float64
-	moves   [][]float64
+	columns     []int32
+	coef        []float64
+	derivatives [][]float64
 }
 
-// leastRest is the least share of its residual that a row may keep, and the least 1 − Freedom/n: less is
+// leastKept is the least share of its residual that a row may keep, and the least 1 − Freedom/n: less is
 // rounding.
-const leastRest = 0x1p-44
+const leastKept = 0x1p-44
 
 // LeaveOneOut implements [LeavesOut].
 func (s *separable) LeaveOneOut(ctx context.Context, logLambda []float64, tol float64) (*LeftOut, error) {
@@ -53,7 +53,7 @@ func (s *separable) LeaveOneOut(ctx context.Context, logLambda []float64, tol fl
 	if err != nil {
 		return nil, err
 	}
-	opts := s.of.Solver()
+	opts := s.statement.Solver()
 	opts.Tol = cmp.Or(tol, opts.Tol)
 	opts.Polish = opts.Tol <= leftOutTol // such a tolerance asks for scores to many digits
 	return on.leaveOneOut(ctx, logLambda, opts)
@@ -64,35 +64,35 @@ func (s *separable) leaveOneOut(ctx context.Context, logLambda []float64, opts c
 	if err := s.Accepts(logLambda); err != nil {
 		return nil, err
 	}
-	defer s.of.Turn(ctx)()
-	s.begin()
-	fit, err := s.removable(ctx, logLambda, opts)
+	defer s.statement.Turn(ctx)()
+	s.ensureSolver()
+	fit, err := s.newRemovalFit(ctx, logLambda, opts)
 	if err != nil {
 		return nil, err
 	}
 	solution := fit.solution
 	out := &LeftOut{
-		Scores: make([]float64, len(fit.Leverage)), Status: solution.Status, Support: cmp.Or(s.columns, len(solution.Support)),
+		Scores: make([]float64, len(fit.Leverage)), Status: solution.Status, Support: cmp.Or(s.unrotatedColumns, len(solution.Support)),
 		Certificate: solution.Certificate, Effort: solution.Effort, Objective: solution.Objective, Work: solution.Work,
-		columns: solution.Support, coef: solution.Coef, moves: fit.Moves,
+		columns: solution.Support, coef: solution.Coef, derivatives: fit.Moves,
 	}
 	for i, h := range fit.Leverage {
 		if d := fit.curvature[i]; d != 0 { // else the row has no effect on its own score, whatever its leverage
 			out.Freedom = math.FMA(d, h, out.Freedom)
 		}
 	}
-	weights, total := s.of.training(), s.fit.View().Total()
+	weights, total := s.statement.trainingWeights(), s.fit.View().Total()
 	from, moved := fit, false
-	if s.columns > 0 && weights == nil { // with few rows each affects its own score strongly: use the strength of a fit without one row
+	if s.unrotatedColumns > 0 && weights == nil { // with few rows each affects its own score strongly: use the strength of a fit without one row
 		lower := []float64{logLambda[0] + kernels.Log(1-1/total)}
-		if from, err = s.removable(ctx, lower, opts); err != nil {
+		if from, err = s.newRemovalFit(ctx, lower, opts); err != nil {
 			return nil, err
 		}
 		moved = true
 		out.Add(from.solution.Effort)
 		out.Work += from.solution.Work
 	}
-	pace, determined := s.of.Kernels.Pace(), s.of.batches == nil // condensed rows are not left out
+	pace, determined := s.statement.Kernels.Pace(), s.statement.batches == nil // condensed rows are not left out
 	for i, h := range from.Leverage {
 		pace.Did(1)
 		weight := 1.0
@@ -103,7 +103,7 @@ func (s *separable) leaveOneOut(ctx context.Context, logLambda []float64, opts c
 		if d := from.curvature[i]; d != 0 {
 			rest -= float64(d * h)
 		}
-		if rest < leastRest || weight >= total || residual != 0 && math.IsInf(h, 1) { // without the row its score is not determined
+		if rest < leastKept || weight >= total || residual != 0 && math.IsInf(h, 1) { // without the row its score is not determined
 			out.Scores[i], determined = math.NaN(), false
 			continue
 		}
@@ -114,38 +114,38 @@ func (s *separable) leaveOneOut(ctx context.Context, logLambda []float64, opts c
 			out.Scores[i] += float64(kernels.Log(1-weight/total) * from.Motion[i])
 		}
 	}
-	k, judge, rows := s.of.Kernels, s.of.Weighted(s.judge), s.of.present()
+	k, judge, rows := s.statement.Kernels, s.statement.Weighted(s.judge), s.statement.positiveRows()
 	out.Value, out.StandardError, out.GCV, out.GCVError = math.Inf(1), math.Inf(1), math.Inf(1), math.Inf(1)
 	if determined {
-		out.Value = criterion.Eval(k, judge, rows, s.of.Y, out.Scores, nil, nil)
-		out.StandardError = s.of.errorOf(out.Value, s.judge, out.Scores, rows)
+		out.Value = criterion.Eval(k, judge, rows, s.statement.Y, out.Scores, nil, nil)
+		out.StandardError = s.statement.standardError(out.Value, s.judge, out.Scores, rows)
 	}
-	s.generalise(out, solution.Prediction, rows)
+	s.setGCV(out, solution.Prediction, rows)
 	return out, nil
 }
 
-// generalise sets the generalised cross-validation of a fit, from its predictions and its degrees of freedom.
-func (s *separable) generalise(out *LeftOut, prediction []float64, rows []int32) {
-	rest := 1 - out.Freedom/float64(cmp.Or(s.of.standFor, len(rows)))
-	if rest < leastRest {
+// setGCV sets the generalised cross-validation of a fit, from its predictions and its degrees of freedom.
+func (s *separable) setGCV(out *LeftOut, prediction []float64, rows []int32) {
+	rest := 1 - out.Freedom/float64(cmp.Or(s.statement.rowsCondensed, len(rows)))
+	if rest < leastKept {
 		return
 	}
-	own := criterion.Eval(s.of.Kernels, s.of.Weighted(s.judge), rows, s.of.Y, prediction, nil, nil)
+	own := criterion.Eval(s.statement.Kernels, s.statement.Weighted(s.judge), rows, s.statement.Y, prediction, nil, nil)
 	out.GCV, out.GCVError = own/float64(rest*rest), out.StandardError
 	if math.IsInf(out.GCVError, 1) {
-		out.GCVError = s.of.errorOf(own, s.judge, prediction, rows) / float64(rest*rest)
+		out.GCVError = s.statement.standardError(own, s.judge, prediction, rows) / float64(rest*rest)
 	}
 }
 
-// removable is a fit, with its own copies of the vectors, and what is needed to remove rows from it.
-type removable struct {
+// removalFit is a fit, with its own copies of the vectors, and what is needed to remove rows from it.
+type removalFit struct {
 	*implicit.Removal
 	solution  cd.Solution
 	curvature []float64
 }
 
-func (s *separable) removable(ctx context.Context, logLambda []float64, opts cd.Options) (*removable, error) {
-	penalty, err := s.strengths(logLambda)
+func (s *separable) newRemovalFit(ctx context.Context, logLambda []float64, opts cd.Options) (*removalFit, error) {
+	penalty, err := s.boundedPenalty(logLambda)
 	if err != nil {
 		return nil, err
 	}
@@ -159,14 +159,14 @@ func (s *separable) removable(ctx context.Context, logLambda []float64, opts cd.
 	if err != nil {
 		return nil, err
 	}
-	r := &removable{removal, *solution, solver.Curvatures()}
+	r := &removalFit{removal, *solution, solver.Curvatures()}
 	r.solution.Support, r.solution.Coef = slices.Clone(solution.Support), slices.Clone(solution.Coef)
 	r.solution.Prediction, r.solution.Residual = slices.Clone(solution.Prediction), slices.Clone(solution.Residual)
 	return r, nil
 }
 
-// present lists the rows of positive weight.
-func (s *Statement) present() []int32 {
+// positiveRows lists the rows of positive weight.
+func (s *Statement) positiveRows() []int32 {
 	n, _ := s.X.Dims()
 	rows, pace := make([]int32, 0, n), s.Kernels.Pace()
 	for i := range n {
@@ -177,9 +177,9 @@ func (s *Statement) present() []int32 {
 	return rows
 }
 
-// errorOf returns the standard error of the value of a criterion, its weighted mean over the rows, or for
+// standardError returns the standard error of the value of a criterion, its weighted mean over the rows, or for
 // condensed rows over batches of the rows that they stand for.
-func (s *Statement) errorOf(value float64, c criterion.Criterion, scores []float64, rows []int32) float64 {
+func (s *Statement) standardError(value float64, c criterion.Criterion, scores []float64, rows []int32) float64 {
 	losses := make([]float64, len(rows))
 	criterion.EachRow(s.Kernels, c, rows, s.Y, scores, losses)
 	var weight []float64
@@ -192,13 +192,13 @@ func (s *Statement) errorOf(value float64, c criterion.Criterion, scores []float
 		}
 	}
 	if s.batches != nil {
-		losses, weight = s.batched(rows, losses, weight)
+		losses, weight = s.batchMeans(rows, losses, weight)
 	}
 	return criterion.StandardError(s.Kernels, losses, weight, value)
 }
 
-// batched returns the mean losses of the batches, and their weights.
-func (s *Statement) batched(rows []int32, losses, weight []float64) (means, total []float64) {
+// batchMeans returns the mean losses of the batches, and their weights.
+func (s *Statement) batchMeans(rows []int32, losses, weight []float64) (means, total []float64) {
 	count := s.batches.Count(s.Kernels)
 	means, total = make([]float64, count), make([]float64, count)
 	for at, i := range rows {

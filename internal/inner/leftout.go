@@ -22,34 +22,34 @@ type leftOut struct {
 	inner       *separable
 	x           sparse.Matrix // the matrix whose passes a search counts
 	generalised bool
-	zero        search.Evaluation // of the null model
-	most        float64           // the largest size of a support
+	nullEval    search.Evaluation // of the null model
+	mostSupport float64           // the largest size of a support
 }
 
 const (
 	leftOutStep = 1e-4  // step of the differences in λ
 	leftOutTol  = 1e-10 // tolerance of the fits that the differences are of
 	leftOutNull = 1e-6  // distance above ln αmax at which the null model is evaluated
-	farAbove    = 25    // the same above the ln αmax of a ridge, whose fit there is the null model
+	ridgeNull   = 25    // the same above the ln αmax of a ridge, whose fit there is the null model
 )
 
 // ByLeftOut implements [LeavesOut].
 func (s *separable) ByLeftOut(generalised bool) (Outer, error) {
 	on, err := s.rotated(context.Background())
-	x := s.of.X
+	x := s.statement.X
 	if err == nil && generalised && on == s {
-		on, err = s.summed()
-		x = on.of.X
+		on, err = s.condensedProblem()
+		x = on.statement.X
 	}
 	if err != nil {
 		return nil, err
 	}
 	o := &leftOut{inner: on, x: x, generalised: generalised}
-	n, p := s.of.X.Dims()
-	o.most = float64(max(1, min(n, p)))
+	n, p := s.statement.X.Dims()
+	o.mostSupport = float64(max(1, min(n, p)))
 	at, above := s.AppendMax(nil), leftOutNull
-	if s.of.Form.Dense {
-		above = farAbove
+	if s.statement.Form.Dense {
+		above = ridgeNull
 	}
 	for i := range at {
 		if at[i] += above; math.IsInf(at[i], 0) {
@@ -57,16 +57,16 @@ func (s *separable) ByLeftOut(generalised bool) (Outer, error) {
 		}
 	}
 	r, err := o.Evaluate(context.Background(), search.Request{LogLambda: at, ValueOnly: true})
-	o.zero = r.Evaluation
-	o.zero.LogLambda, o.zero.TrainLoss = nil, 1
+	o.nullEval = r.Evaluation
+	o.nullEval.LogLambda, o.nullEval.TrainLoss = nil, 1
 	return o, err
 }
 
-// summed returns the problem on condensed rows, whose residual sum and degrees of freedom are those of the
+// condensedProblem returns the problem on condensed rows, whose residual sum and degrees of freedom are those of the
 // rows that they stand for; the problem itself where there are no condensed rows.
-func (s *separable) summed() (*separable, error) {
-	of := s.of
-	if !of.tall(condensedPath) || of.unpenalised {
+func (s *separable) condensedProblem() (*separable, error) {
+	of := s.statement
+	if !of.isTall(condensedPath) || of.unpenalised {
 		return s, nil
 	}
 	inBatches := make(bilevel.Folds, len(of.Y)) // in batches, like a hold-out of all rows
@@ -74,7 +74,7 @@ func (s *separable) summed() (*separable, error) {
 	if rows == nil || err != nil {
 		return s, err
 	}
-	few.batches, few.standFor = rows.Batches(), len(of.present())
+	few.batches, few.rowsCondensed = rows.Batches(), len(of.positiveRows())
 	problem, err := OnColumns(few)
 	if err != nil {
 		return s, err
@@ -95,16 +95,16 @@ func (o *leftOut) Evaluate(ctx context.Context, r search.Request) (bilevel.Repor
 
 func (o *leftOut) evaluate(ctx context.Context, r search.Request, polish bool) (_ bilevel.Report, err error) {
 	defer outcome.Caught(&err)
-	opts := o.inner.of.Solver()
+	opts := o.inner.statement.Solver()
 	opts.Tol, opts.Polish = cmp.Or(r.Tol, opts.Tol), polish
 	if !r.ValueOnly {
 		opts.Tol = min(opts.Tol, leftOutTol)
 	}
 	s := o.inner
-	s.meet()
-	s.solver = s.solverFrom(s.nullModel().Clone()) // so that no value depends on earlier ones
+	s.computeLogMax()
+	s.solver = s.newSolver(s.nullModel().Clone()) // so that no value depends on earlier ones
 	defer func() { s.solver = nil }()
-	here, report, err := o.at(ctx, r.LogLambda, opts)
+	here, report, err := o.evaluateAt(ctx, r.LogLambda, opts)
 	if err != nil || r.ValueOnly || math.IsInf(report.Value, 1) {
 		return report, err
 	}
@@ -115,10 +115,10 @@ func (o *leftOut) evaluate(ctx context.Context, r search.Request, polish bool) (
 		for k, step := range []float64{leftOutStep, -leftOutStep} {
 			moved := slices.Clone(r.LogLambda)
 			moved[i] += step
-			if here.moves != nil {
-				s.solver.MoveTo(cd.Advance(slices.Clone(here.columns), slices.Clone(here.coef), step, here.moves[i]))
+			if here.derivatives != nil {
+				s.solver.MoveTo(cd.Advance(slices.Clone(here.columns), slices.Clone(here.coef), step, here.derivatives[i]))
 			}
-			_, there, err := o.at(ctx, moved, opts)
+			_, there, err := o.evaluateAt(ctx, moved, opts)
 			if err != nil {
 				return report, err
 			}
@@ -142,8 +142,8 @@ func (o *leftOut) evaluate(ctx context.Context, r search.Request, polish bool) (
 	return report, nil
 }
 
-// at evaluates at one λ, from the solver's current point.
-func (o *leftOut) at(ctx context.Context, logLambda []float64, opts cd.Options) (*LeftOut, bilevel.Report, error) {
+// evaluateAt evaluates at one λ, from the solver's current point.
+func (o *leftOut) evaluateAt(ctx context.Context, logLambda []float64, opts cd.Options) (*LeftOut, bilevel.Report, error) {
 	report := bilevel.Report{Evaluation: search.Evaluation{LogLambda: logLambda, Value: math.Inf(1)}, InjectivityMargin: math.NaN(), Bound: implicit.Estimated}
 	s := o.inner
 	here, err := s.leaveOneOut(ctx, logLambda, opts)
@@ -154,7 +154,7 @@ func (o *leftOut) at(ctx context.Context, logLambda []float64, opts cd.Options) 
 	switch {
 	case ok && of.Kind == outcome.BadParameter: // columns depend on one another
 		report.Status = outcome.NotDifferentiable
-	case ok && of.Kind == outcome.Limit && s.of.Solver().MaxSupport == 0:
+	case ok && of.Kind == outcome.Limit && s.statement.Solver().MaxSupport == 0:
 		report.Status = outcome.Budget
 	}
 	if report.Status != "" {
@@ -175,16 +175,16 @@ func (o *leftOut) at(ctx context.Context, logLambda []float64, opts cd.Options) 
 	if null := o.inner.Null(); null > 0 {
 		report.TrainLoss = here.Objective / null
 	}
-	report.Saturation = float64(here.Support) / o.most
+	report.Saturation = float64(here.Support) / o.mostSupport
 	if math.IsNaN(report.Value) || math.IsInf(report.Value, 0) {
-		undefined(&report)
+		markUndefined(&report)
 	}
 	return here, report, nil
 }
 
-// undefined turns a report into that of a λ at which rows cannot be left out, or at which the fit is too
+// markUndefined turns a report into that of a λ at which rows cannot be left out, or at which the fit is too
 // inaccurate to tell.
-func undefined(r *bilevel.Report) {
+func markUndefined(r *bilevel.Report) {
 	r.Value, r.Gradient, r.Trusted = math.Inf(1), make([]float64, len(r.LogLambda)), false
 	if r.Status.OK() {
 		r.Status = outcome.NotDifferentiable
@@ -201,10 +201,10 @@ func (o *leftOut) Eval(ctx context.Context, r search.Request) (search.Evaluation
 func (o *leftOut) NonNegative() bool { return !criterion.Foreign(o.inner.judge) }
 
 // NullValue implements [Outer].
-func (o *leftOut) NullValue() float64 { return o.zero.Value }
+func (o *leftOut) NullValue() float64 { return o.nullEval.Value }
 
 // Null implements [Outer].
-func (o *leftOut) Null() search.Evaluation { return o.zero }
+func (o *leftOut) Null() search.Evaluation { return o.nullEval }
 
 // Remember implements [Outer]. It does nothing: fits to such tolerances do not depend on earlier ones.
 func (o *leftOut) Remember(context.Context, byte, []search.Memory) error { return nil }

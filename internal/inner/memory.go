@@ -74,14 +74,14 @@ func (s *Statement) factorisesRows() bool {
 
 // scores returns the number of scores of a row: one for each class of a softmax, else 1.
 func (s *Statement) scores() int {
-	if s.counted == 0 {
-		s.counted = 1
+	if s.scoreCount == 0 {
+		s.scoreCount = 1
 		if s.Classes && s.Form.Blocks != nil {
 			classes, _, _ := bilevel.Classes(s.Kernels, s.Y) // the problem reports the error
-			s.counted = max(1, len(classes))
+			s.scoreCount = max(1, len(classes))
 		}
 	}
-	return s.counted
+	return s.scoreCount
 }
 
 // mostGrowing is the largest number of bytes in use for each byte of copies of columns, while they are moved.

@@ -15,11 +15,11 @@ import (
 // tolerance, the problem is solved on X itself.
 type onCondensed struct {
 	summable
-	of   *Statement // the problem on X
-	rows *bilevel.Condensed
-	onX  summable // nil before it is needed
-	met  bool     // a solve has counted the pass over X
-	off  []float64
+	statement   *Statement // the problem on X
+	rows        *bilevel.Condensed
+	onX         summable // nil before it is needed
+	passCounted bool     // a solve has counted the pass over X
+	corrErrors  []float64
 }
 
 // summable is a problem whose duality gaps can be computed from sums over the rows.
@@ -29,14 +29,14 @@ type summable interface {
 	view() *sparse.View
 	// startNear makes the next solve start at coefficients of X, which it may overwrite.
 	startNear(columns []int32, coef []float64)
-	// loosened returns the cost of errors of the correlations, off by at most off, to the dual point of a
+	// dualErrorCost returns the cost of errors of the correlations, off by at most off, to the dual point of a
 	// solution: the relative amount by which the dual point has to be scaled, or with a ridge the change of
 	// its objective.
-	loosened(s *Solution, logLambda, off []float64) (share, objective float64, err error)
+	dualErrorCost(s *Solution, logLambda, off []float64) (share, objective float64, err error)
 }
 
-// onSums makes the problem of a statement, on columns or on blocks.
-func onSums(of *Statement) (summable, error) {
+// newSummable makes the problem of a statement, on columns or on blocks.
+func newSummable(of *Statement) (summable, error) {
 	on := OnColumns
 	if of.Form.Blocks != nil {
 		on = OnBlocks
@@ -65,11 +65,11 @@ func (s *Statement) FitsCondensed(many bool) bool {
 	} else if _, dense := s.X.(*sparse.Dense); !dense { // passes over sparse data take less
 		return false
 	}
-	return (s.Form.Blocks == nil || !s.Form.Blocks.Shape.Concave) && !s.unpenalised && s.Box == nil && !s.Certify && s.tall(most)
+	return (s.Form.Blocks == nil || !s.Form.Blocks.Shape.Concave) && !s.unpenalised && s.Box == nil && !s.Certify && s.isTall(most)
 }
 
-// tall reports whether X has no more columns than most, and so many rows that a pass takes long.
-func (s *Statement) tall(most int) bool {
+// isTall reports whether X has no more columns than most, and so many rows that a pass takes long.
+func (s *Statement) isTall(most int) bool {
 	n, p := s.X.Dims()
 	return s.condensable() && p <= most && n >= condensedFor*p && s.X.NNZ() >= condensedValues && s.sumsPay() && len(s.Y) == n && sparse.CheckWeights(s.Kernels, s.Weights, n) == nil
 }
@@ -88,11 +88,11 @@ func OnCondensed(ctx context.Context, of *Statement) (Problem, error) {
 		return nil, err
 	}
 	few.Keep = of.Keep
-	problem, err := onSums(few)
+	problem, err := newSummable(few)
 	if err != nil {
 		return nil, err
 	}
-	return &onCondensed{summable: problem, of: of, rows: rows, off: make([]float64, len(rows.Norms)-1)}, nil
+	return &onCondensed{summable: problem, statement: of, rows: rows, corrErrors: make([]float64, len(rows.Norms)-1)}, nil
 }
 
 // Solve implements [Problem].
@@ -101,24 +101,24 @@ func (c *onCondensed) Solve(ctx context.Context, logLambda []float64) (*Solution
 	if err != nil || s.Status == outcome.Cancelled {
 		return s, err
 	}
-	s.Gap += c.uncertain(s, logLambda)
+	s.Gap += c.gapError(s, logLambda)
 	s.RelativeGap = s.Gap / c.Null() // not a number where the target is constant
-	if tol := cmp.Or(c.of.Solver().Tol, usualTol); s.Status != outcome.Converged || !(s.RelativeGap <= tol) {
+	if tol := cmp.Or(c.statement.Solver().Tol, usualTol); s.Status != outcome.Converged || !(s.RelativeGap <= tol) {
 		return c.solveOnX(ctx, s, logLambda)
 	}
 	s.Intercept += c.rows.Shifted(s.Support, s.Coef)
-	if s.Passes = 0; !c.met {
-		s.Passes, s.Work, s.Shared, c.met = 1, s.Work+c.rows.Work, s.Shared+c.rows.Work, true
+	if s.Passes = 0; !c.passCounted {
+		s.Passes, s.Work, s.Shared, c.passCounted = 1, s.Work+c.rows.Work, s.Shared+c.rows.Work, true
 	}
 	return s, nil
 }
 
-// uncertain bounds by how much the gap on X may exceed the gap on condensed rows. Let δ be the rounding of
+// gapError bounds by how much the gap on X may exceed the gap on condensed rows. Let δ be the rounding of
 // products of columns, relative to the norms of these columns, and S = ‖y‖ + Σ‖xⱼ‖|βⱼ|. Both objectives are
 // off by δS²/N at most, and a correlation by δ‖xⱼ‖S/N. A dual point that meets its bound αⱼ on condensed rows
 // has to be scaled for that error, which changes its objective by four times as much of P₀ at most; with a
 // ridge it is not scaled, and its objective changes by the square of the error.
-func (c *onCondensed) uncertain(s *Solution, logLambda []float64) float64 {
+func (c *onCondensed) gapError(s *Solution, logLambda []float64) float64 {
 	norms, view := c.rows.Norms, c.view()
 	size := norms[len(norms)-1]
 	for k, j := range s.Support {
@@ -126,9 +126,9 @@ func (c *onCondensed) uncertain(s *Solution, logLambda []float64) float64 {
 	}
 	off := c.rows.Rounding * size / view.Total()
 	for j, norm := range norms[:len(norms)-1] {
-		c.off[j] = off * norm * view.Scale(j)
+		c.corrErrors[j] = off * norm * view.Scale(j)
 	}
-	share, objective, err := c.loosened(s, logLambda, c.off)
+	share, objective, err := c.dualErrorCost(s, logLambda, c.corrErrors)
 	if err != nil {
 		return math.Inf(1)
 	}
@@ -138,8 +138,8 @@ func (c *onCondensed) uncertain(s *Solution, logLambda []float64) float64 {
 // solveOnX solves the problem on X, from a solution on condensed rows.
 func (c *onCondensed) solveOnX(ctx context.Context, from *Solution, logLambda []float64) (*Solution, error) {
 	if c.onX == nil {
-		end := c.of.Turn(ctx)
-		onX, err := onSums(c.of)
+		end := c.statement.Turn(ctx)
+		onX, err := newSummable(c.statement)
 		end()
 		if err != nil {
 			return nil, err
@@ -153,7 +153,7 @@ func (c *onCondensed) solveOnX(ctx context.Context, from *Solution, logLambda []
 // Restart implements [Problem].
 func (c *onCondensed) Restart() {
 	c.summable.Restart()
-	c.met = false
+	c.passCounted = false
 	if c.onX != nil {
 		c.onX.Restart()
 	}

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	rotatedRows = 2048 // largest number of rows
-	rotatedPays = 2    // least number of columns per row
+	rotatedRows  = 2048 // largest number of rows
+	rotatedRatio = 2    // least number of columns per row
 )
 
 // Rotates reports whether a ridge alone should be fitted on the columns of the [bilevel.Rotation] of X.
@@ -20,7 +20,7 @@ func (s *Statement) Rotates() bool {
 		return false
 	}
 	n, p := x.Dims()
-	return n <= rotatedRows && p >= rotatedPays*n
+	return n <= rotatedRows && p >= rotatedRatio*n
 }
 
 // Rotation returns the rotation of X for a ridge alone on few rows; nil where the problem should be solved on
@@ -37,17 +37,17 @@ func (s *Statement) Rotation(ctx context.Context) (_ *bilevel.Rotation, err erro
 // rotated returns the problem on the columns of the rotation, which has the same predictions; the problem itself
 // where there is none.
 func (s *separable) rotated(ctx context.Context) (*separable, error) {
-	r, err := s.of.Rotation(ctx)
+	r, err := s.statement.Rotation(ctx)
 	if r == nil || err != nil {
 		return s, err
 	}
-	of := *s.of
+	of := *s.statement
 	of.X, of.Keep = r.L, false
 	problem, err := OnColumns(&of)
 	if err != nil {
 		return s, err
 	}
 	on := problem.(*separable)
-	on.columns = r.Columns()
+	on.unrotatedColumns = r.Columns()
 	return on, nil
 }

@@ -14,11 +14,11 @@ import (
 
 // onSamples is the inner problem of an SVM, on samples instead of columns.
 type onSamples struct {
-	of      *Statement
-	samples sparse.Matrix // p × n
-	fit     *model.SVM
-	solver  *cd.SVM // nil before the first solve
-	top     [1]float64
+	statement *Statement
+	samples   sparse.Matrix // p × n
+	fit       *model.SVM
+	solver    *cd.SVM // nil before the first solve
+	logMax    [1]float64
 }
 
 // OnSamples makes the inner problem of support vectors.
@@ -32,9 +32,9 @@ func OnSamples(of *Statement) (Problem, error) {
 	if _, p := of.X.Dims(); p == 0 {
 		return nil, outcome.Errorf(outcome.Shape, "there is no column, and %s has no intercept to fit alone", of.Name)
 	}
-	m := &onSamples{of: of, samples: sparse.Transpose(of.X), top: [1]float64{math.NaN()}}
+	m := &onSamples{statement: of, samples: sparse.Transpose(of.X), logMax: [1]float64{math.NaN()}}
 	var err error
-	m.fit, err = model.NewSVM(of.Kernels, m.samples, of.Y, of.training())
+	m.fit, err = model.NewSVM(of.Kernels, m.samples, of.Y, of.trainingWeights())
 	return m, err
 }
 
@@ -45,14 +45,14 @@ func (m *onSamples) Start() float64 {
 	var mean float64
 	for i := range n {
 		_, values := m.samples.Column(i)
-		norm := m.of.Kernels.Nrm2(values)
+		norm := m.statement.Kernels.Nrm2(values)
 		mean += float64(norm*norm) / float64(n)
 	}
 	return 1 / max(1, mean)
 }
 
 // AppendMax implements [Problem]: there is no αmax, as no C makes w = 0.
-func (m *onSamples) AppendMax(out []float64) []float64 { return append(out, m.top[:]...) }
+func (m *onSamples) AppendMax(out []float64) []float64 { return append(out, m.logMax[:]...) }
 
 func (m *onSamples) Accepts(logLambda []float64) error {
 	_, err := m.fit.Strength(logLambda[0])
@@ -70,18 +70,18 @@ func (m *onSamples) Solve(ctx context.Context, logLambda []float64) (*Solution, 
 	if err := m.Accepts(logLambda); err != nil {
 		return nil, err
 	}
-	defer m.of.Turn(ctx)()
+	defer m.statement.Turn(ctx)()
 	if m.solver == nil {
 		m.solver = cd.NewSVM(m.fit)
 	}
-	s, err := m.solver.Solve(ctx, logLambda[0], m.of.Solver())
+	s, err := m.solver.Solve(ctx, logLambda[0], m.statement.Solver())
 	if err != nil {
 		return nil, err
 	}
-	out := m.of.blank()
+	out := m.statement.newResult()
 	out.Free, out.Bound, out.Objective = len(s.Free), len(s.Bound), s.Primal
 	out.Certificate, out.Effort, out.Work, out.Status = s.Certificate, s.Effort, s.Work, s.Status
-	out.Unique = m.of.proved() // ½‖w‖² is strictly convex
+	out.Unique = m.statement.provedUnique() // ½‖w‖² is strictly convex
 	for j, w := range s.W {
 		if w != 0 {
 			out.Support, out.Coef = append(out.Support, int32(j)), append(out.Coef, w)
@@ -91,15 +91,15 @@ func (m *onSamples) Solve(ctx context.Context, logLambda []float64) (*Solution, 
 }
 
 func (m *onSamples) Outer(spec bilevel.Spec) (Outer, error) {
-	return bilevel.NewSVM(m.of.Kernels, m.samples, m.of.Y, spec)
+	return bilevel.NewSVM(m.statement.Kernels, m.samples, m.statement.Y, spec)
 }
 
 // Judged returns the criterion on held-out rows.
-func (m *onSamples) Judged() criterion.Criterion { return m.of.Judge(nil) }
+func (m *onSamples) Judged() criterion.Criterion { return m.statement.Judge(nil) }
 
 // Lanes implements [Distributable].
 func (m *onSamples) Lanes(_ sparse.Matrix, spec bilevel.Spec) (*bilevel.Lanes, error) {
-	return bilevel.NewSVMLanes(m.of.Kernels, m.samples, m.of.Y, spec)
+	return bilevel.NewSVMLanes(m.statement.Kernels, m.samples, m.statement.Y, spec)
 }
 
 // Over implements [Distributable].

@@ -15,28 +15,28 @@ import (
 // onVectors is the inner problem of support vector regression, also on the simplex, and of an SVM with an
 // intercept.
 type onVectors struct {
-	of     *Statement
-	fit    *model.Vectors
-	solver *cd.Vectors // nil before the first solve
-	top    []float64
+	statement *Statement
+	fit       *model.Vectors
+	solver    *cd.Vectors // nil before the first solve
+	logMax    []float64
 }
 
 func newVectors(of *Statement) (Problem, error) {
 	fit, err := model.NewVectors(of.Kernels, of.X, of.Y, model.VectorsOptions{
-		Weights: of.training(), Classes: !of.Tube, Simplex: of.Simplex, Intercept: of.Intercept, Standardise: of.Standardise,
+		Weights: of.trainingWeights(), Classes: !of.Tube, Simplex: of.Simplex, Intercept: of.Intercept, Standardise: of.Standardise,
 	})
 	if err != nil {
 		return nil, err
 	}
-	m := &onVectors{of: of, fit: fit}
+	m := &onVectors{statement: of, fit: fit}
 	for range fit.Hyperparameters() {
-		m.top = append(m.top, math.NaN())
+		m.logMax = append(m.logMax, math.NaN())
 	}
 	return m, nil
 }
 
-// kind returns the kind of the support vector problem.
-func (s *Statement) kind() bilevel.VectorsKind {
+// vectorsKind returns the kind of the support vector problem.
+func (s *Statement) vectorsKind() bilevel.VectorsKind {
 	switch {
 	case s.Simplex:
 		return bilevel.VectorsOnSimplex
@@ -48,7 +48,7 @@ func (s *Statement) kind() bilevel.VectorsKind {
 }
 
 // AppendMax implements [Problem]: there is no αmax, as no C makes w = 0.
-func (m *onVectors) AppendMax(out []float64) []float64 { return append(out, m.top...) }
+func (m *onVectors) AppendMax(out []float64) []float64 { return append(out, m.logMax...) }
 
 func (m *onVectors) Accepts(logLambda []float64) error {
 	_, _, err := m.fit.Strengths(logLambda)
@@ -74,7 +74,7 @@ func (m *onVectors) Units() []float64 {
 	if length > 0 {
 		c = 1 / max(length/total, math.SmallestNonzeroFloat64)
 	}
-	if len(m.top) == 1 {
+	if len(m.logMax) == 1 {
 		return []float64{kernels.Log(min(c, 1))}
 	}
 	if square > 0 {
@@ -88,14 +88,14 @@ func (m *onVectors) Units() []float64 {
 
 // Start implements [Problem]: 1 for several strengths, which are relative to Units, else C.
 func (m *onVectors) Start() float64 {
-	if len(m.top) > 1 {
+	if len(m.logMax) > 1 {
 		return 1
 	}
 	return kernels.Exp(m.Units()[0])
 }
 
 // Judged returns the criterion on held-out rows.
-func (m *onVectors) Judged() criterion.Criterion { return m.of.Judge(nil) }
+func (m *onVectors) Judged() criterion.Criterion { return m.statement.Judge(nil) }
 
 // Restart implements [Problem].
 func (m *onVectors) Restart() {
@@ -108,22 +108,22 @@ func (m *onVectors) Solve(ctx context.Context, logLambda []float64) (*Solution, 
 	if err := m.Accepts(logLambda); err != nil {
 		return nil, err
 	}
-	defer m.of.Turn(ctx)()
+	defer m.statement.Turn(ctx)()
 	if m.solver == nil {
 		var err error
 		if m.solver, err = cd.NewVectors(m.fit); err != nil {
 			return nil, err
 		}
 	}
-	s, err := m.solver.Solve(ctx, logLambda, m.of.Solver())
+	s, err := m.solver.Solve(ctx, logLambda, m.statement.Solver())
 	if err != nil {
 		return nil, err
 	}
-	out := m.of.blank()
+	out := m.statement.newResult()
 	out.Free, out.Bound, out.Objective, out.Intercept = len(s.Free), len(s.Bound), s.Primal, s.Intercept
 	out.Certificate, out.Effort, out.Work, out.Status = s.Certificate, s.Effort, s.Work, s.Status
 	if !m.fit.Centred() || len(s.Free) > 0 {
-		out.Unique = m.of.proved() // ½‖w‖² is strictly convex, and a free row determines the intercept
+		out.Unique = m.statement.provedUnique() // ½‖w‖² is strictly convex, and a free row determines the intercept
 	}
 	for j, w := range s.W {
 		if w != 0 {
@@ -133,24 +133,24 @@ func (m *onVectors) Solve(ctx context.Context, logLambda []float64) (*Solution, 
 	return out, nil
 }
 
-// complete adds to a spec what is particular to the model.
-func (m *onVectors) complete(spec bilevel.Spec) bilevel.Spec {
+// completeSpec adds to a spec what is particular to the model.
+func (m *onVectors) completeSpec(spec bilevel.Spec) bilevel.Spec {
 	spec.Certify = false // nothing is proved of these supports
 	spec.Intercept = m.fit.Centred()
 	if spec.Criterion == nil {
-		spec.Criterion = m.of.Judge(nil)
+		spec.Criterion = m.statement.Judge(nil)
 	}
 	return spec
 }
 
 func (m *onVectors) Outer(spec bilevel.Spec) (Outer, error) {
-	return bilevel.NewVectors(m.of.Kernels, m.of.X, m.of.Y, m.of.kind(), m.complete(spec))
+	return bilevel.NewVectors(m.statement.Kernels, m.statement.X, m.statement.Y, m.statement.vectorsKind(), m.completeSpec(spec))
 }
 
 func (m *onVectors) Lanes(x sparse.Matrix, spec bilevel.Spec) (*bilevel.Lanes, error) {
-	return bilevel.NewVectorsLanes(m.of.Kernels, x, m.of.Y, m.of.kind(), m.complete(spec))
+	return bilevel.NewVectorsLanes(m.statement.Kernels, x, m.statement.Y, m.statement.vectorsKind(), m.completeSpec(spec))
 }
 
 func (m *onVectors) Over(ctx context.Context, runner bilevel.Runner, spec bilevel.Spec) (Outer, error) {
-	return bilevel.NewOver(ctx, runner, m.complete(spec))
+	return bilevel.NewOver(ctx, runner, m.completeSpec(spec))
 }

@@ -14,31 +14,31 @@ const longLine = 4 << 20
 
 var errLongLine = errors.New("a line too long to be held")
 
-// scanned is the result of reading a block of lines.
-type scanned struct {
-	rows  journal
-	width int
-	zero  bool
-	lines int
-	bad   bool // a line has an error, or exceeds a limit
-	plain plain
+// parsedBlock is the result of reading a block of lines.
+type parsedBlock struct {
+	rows    journal
+	width   int
+	sawZero bool
+	lines   int
+	bad     bool // a line has an error, or exceeds a limit
+	plain   plain
 }
 
 // parse reads the lines of a text with a scanner of its own, independent of the lines before.
-func (b *scanned) parse(s *scanner, text []byte) {
-	part := scanner{ctx: context.Background(), opt: s.opt, buf: text, end: len(text), last: true, columns: s.columns, detect: s.detect}
+func (b *parsedBlock) parse(s *scanner, text []byte) {
+	part := scanner{ctx: context.Background(), opt: s.opt, buf: text, end: len(text), atEnd: true, columns: s.columns, detectBase: s.detectBase}
 	part.opt.Limits = Limits{}
 	b.plain.kernels = s.plain.kernels
 	part.plain = &b.plain
 	b.bad = part.scan() != nil
 	part.rows.trim()
-	b.rows, b.width, b.zero, b.lines = part.rows, part.width, part.zero, part.line
+	b.rows, b.width, b.sawZero, b.lines = part.rows, part.width, part.sawZero, part.line
 }
 
-// scanBeside is scan with several blocks of lines read concurrently. From the first block that has an error or
+// scanConcurrently is scan with several blocks of lines read concurrently. From the first block that has an error or
 // exceeds a limit, scan takes over: it says what is wrong and where.
-func (s *scanner) scanBeside() error {
-	blocks := input.NewBlocks(input.Cancellable(s.ctx, s.r), input.BlockSize, func(text []byte, into *scanned) { into.parse(s, text) })
+func (s *scanner) scanConcurrently() error {
+	blocks := input.NewBlocks(input.Cancellable(s.ctx, s.r), input.BlockSize, func(text []byte, into *parsedBlock) { into.parse(s, text) })
 	blocks.Line = func(begun []byte) error {
 		if len(begun) > longLine {
 			return errLongLine
@@ -47,7 +47,7 @@ func (s *scanner) scanBeside() error {
 	}
 	blocks.Beside(s.opt.Threads)
 	defer blocks.Close()
-	var block *input.Block[scanned]
+	var block *input.Block[parsedBlock]
 	for {
 		var err error
 		block, err = blocks.Next(block)
@@ -63,21 +63,21 @@ func (s *scanner) scanBeside() error {
 		if err := context.Cause(s.ctx); err != nil {
 			return s.failed(err)
 		}
-		if !s.takes(&block.Got) {
+		if !s.acceptBlock(&block.Got) {
 			s.r = io.MultiReader(bytes.NewReader(bytes.Clone(block.Text)), blocks.Rest())
 			return s.scan()
 		}
 	}
 }
 
-// takes adds the rows of a block if it has no error and stays within the limits, and reports whether it did.
-func (s *scanner) takes(b *scanned) bool {
+// acceptBlock adds the rows of a block if it has no error and stays within the limits, and reports whether it did.
+func (s *scanner) acceptBlock(b *parsedBlock) bool {
 	n, nnz, width, held := s.rows.n+b.rows.n, s.rows.nnz+b.rows.nnz, max(s.width, b.width), s.rows.held+b.rows.held
 	if b.bad || n > MaxDim || nnz > s.opt.MaxEntries || s.opt.Limits.Check(n, width, nnz, held) != nil {
 		return false
 	}
 	s.rows.join(&b.rows)
-	s.width, s.zero, s.line = width, s.zero || b.zero, s.line+b.lines
+	s.width, s.sawZero, s.line = width, s.sawZero || b.sawZero, s.line+b.lines
 	return true
 }
 
@@ -86,8 +86,8 @@ func (g *journal) trim() {
 	if len(g.chunks) == 0 {
 		return
 	}
-	g.held += int64(g.at + recordReach - len(g.last))
-	g.last = append(make([]byte, 0, g.at+recordReach), g.last[:g.at]...)
+	g.held += int64(g.used + recordReach - len(g.last))
+	g.last = append(make([]byte, 0, g.used+recordReach), g.last[:g.used]...)
 	g.chunks[len(g.chunks)-1] = g.last
 }
 
@@ -97,6 +97,6 @@ func (g *journal) join(b *journal) {
 		return
 	}
 	g.chunks = append(g.chunks, b.chunks...)
-	g.last, g.at, g.slabs = b.last, b.at, append(g.slabs, b.slabs...)
+	g.last, g.used, g.slabs = b.last, b.used, append(g.slabs, b.slabs...)
 	g.n, g.nnz, g.held = g.n+b.n, g.nnz+b.nnz, g.held+b.held
 }

@@ -22,12 +22,12 @@ type CSC struct {
 
 	// slots[j] is the slot of column j, −1 if it is empty. Where p is far beyond the number of entries, a table
 	// of p elements would dwarf the data: then slots is parallel to few, a directory of the nonempty columns.
-	slots []int32
-	few   *directory
+	slots     []int32
+	directory *directory
 
-	turned  transposed
-	moments kept
-	uniform uniform
+	transposed transposed
+	moments    momentsCache
+	uniform    uniform
 }
 
 // NewCSC returns the n × p matrix whose column j has the entries
@@ -183,7 +183,7 @@ func allocate(n, p int, columns, lengths []int32) *CSC {
 	switch {
 	case columns == nil:
 	case !tabulated(p, nnz):
-		m.few = newDirectory(p, columns)
+		m.directory = newDirectory(p, columns)
 	default:
 		m.slots = make([]int32, p)
 		for j := range m.slots {
@@ -201,18 +201,18 @@ func (m *CSC) slot(j int) int32 {
 	if uint(j) >= uint(m.p) {
 		panic("sparse: column index out of range")
 	}
-	if k := m.place(j); k >= 0 {
+	if k := m.slotIndex(j); k >= 0 {
 		return m.slots[k]
 	}
 	return -1
 }
 
-// place returns the index in slots of column j, where 0 ≤ j < p; −1 if the directory does not list it.
-func (m *CSC) place(j int) int {
-	if m.few == nil {
+// slotIndex returns the index in slots of column j, where 0 ≤ j < p; −1 if the directory does not list it.
+func (m *CSC) slotIndex(j int) int {
+	if m.directory == nil {
 		return j
 	}
-	return m.few.find(j)
+	return m.directory.find(j)
 }
 
 // Dims returns the number of rows n and of columns p.
@@ -257,8 +257,8 @@ func (m *CSC) Stored(from, to int) (first, end int64) { return m.colPtr[from], m
 // with it.
 func (m *CSC) Bytes() int64 {
 	int32s := len(m.order) + len(m.rows) + len(m.slots)
-	if m.few != nil {
-		int32s += len(m.few.columns) + len(m.few.blocks)
+	if m.directory != nil {
+		int32s += len(m.directory.columns) + len(m.directory.blocks)
 	}
 	return 4*int64(int32s) + 8*int64(len(m.colPtr)) + 8*int64(len(m.values))
 }

@@ -14,9 +14,9 @@ type Dense struct {
 	order  []int32
 	values []float64 // value (i, j) at j·n + i
 
-	turned  transposed
-	singles singles
-	moments kept
+	transposed transposed
+	singles    singles
+	moments    momentsCache
 }
 
 // NewDense returns the n × p matrix with value (i, j) at columnMajor[j·n + i]; for values by rows, take the

@@ -45,12 +45,12 @@ func (c *Copies) Restart(opposite bool) {
 	c.redundant = c.redundant[:0]
 }
 
-// knows reports whether column j copies another or stands for one.
-func (c *Copies) knows(j int32) bool { return c != nil && c.known[j/64]>>(j%64)&1 != 0 }
+// involves reports whether column j copies another or stands for one.
+func (c *Copies) involves(j int32) bool { return c != nil && c.known[j/64]>>(j%64)&1 != 0 }
 
 // Redundant reports whether another column stands for column j.
 func (c *Copies) Redundant(j int32) bool {
-	if !c.knows(j) {
+	if !c.involves(j) {
 		return false
 	}
 	_, is := c.representative[j]
@@ -60,7 +60,7 @@ func (c *Copies) Redundant(j int32) bool {
 // Representative returns the column that stands for j and the sign with which j copies it:
 // j itself where it copies none.
 func (c *Copies) Representative(j int32) Signed {
-	if c.knows(j) {
+	if c.involves(j) {
 		if rep, is := c.representative[j]; is {
 			return rep
 		}
@@ -71,7 +71,7 @@ func (c *Copies) Representative(j int32) Signed {
 // Of returns the copies of a column that stands for several, itself first; nil
 // where it has none.
 func (c *Copies) Of(j int32) []Signed {
-	if !c.knows(j) {
+	if !c.involves(j) {
 		return nil
 	}
 	return c.groups[j]
@@ -153,21 +153,21 @@ func (t *columnTable) clear(columns int) {
 // find returns the slot of the first column of a key, or the free slot where it belongs.
 func (t *columnTable) find(key uint64) int {
 	z := key * 0x9e3779b97f4a7c15
-	return t.seek(int(z>>32)&(len(t.key)-1), key)
+	return t.probe(int(z>>32)&(len(t.key)-1), key)
 }
 
 // next returns the next slot of a key after slot at, or a free slot.
-func (t *columnTable) next(at int, key uint64) int { return t.seek((at+1)&(len(t.key)-1), key) }
+func (t *columnTable) next(at int, key uint64) int { return t.probe((at+1)&(len(t.key)-1), key) }
 
-func (t *columnTable) seek(at int, key uint64) int {
+func (t *columnTable) probe(at int, key uint64) int {
 	for t.column[at] != 0 && t.key[at] != key {
 		at = (at + 1) & (len(t.key) - 1)
 	}
 	return at
 }
 
-// hashed is the number of entries of a column that are hashed.
-const hashed = 64
+// hashedEntries is the number of entries of a column that are hashed.
+const hashedEntries = 64
 
 // hash hashes the rows and values of the first entries on rows of positive weight; it is 0 where there are
 // none. It does not depend on the sign of the column.
@@ -185,35 +185,35 @@ func (v *View) hash(j int32) uint64 {
 			continue
 		}
 		if lead == 0 {
-			lead = v.lead(x)
+			lead = v.leadDivisor(x)
 		}
 		z := math.Float64bits(x/lead) ^ uint64(i)*0x9e3779b97f4a7c15
 		z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 		z = (z ^ z>>27) * 0x94d049bb133111eb
 		sum += z ^ z>>31
-		if seen++; seen == hashed {
+		if seen++; seen == hashedEntries {
 			break
 		}
 	}
 	return sum
 }
 
-// lead returns the divisor that makes the entries of columns comparable, where x is the first of them: the sign
+// leadDivisor returns the divisor that makes the entries of columns comparable, where x is the first of them: the sign
 // of x, or x itself if columns are scaled, since multiples of a column may then be copies of it.
-func (v *View) lead(x float64) float64 {
+func (v *View) leadDivisor(x float64) float64 {
 	if v.scale != nil {
 		return x
 	}
 	return math.Copysign(1, x)
 }
 
-// sameNorm is the relative difference that rounding may cause between the norms of copies.
-const sameNorm = 1e-12
+// normTol is the relative difference that rounding may cause between the norms of copies.
+const normTol = 1e-12
 
 // compare returns the sign with which column b of the view copies column a on the rows of positive weight, 0 if
 // it does not.
 func (v *View) compare(a, b int32) float64 {
-	if v.scale != nil && !(math.Abs(v.Norm(int(a))-v.Norm(int(b))) <= float64(sameNorm*v.Norm(int(a)))) {
+	if v.scale != nil && !(math.Abs(v.Norm(int(a))-v.Norm(int(b))) <= float64(normTol*v.Norm(int(a)))) {
 		return 0 // a multiple with another norm
 	}
 	next := func(j int32) func() (int, float64) {
@@ -244,7 +244,7 @@ func (v *View) compare(a, b int32) float64 {
 		case i == v.n:
 			return sign
 		case sign == 0:
-			leadX, leadY = v.lead(x), v.lead(y)
+			leadX, leadY = v.leadDivisor(x), v.leadDivisor(y)
 			sign = math.Copysign(1, x) * math.Copysign(1, y)
 		}
 		if y/leadY != x/leadX {

@@ -24,14 +24,14 @@ import (
 //
 // A record of step 0 and form 2 has no value and stands for the next slab.
 type journal struct {
-	chunks [][]byte // all but the last are cut where their records end
-	last   []byte   // the last chunk
-	at     int      // end of the records in last
-	n      int
-	nnz    int64
-	held   int64 // bytes of the chunks
-	before int32 // number of leading columns to leave out; they have no entries
-	slabs  []slab
+	chunks      [][]byte // all but the last are cut where their records end
+	last        []byte   // the last chunk
+	used        int      // end of the records in last
+	n           int
+	nnz         int64
+	held        int64 // bytes of the chunks
+	skipColumns int32 // number of leading columns to leave out; they have no entries
+	slabs       []slab
 }
 
 // slab is n rows of a matrix: either stored in full, column by column, with labels of 0, or as nonzeros, row by
@@ -94,7 +94,7 @@ func (g *journal) entry(step int, v float64) {
 }
 
 func (g *journal) put(step int, v float64) {
-	if len(g.last)-g.at < recordReach {
+	if len(g.last)-g.used < recordReach {
 		g.grow()
 	}
 	if small := int8(v); math.Float64bits(float64(small)) == math.Float64bits(v) { // by bits: −0 is no integer
@@ -115,14 +115,14 @@ func (g *journal) full(values []float64) {
 		if v == 0 {
 			continue
 		}
-		if j == stored+1 && len(g.last)-g.at >= recordReach {
+		if j == stored+1 && len(g.last)-g.used >= recordReach {
 			if small := int8(v); float64(small) == v {
-				g.last[g.at], g.last[g.at+1] = 1<<4, byte(small)
-				g.at += 2
+				g.last[g.used], g.last[g.used+1] = 1<<4, byte(small)
+				g.used += 2
 			} else {
-				g.last[g.at] = nextFloat
-				binary.LittleEndian.PutUint64(g.last[g.at+1:], math.Float64bits(v))
-				g.at += 9
+				g.last[g.used] = nextFloat
+				binary.LittleEndian.PutUint64(g.last[g.used+1:], math.Float64bits(v))
+				g.used += 9
 			}
 			g.nnz++
 		} else {
@@ -134,7 +134,7 @@ func (g *journal) full(values []float64) {
 
 // slab adds the rows of s, whose number of nonzeros is given. The journal keeps s.
 func (g *journal) slab(s slab, nonzeros int) {
-	if len(g.last)-g.at < recordReach {
+	if len(g.last)-g.used < recordReach {
 		g.grow()
 	}
 	g.record(0, formSlab, 0)
@@ -145,11 +145,11 @@ func (g *journal) slab(s slab, nonzeros int) {
 // record appends a record to the last chunk, which has room for it.
 func (g *journal) record(step, form int, value uint64) {
 	class := classes[bits.Len32(uint32(step))&31]
-	b := g.last[g.at : g.at+recordReach]
+	b := g.last[g.used : g.used+recordReach]
 	binary.LittleEndian.PutUint64(b, uint64(step)<<4|uint64(form)<<2|uint64(class))
 	i := headerSizes[class]
 	binary.LittleEndian.PutUint64(b[i:], value)
-	g.at += i + valueSizes[form&3]
+	g.used += i + valueSizes[form&3]
 }
 
 // grow closes the last chunk and opens another.
@@ -157,18 +157,18 @@ func (g *journal) grow() {
 	size := firstChunk
 	if k := len(g.chunks) - 1; k >= 0 {
 		size = min(max(2*len(g.last), firstChunk), lastChunk)
-		g.chunks[k] = g.last[:g.at]
+		g.chunks[k] = g.last[:g.used]
 	}
 	g.last = make([]byte, size)
 	g.held += int64(size)
 	g.chunks = append(g.chunks, g.last)
-	g.at = 0
+	g.used = 0
 }
 
 // complete returns the chunks, each as long as its records.
 func (g *journal) complete() [][]byte {
 	if k := len(g.chunks) - 1; k >= 0 {
-		g.chunks[k] = g.last[:g.at]
+		g.chunks[k] = g.last[:g.used]
 	}
 	return g.chunks
 }
@@ -178,7 +178,7 @@ func (g *journal) reset() {
 	if g.last != nil {
 		g.chunks = append(g.chunks[:0], g.last)
 	}
-	g.at, g.n, g.nnz, g.slabs = 0, 0, 0, nil
+	g.used, g.n, g.nnz, g.slabs = 0, 0, 0, nil
 }
 
 // all yields the columns and values of every row, and sets label to its label. The slices are valid until the
@@ -275,9 +275,9 @@ func (g *journal) matrix(ctx context.Context, p, threads int) (*CSC, []float64, 
 	y := make([]float64, g.n)
 
 	// During the sort, slots holds where the next entry of each column goes.
-	shares := m.shares(max(1, min(threads, int(g.nnz/sortedLeast))))
+	shares := m.splitColumns(max(1, min(threads, int(g.nnz/leastPerThread))))
 	for s, j := range m.order {
-		m.slots[m.place(int(j))] = int32(uint32(m.colPtr[s]))
+		m.slots[m.slotIndex(int(j))] = int32(uint32(m.colPtr[s]))
 	}
 	g.complete()
 	var beside sync.WaitGroup
@@ -290,22 +290,22 @@ func (g *journal) matrix(ctx context.Context, p, threads int) (*CSC, []float64, 
 		return nil, nil, err
 	}
 	for s, j := range m.order {
-		m.slots[m.place(int(j))] = int32(s)
+		m.slots[m.slotIndex(int(j))] = int32(s)
 	}
 	return m, y, nil
 }
 
-// sortedLeast is the number of entries that justifies another thread.
-const sortedLeast = 1 << 16
+// leastPerThread is the number of entries that justifies another thread.
+const leastPerThread = 1 << 16
 
-// share is a range of columns, given by their indices in slots.
-type share struct{ from, to int }
+// columnRange is a range of columns, given by their indices in slots.
+type columnRange struct{ from, to int }
 
-func (s share) has(c int) bool { return uint(c-s.from) < uint(s.to-s.from) }
+func (s columnRange) contains(c int) bool { return uint(c-s.from) < uint(s.to-s.from) }
 
-// shares cuts the columns into ranges with about equal numbers of entries.
-func (m *CSC) shares(parts int) []share {
-	shares := make([]share, parts)
+// splitColumns cuts the columns into ranges with about equal numbers of entries.
+func (m *CSC) splitColumns(parts int) []columnRange {
+	shares := make([]columnRange, parts)
 	c, entries := 0, int64(0)
 	for k := range shares {
 		shares[k].from = c
@@ -321,9 +321,9 @@ func (m *CSC) shares(parts int) []share {
 
 // sort copies the entries of a share of the columns to their places in m, and the labels where labels is not
 // nil. Several goroutines may do so at once, each for its own columns.
-func (g *journal) sort(ctx context.Context, m *CSC, columns share, labels []float64) error {
+func (g *journal) sort(ctx context.Context, m *CSC, columns columnRange, labels []float64) error {
 	next := m.slots
-	i, j := int32(-1), int32(-1)-g.before
+	i, j := int32(-1), int32(-1)-g.skipColumns
 	slabs := g.slabs
 	for _, chunk := range g.chunks {
 		if err := context.Cause(ctx); err != nil {
@@ -336,7 +336,7 @@ func (g *journal) sort(ctx context.Context, m *CSC, columns share, labels []floa
 				if err := context.Cause(ctx); err != nil {
 					return err
 				}
-				slabs[0].sort(m, columns, i+1, g.before)
+				slabs[0].sort(m, columns, i+1, g.skipColumns)
 				if labels != nil {
 					copy(labels[i+1:], slabs[0].labels)
 				}
@@ -345,14 +345,14 @@ func (g *journal) sort(ctx context.Context, m *CSC, columns share, labels []floa
 			}
 			if step == 0 {
 				i++
-				j = -1 - g.before
+				j = -1 - g.skipColumns
 				if labels != nil {
 					labels[i] = number(form, value)
 				}
 				continue
 			}
 			j += step
-			if c := m.place(int(j)); columns.has(c) {
+			if c := m.slotIndex(int(j)); columns.contains(c) {
 				k := uint32(next[c])
 				next[c] = int32(k + 1)
 				m.rows[k], m.values[k] = i, number(form, value)
@@ -364,7 +364,7 @@ func (g *journal) sort(ctx context.Context, m *CSC, columns share, labels []floa
 
 // sort is [journal.sort] for a slab whose first row is row from of the matrix. before is subtracted from its
 // columns.
-func (s *slab) sort(m *CSC, columns share, from, before int32) {
+func (s *slab) sort(m *CSC, columns columnRange, from, before int32) {
 	if s.full() {
 		s.sortFull(m, columns, from)
 		return
@@ -373,7 +373,7 @@ func (s *slab) sort(m *CSC, columns share, from, before int32) {
 	for i, end := range s.ends {
 		of := s.columns[first:end]
 		for at, v := range s.values[first:end][:len(of)] {
-			if c := m.place(int(of[at] - before)); columns.has(c) {
+			if c := m.slotIndex(int(of[at] - before)); columns.contains(c) {
 				k := uint32(next[c])
 				next[c] = int32(k + 1)
 				rows[k], values[k] = from+int32(i), v
@@ -384,7 +384,7 @@ func (s *slab) sort(m *CSC, columns share, from, before int32) {
 }
 
 // sortFull is sort for rows stored in full, which come only without columns to leave out.
-func (s *slab) sortFull(m *CSC, columns share, from int32) {
+func (s *slab) sortFull(m *CSC, columns columnRange, from int32) {
 	next := m.slots
 	for j := 0; j*s.n < len(s.values); j++ {
 		c := -1 // index in slots of a column that has nonzeros
@@ -393,7 +393,7 @@ func (s *slab) sortFull(m *CSC, columns share, from int32) {
 				continue
 			}
 			if c < 0 {
-				if c = m.place(j); !columns.has(c) {
+				if c = m.slotIndex(j); !columns.contains(c) {
 					break
 				}
 			}
@@ -415,7 +415,7 @@ func (g *journal) lengths(ctx context.Context, p int) (columns, lengths []int32,
 	} else {
 		all = make([]int32, 0, g.nnz)
 	}
-	j := int32(-1) - g.before
+	j := int32(-1) - g.skipColumns
 	for _, chunk := range g.complete() {
 		if err := context.Cause(ctx); err != nil {
 			return nil, nil, err
@@ -426,7 +426,7 @@ func (g *journal) lengths(ctx context.Context, p int) (columns, lengths []int32,
 			j += step
 			switch {
 			case step == 0:
-				j = -1 - g.before
+				j = -1 - g.skipColumns
 			case table:
 				lengths[j]++
 			default:
@@ -440,15 +440,15 @@ func (g *journal) lengths(ctx context.Context, p int) (columns, lengths []int32,
 		}
 		switch s := &g.slabs[k]; {
 		case table:
-			s.count(lengths, g.before)
+			s.count(lengths, g.skipColumns)
 		default:
-			all = s.list(all, g.before)
+			all = s.list(all, g.skipColumns)
 		}
 	}
 	if table {
 		return nil, lengths, nil
 	}
-	columns, lengths = tally(all)
+	columns, lengths = countDistinct(all)
 	return columns, lengths, nil
 }
 
@@ -487,8 +487,8 @@ func (s *slab) list(all []int32, before int32) []int32 {
 	return all
 }
 
-// tally sorts indices and returns the distinct ones, in increasing order, with how often each occurs.
-func tally(all []int32) (distinct, times []int32) {
+// countDistinct sorts indices and returns the distinct ones, in increasing order, with how often each occurs.
+func countDistinct(all []int32) (distinct, times []int32) {
 	sortIndices(all)
 	n := 0
 	for k, j := range all {

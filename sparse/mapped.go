@@ -39,7 +39,7 @@ const (
 
 	mappedHeader = 512
 	mappedAlign  = 64
-	sections     = 6
+	sectionCount = 6
 )
 
 const (
@@ -60,7 +60,7 @@ type mappedHead struct {
 	NNZ      uint64
 	Nonempty uint64
 	HasY     uint64
-	Section  [sections]struct{ At, Bytes uint64 }
+	Section  [sectionCount]struct{ At, Bytes uint64 }
 	Body     [sha256.Size]byte // of everything after the header
 	CRC      uint32            // of the same bytes; 0 in version 1
 }
@@ -95,8 +95,8 @@ func WriteMapped(path string, x Matrix, y []float64, about []byte) error {
 }
 
 // mappedParts returns the sections as byte slices that share the memory of the matrix and its target.
-func mappedParts(x Matrix, y []float64, about []byte) [sections][]byte {
-	var parts [sections][]byte
+func mappedParts(x Matrix, y []float64, about []byte) [sectionCount][]byte {
+	var parts [sectionCount][]byte
 	if m, ok := x.(*CSC); ok {
 		parts[mappedOrder], parts[mappedColPtr], parts[mappedRows] = bytesOf(m.order), bytesOf(m.colPtr), bytesOf(m.rows)
 	}
@@ -105,7 +105,7 @@ func mappedParts(x Matrix, y []float64, about []byte) [sections][]byte {
 	return parts
 }
 
-func newMappedHead(x Matrix, y []float64, parts [sections][]byte) *mappedHead {
+func newMappedHead(x Matrix, y []float64, parts [sectionCount][]byte) *mappedHead {
 	n, p := x.Dims()
 	head := &mappedHead{Version: mappedVersion, N: uint64(n), P: uint64(p), NNZ: uint64(x.NNZ()), Nonempty: uint64(len(x.Order()))}
 	copy(head.Magic[:], MappedMagic)
@@ -137,7 +137,7 @@ func (h *mappedHead) encode() []byte {
 }
 
 // writeParts writes the sections, each padded to where the next begins.
-func writeParts(w io.Writer, parts [sections][]byte) error {
+func writeParts(w io.Writer, parts [sectionCount][]byte) error {
 	var zeros [mappedAlign]byte
 	for _, part := range parts {
 		if _, err := w.Write(part); err != nil {
@@ -234,7 +234,7 @@ func Map(path string, o MapOptions) (*Mapped, error) {
 	if !head.verify(data[mappedHeader:], o) {
 		what = "its checksum is wrong"
 	} else {
-		what = m.adopt(head, data, o)
+		what = m.load(head, data, o)
 	}
 	if what != "" {
 		_ = unmap()
@@ -254,9 +254,9 @@ func (h *mappedHead) verify(body []byte, o MapOptions) bool {
 // crc is a checksum that several threads can compute together: the CRC-32C of the CRC-32Cs of consecutive
 // pieces of crcPiece bytes.
 type crc struct {
-	of    uint32 // CRC of the piece begun
-	begun int    // bytes of that piece
-	sums  []byte // CRCs of the pieces before it
+	partial      uint32 // CRC of the piece begun
+	partialBytes int    // bytes of that piece
+	sums         []byte // CRCs of the pieces before it
 }
 
 const crcPiece = 1 << 20
@@ -267,9 +267,9 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 func (c *crc) Write(b []byte) (int, error) {
 	written := len(b)
 	for len(b) > 0 {
-		n := min(len(b), crcPiece-c.begun)
-		c.of, c.begun, b = crc32.Update(c.of, castagnoli, b[:n]), c.begun+n, b[n:]
-		if c.begun == crcPiece {
+		n := min(len(b), crcPiece-c.partialBytes)
+		c.partial, c.partialBytes, b = crc32.Update(c.partial, castagnoli, b[:n]), c.partialBytes+n, b[n:]
+		if c.partialBytes == crcPiece {
 			c.end()
 		}
 	}
@@ -277,13 +277,13 @@ func (c *crc) Write(b []byte) (int, error) {
 }
 
 func (c *crc) end() {
-	c.sums = binary.LittleEndian.AppendUint32(c.sums, c.of)
-	c.of, c.begun = 0, 0
+	c.sums = binary.LittleEndian.AppendUint32(c.sums, c.partial)
+	c.partial, c.partialBytes = 0, 0
 }
 
 // sum returns the checksum of all that has been written.
 func (c *crc) sum() uint32 {
-	if c.begun > 0 {
+	if c.partialBytes > 0 {
 		c.end()
 	}
 	return crc32.Checksum(c.sums, castagnoli)
@@ -330,7 +330,7 @@ func decodeMapped(raw []byte, size int64) (*mappedHead, string) {
 	if head.N > MaxDim || head.P > MaxDim || head.Nonempty > head.P || head.NNZ > math.MaxInt64/16 || head.Dense > 1 {
 		return nil, "its dimensions"
 	}
-	want := [sections]uint64{4 * head.Nonempty, 8 * (head.Nonempty + 1), 8 * head.N * head.HasY, 4 * head.NNZ, 8 * head.NNZ, head.Section[mappedAbout].Bytes}
+	want := [sectionCount]uint64{4 * head.Nonempty, 8 * (head.Nonempty + 1), 8 * head.N * head.HasY, 4 * head.NNZ, 8 * head.NNZ, head.Section[mappedAbout].Bytes}
 	if head.Dense == 1 {
 		want[mappedOrder], want[mappedColPtr], want[mappedRows] = 0, 0, 0
 		if head.NNZ != head.N*head.P {
@@ -350,8 +350,8 @@ func decodeMapped(raw []byte, size int64) (*mappedHead, string) {
 	return head, ""
 }
 
-// adopt makes the matrix and the target from the memory of the file, or says what is wrong with them.
-func (m *Mapped) adopt(head *mappedHead, data []byte, o MapOptions) string {
+// load makes the matrix and the target from the memory of the file, or says what is wrong with them.
+func (m *Mapped) load(head *mappedHead, data []byte, o MapOptions) string {
 	check := !o.Trust
 	part := func(k int) []byte {
 		s := head.Section[k]
@@ -378,11 +378,11 @@ func (m *Mapped) adopt(head *mappedHead, data []byte, o MapOptions) string {
 		return ""
 	}
 	c := &CSC{n: n, p: p, order: numbersOf[int32](part(mappedOrder)), colPtr: numbersOf[int64](part(mappedColPtr)), rows: numbersOf[int32](part(mappedRows)), values: values}
-	if what := c.index(); what != "" {
+	if what := c.buildIndex(); what != "" {
 		return what
 	}
 	if check {
-		if what := c.check(o.Threads); what != "" {
+		if what := c.checkEntries(o.Threads); what != "" {
 			return what
 		}
 	}
@@ -399,9 +399,9 @@ func allFinite(values []float64) bool {
 	return true
 }
 
-// index checks the order and the pointers of the columns and makes the table that finds columns. It returns
+// buildIndex checks the order and the pointers of the columns and makes the table that finds columns. It returns
 // what is wrong, if anything is.
-func (m *CSC) index() string {
+func (m *CSC) buildIndex() string {
 	if m.colPtr[0] != 0 || m.colPtr[len(m.order)] != int64(len(m.rows)) {
 		return "its column pointers"
 	}
@@ -436,15 +436,15 @@ func (m *CSC) index() string {
 			return "a column that occurs twice"
 		}
 	}
-	m.few, m.slots = newDirectory(m.p, columns), make([]int32, len(columns))
+	m.directory, m.slots = newDirectory(m.p, columns), make([]int32, len(columns))
 	for s, j := range m.order {
-		m.slots[m.few.find(int(j))] = int32(s)
+		m.slots[m.directory.find(int(j))] = int32(s)
 	}
 	return ""
 }
 
-// check checks every entry. It returns what is wrong, if anything is.
-func (m *CSC) check(threads int) string {
+// checkEntries checks every entry. It returns what is wrong, if anything is.
+func (m *CSC) checkEntries(threads int) string {
 	starts := []int{0} // slots at which parts of about checkedAtOnce entries begin
 	for s := range m.order {
 		if m.colPtr[s+1]-m.colPtr[starts[len(starts)-1]] >= checkedAtOnce || s == len(m.order)-1 {

@@ -14,21 +14,21 @@ var ErrScale = errors.New("scale the columns")
 
 // moments are the means and norms of a view's columns, computed once.
 type moments struct {
-	once    once
-	means   []float64 // x̄, nil: not centred
-	norms   []float64 // ‖X̃_j‖ₛ
-	placed  []float64 // norms in storage order
-	squares []float64 // ‖X_j‖², where every row has weight 1 and columns are not centred; else nil
-	err     error
+	once         once
+	means        []float64 // x̄, nil: not centred
+	norms        []float64 // ‖X̃_j‖ₛ
+	normsInOrder []float64 // norms in storage order
+	squares      []float64 // ‖X_j‖², where every row has weight 1 and columns are not centred; else nil
+	err          error
 }
 
-// kept are the moments of a matrix's columns with a weight of 1 for every row, not centred and centred; each is
+// momentsCache are the moments of a matrix's columns with a weight of 1 for every row, not centred and centred; each is
 // computed when a view first needs it.
-type kept [2]moments
+type momentsCache [2]moments
 
-// columns returns the moments of the columns. The first call makes a pass over X.
-func (v *View) columns() *moments {
-	v.moments.once.Do(func() { v.measure(nil, nil) })
+// columnMoments returns the moments of the columns. The first call makes a pass over X.
+func (v *View) columnMoments() *moments {
+	v.moments.once.Do(func() { v.computeMoments(nil, nil) })
 	return v.moments
 }
 
@@ -37,58 +37,58 @@ func (v *View) columns() *moments {
 func (v *View) Introduce(u, out []float64) {
 	done := false
 	v.moments.once.Do(func() {
-		v.measure(u, out)
+		v.computeMoments(u, out)
 		done = true
 	})
 	if !done {
-		(&wholePass{v: v, u: u, out: out}).do()
+		(&columnPass{v: v, u: u, out: out}).do()
 	}
 }
 
-// keep makes m the moments of the view; its means and norms are set already.
-func (v *View) keep(m *moments) {
-	m.placed = make([]float64, len(v.x.Order()))
+// setMoments makes m the moments of the view; its means and norms are set already.
+func (v *View) setMoments(m *moments) {
+	m.normsInOrder = make([]float64, len(v.x.Order()))
 	for k, j := range v.x.Order() {
-		m.placed[k] = m.norms[j]
+		m.normsInOrder[k] = m.norms[j]
 	}
 	m.once.Do(func() {})
 	v.moments = m
 }
 
-// settle decides whether the view shares the moments kept with the matrix or has its own, and returns their
+// chooseMoments decides whether the view shares the moments kept with the matrix or has its own, and returns their
 // error, if there is one. Where rows are held out, it checks the moments over all rows, and leaves the view's
 // own for later if those have no error.
-func (v *View) settle() error {
+func (v *View) chooseMoments() error {
 	v.moments = &moments{}
-	if !v.mixed {
+	if !v.fractional {
 		all := *v
-		all.weights, all.total, all.positive = nil, float64(v.n), v.n
-		var of *kept
+		all.weights, all.total, all.positiveRows = nil, float64(v.n), v.n
+		var of *momentsCache
 		switch x := v.x.(type) {
 		case *CSC:
 			of = &x.moments
 		case *Dense:
 			of = &x.moments
 		default:
-			of = &kept{}
+			of = &momentsCache{}
 		}
 		all.moments = &of[0]
 		if v.centred {
 			all.moments = &of[1]
 		}
-		v.all = all.moments
-		if all.columns().err == nil && v.weights != nil {
+		v.unitMoments = all.moments
+		if all.columnMoments().err == nil && v.weights != nil {
 			return nil
 		}
 		if v.weights == nil {
 			v.moments = all.moments
 		}
 	}
-	return v.columns().err
+	return v.columnMoments().err
 }
 
-// measure computes the moments of the columns and, where u is not nil, sets out to their products with u.
-func (v *View) measure(u, out []float64) {
+// computeMoments computes the moments of the columns and, where u is not nil, sets out to their products with u.
+func (v *View) computeMoments(u, out []float64) {
 	m, order := v.moments, v.x.Order()
 	m.norms = make([]float64, v.p)
 	switch {
@@ -98,35 +98,35 @@ func (v *View) measure(u, out []float64) {
 		m.squares = make([]float64, v.p)
 	}
 	squares := make([]float64, len(order))
-	m.placed = m.norms // dense columns are stored in the order of their indices
+	m.normsInOrder = m.norms // dense columns are stored in the order of their indices
 	if _, dense := v.x.(*Dense); !dense {
-		m.placed = make([]float64, len(order))
+		m.normsInOrder = make([]float64, len(order))
 	}
-	v.sums(u, out, squares, m.placed)
+	v.columnSums(u, out, squares, m.normsInOrder)
 	for k, j := range order {
 		square := squares[k]
-		m.placed[k] = 0
-		if square == nothing {
+		m.normsInOrder[k] = 0
+		if square == constantMark {
 			continue
 		}
 		if m.squares != nil {
 			m.squares[j] = square
 		}
 		m.norms[j] = math.Sqrt(square)
-		m.placed[k] = m.norms[j]
+		m.normsInOrder[k] = m.norms[j]
 		switch {
 		case m.err != nil:
 		case math.IsInf(m.norms[j], 1):
 			m.err = &outcome.Error{Kind: outcome.NonFinite, HasColumn: true, Column: int(j), Message: "the squared norm overflows", Err: ErrScale}
-		case square < leastSquare && v.faint(int(j)):
+		case square < leastSquare && v.underflows(int(j)):
 			m.err = &outcome.Error{Kind: outcome.BadParameter, HasColumn: true, Column: int(j), Message: "the squared norm underflows", Err: ErrScale}
 		}
 	}
 }
 
-// centre turns the sums of squares of the columns at positions from:to of the storage order into sums of
+// centreMoments turns the sums of squares of the columns at positions from:to of the storage order into sums of
 // squares about the mean, where columns are centred, and sets their means.
-func (v *View) centre(from, to int, squares, sums []float64, room *spreading) {
+func (v *View) centreMoments(from, to int, squares, sums []float64, room *centringScratch) {
 	m := v.moments
 	far := room.far[:0] // positions of columns whose means are large compared with their spread
 	for k, j := range v.x.Order()[from:to] {
@@ -136,9 +136,9 @@ func (v *View) centre(from, to int, squares, sums []float64, room *spreading) {
 			mean = sums[k] / v.total
 		}
 		off, square := float64(float64(v.total*mean)*mean), squares[k]
-		if v.centred && !(off <= unlike*square && square >= leastSquare && square <= math.MaxFloat64) {
+		if v.centred && !(off <= constantShare*square && square >= leastSquare && square <= math.MaxFloat64) {
 			if constant, ok := v.constantAt(k, j); ok {
-				m.means[j], squares[k] = constant, nothing
+				m.means[j], squares[k] = constant, constantMark
 				continue
 			}
 		}
@@ -152,28 +152,28 @@ func (v *View) centre(from, to int, squares, sums []float64, room *spreading) {
 			far = append(far, k)
 		}
 	}
-	v.spreads(far, squares, room)
+	v.centredSquares(far, squares, room)
 	room.far = far
 }
 
-// unlike is the fraction of its sum of squares that N·x̄² of a column must exceed for the column to be
+// constantShare is the fraction of its sum of squares that N·x̄² of a column must exceed for the column to be
 // constant, whatever rounding has done to both.
-const unlike = 1 - 0x1p-20
+const constantShare = 1 - 0x1p-20
 
-// spreading is scratch memory for centring a range of columns.
-type spreading struct {
-	far     []int     // see centre
-	off     []float64 // some dense columns minus their means
-	out     []float64 // weighted sums of squares of the columns in off
-	weights []float64 // row weights, all 1 where the view has none
+// centringScratch is scratch memory for centring a range of columns.
+type centringScratch struct {
+	far        []int     // see centreMoments
+	deviations []float64 // some dense columns minus their means
+	out        []float64 // weighted sums of squares of the columns in deviations
+	weights    []float64 // row weights, all 1 where the view has none
 }
 
-// nothing, in place of a squared norm, marks a column that equals its mean in every row of positive weight.
-const nothing = -1
+// constantMark, in place of a squared norm, marks a column that equals its mean in every row of positive weight.
+const constantMark = -1
 
-// spreads sets squares[k], for the columns at the given positions k, to Σ sᵢ(xᵢ − x̄)². Every term is ≥ 0, so
+// centredSquares sets squares[k], for the columns at the given positions k, to Σ sᵢ(xᵢ − x̄)². Every term is ≥ 0, so
 // nothing cancels for a column whose mean is large compared with its spread.
-func (v *View) spreads(columns []int, squares []float64, room *spreading) {
+func (v *View) centredSquares(columns []int, squares []float64, room *centringScratch) {
 	order, means := v.x.Order(), v.moments.means
 	mean := func(k int) float64 {
 		if means == nil {
@@ -183,13 +183,13 @@ func (v *View) spreads(columns []int, squares []float64, room *spreading) {
 	}
 	if _, dense := v.x.(*Dense); !dense {
 		for _, k := range columns {
-			squares[k] = v.spread(int(order[k]), mean(k))
+			squares[k] = v.centredSquare(int(order[k]), mean(k))
 		}
 		return
 	}
-	together := max(1, nearEntries/max(1, v.n)) // columns processed at once
-	if len(columns) > 0 && room.off == nil {
-		room.off, room.out, room.weights = kernels.Undefined[float64](together*v.n), make([]float64, together), v.weights
+	together := max(1, cachedEntries/max(1, v.n)) // columns processed at once
+	if len(columns) > 0 && room.deviations == nil {
+		room.deviations, room.out, room.weights = kernels.Undefined[float64](together*v.n), make([]float64, together), v.weights
 		if v.weights == nil {
 			room.weights = kernels.Undefined[float64](v.n)
 			v.k.Fill(room.weights, 1)
@@ -200,11 +200,11 @@ func (v *View) spreads(columns []int, squares []float64, room *spreading) {
 		columns = columns[len(now):]
 		for c, k := range now {
 			_, x := v.x.Column(int(order[k]))
-			off := room.off[c*v.n:][:v.n]
+			off := room.deviations[c*v.n:][:v.n]
 			v.k.Copy(off, x)
 			v.k.Subtract(mean(k), off)
 		}
-		v.k.SquaresDense(room.off[:len(now)*v.n], room.weights, room.out[:len(now)])
+		v.k.SquaresDense(room.deviations[:len(now)*v.n], room.weights, room.out[:len(now)])
 		for c, k := range now {
 			squares[k] = room.out[c]
 		}
@@ -215,8 +215,8 @@ func (v *View) spreads(columns []int, squares []float64, room *spreading) {
 // smallest float64; below it are columns without entries and faint ones.
 const leastSquare = 0x1p-1000
 
-// faint reports whether a column has entries and all are too small to be squared.
-func (v *View) faint(j int) bool {
+// underflows reports whether a column has entries and all are too small to be squared.
+func (v *View) underflows(j int) bool {
 	_, values := v.x.Column(j)
 	largest := v.k.MaxAbs(values)
 	return largest > 0 && largest < 0x1p-490
@@ -226,7 +226,7 @@ func (v *View) faint(j int) bool {
 // 0 where columns are not centred.
 func (v *View) Whole(j int, a float64) float64 {
 	scale := v.Scale(j)
-	if m := v.all; m != nil && v.centred {
+	if m := v.unitMoments; m != nil && v.centred {
 		off := math.FMA(m.means[j], scale, -a)
 		return float64(m.norms[j]*scale*m.norms[j]*scale) + float64(float64(v.n)*off*off)
 	} else if m != nil {
@@ -237,10 +237,10 @@ func (v *View) Whole(j int, a float64) float64 {
 	return size * size
 }
 
-// sums sets squares to Σ sᵢxᵢ² and sums to Σ sᵢxᵢ in storage order, and out to X_jᵀu where u is not nil; sparse
+// columnSums sets squares to Σ sᵢxᵢ² and sums to Σ sᵢxᵢ in storage order, and out to X_jᵀu where u is not nil; sparse
 // columns under weights take one pass for all three. Then it centres squares.
-func (v *View) sums(u, out, squares, sums []float64) {
-	w := &wholePass{v: v, u: u, out: out, squares: squares, sums: sums}
+func (v *View) columnSums(u, out, squares, sums []float64) {
+	w := &columnPass{v: v, u: u, out: out, squares: squares, sums: sums}
 	if _, ok := v.x.(*CSC); ok && v.weights != nil {
 		w.pairs = make([]float64, 2*v.n)
 		for from, to := range v.k.Pieces(v.n) {
@@ -258,41 +258,41 @@ func (v *View) sums(u, out, squares, sums []float64) {
 	w.do()
 }
 
-// wholePass is a pass over all columns. It computes their products with u where u is not nil, and their sums
+// columnPass is a pass over all columns. It computes their products with u where u is not nil, and their sums
 // where squares is not nil. Its parts have about equal numbers of entries.
-type wholePass struct {
+type columnPass struct {
 	v                     *View
 	u, out, squares, sums []float64
 	pairs                 []float64 // of weights and u, row by row, for sparse columns under weights
 }
 
-func (w *wholePass) do() {
+func (w *columnPass) do() {
 	cost := float64(EntryCost * float64(w.v.x.NNZ()))
 	w.v.team.Do(w.v.team.Few(cost), w)
 }
 
 // Part implements [team.Task].
-func (w *wholePass) Part(k, of int) {
+func (w *columnPass) Part(k, of int) {
 	v := w.v
-	from, to := portion(v.x, k, of), portion(v.x, k+1, of)
+	from, to := columnsUpTo(v.x, k, of), columnsUpTo(v.x, k+1, of)
 	dense, ok := v.x.(*Dense)
 	switch {
 	case w.squares == nil:
 		v.Correlate(from, to, w.u, w.out[from:to])
 	case v.weights == nil:
 		w.byColumn(from, to)
-		v.centre(from, to, w.squares, w.sums, &spreading{})
+		v.centreMoments(from, to, w.squares, w.sums, &centringScratch{})
 	case ok:
 		w.dense(dense, from, to)
 	default:
 		w.sparse(v.x.(*CSC), from, to)
-		v.centre(from, to, w.squares, w.sums, &spreading{})
+		v.centreMoments(from, to, w.squares, w.sums, &centringScratch{})
 	}
 }
 
-// portion returns the number of columns, in storage order, that the first k parts out of the given number
+// columnsUpTo returns the number of columns, in storage order, that the first k parts out of the given number
 // contain.
-func portion(x Matrix, k, of int) int {
+func columnsUpTo(x Matrix, k, of int) int {
 	order := x.Order()
 	if c, ok := x.(*CSC); ok && k < of {
 		before := x.NNZ() / int64(of) * int64(k)
@@ -302,7 +302,7 @@ func portion(x Matrix, k, of int) int {
 }
 
 // byColumn computes the sums of the columns at from:to, one at a time, where every row has weight 1.
-func (w *wholePass) byColumn(from, to int) {
+func (w *columnPass) byColumn(from, to int) {
 	v := w.v
 	for k, j := range v.x.Order()[from:to] {
 		_, values := v.x.Column(int(j))
@@ -314,7 +314,7 @@ func (w *wholePass) byColumn(from, to int) {
 }
 
 // sparse computes the sums of the sparse columns at from:to under row weights.
-func (w *wholePass) sparse(x *CSC, from, to int) {
+func (w *columnPass) sparse(x *CSC, from, to int) {
 	v := w.v
 	v.k.Moments(x.colPtr[from:to+1], x.rows, x.values, w.pairs, w.squares[from:to], w.sums[from:to], w.out[from:to])
 	if w.u == nil || v.scale == nil {
@@ -325,15 +325,15 @@ func (w *wholePass) sparse(x *CSC, from, to int) {
 	}
 }
 
-// nearEntries is the number of entries of dense columns that one vector is multiplied with before the next
+// cachedEntries is the number of entries of dense columns that one vector is multiplied with before the next
 // vector is: they fit in the L1 cache.
-const nearEntries = 1 << 11
+const cachedEntries = 1 << 11
 
 // dense computes the sums of the dense columns at from:to under row weights, and centres them while they are in
 // the cache.
-func (w *wholePass) dense(x *Dense, from, to int) {
-	v, room := w.v, &spreading{}
-	for step := max(1, nearEntries/max(1, x.n)); from < to; {
+func (w *columnPass) dense(x *Dense, from, to int) {
+	v, room := w.v, &centringScratch{}
+	for step := max(1, cachedEntries/max(1, x.n)); from < to; {
 		next := min(to, from+step)
 		values := x.values[from*x.n : next*x.n]
 		v.k.DotDense(values, v.weights, w.sums[from:next])
@@ -341,7 +341,7 @@ func (w *wholePass) dense(x *Dense, from, to int) {
 		if w.u != nil {
 			v.Correlate(from, next, w.u, w.out[from:next])
 		}
-		v.centre(from, next, w.squares, w.sums, room)
+		v.centreMoments(from, next, w.squares, w.sums, room)
 		from = next
 	}
 }
@@ -349,7 +349,7 @@ func (w *wholePass) dense(x *Dense, from, to int) {
 // constantAt is [View.constant] of column j, at position k of the storage order. Most sparse columns have too
 // few entries and are rejected by their number alone.
 func (v *View) constantAt(k int, j int32) (value float64, ok bool) {
-	if x, sparse := v.x.(*CSC); sparse && x.colPtr[k+1]-x.colPtr[k] < int64(v.positive) {
+	if x, sparse := v.x.(*CSC); sparse && x.colPtr[k+1]-x.colPtr[k] < int64(v.positiveRows) {
 		return 0, false
 	}
 	return v.constant(v.x.Column(int(j)))
@@ -358,7 +358,7 @@ func (v *View) constantAt(k int, j int32) (value float64, ok bool) {
 // constant returns the value that a column has in every row of positive weight, if there is one. A sparse
 // column must store all these entries: a column of zeros does not count.
 func (v *View) constant(rows []int32, values []float64) (value float64, ok bool) {
-	if len(values) < v.positive {
+	if len(values) < v.positiveRows {
 		return 0, false
 	}
 	stored := 0
@@ -376,11 +376,11 @@ func (v *View) constant(rows []int32, values []float64) (value float64, ok bool)
 			return 0, false
 		}
 	}
-	return value, stored == v.positive
+	return value, stored == v.positiveRows
 }
 
-// spread returns Σ sᵢ(xᵢ − mean)² of a sparse column.
-func (v *View) spread(j int, mean float64) float64 {
+// centredSquare returns Σ sᵢ(xᵢ − mean)² of a sparse column.
+func (v *View) centredSquare(j int, mean float64) float64 {
 	rows, values := v.x.Column(j)
 	var sum, seen float64
 	pace := v.k.Pace()
@@ -394,16 +394,16 @@ func (v *View) spread(j int, mean float64) float64 {
 		seen += s
 	}
 	if mean != 0 {
-		sum = math.FMA(v.unstored(rows, seen)*mean, mean, sum)
+		sum = math.FMA(v.unstoredWeight(rows, seen)*mean, mean, sum)
 	}
 	return sum
 }
 
-// unstored returns the weight of the rows whose zeros are not stored: the total weight less that of the stored
+// unstoredWeight returns the weight of the rows whose zeros are not stored: the total weight less that of the stored
 // rows or, where the difference is so small that it may be rounding, the sum of the unstored rows' weights.
-func (v *View) unstored(rows []int32, stored float64) float64 {
+func (v *View) unstoredWeight(rows []int32, stored float64) float64 {
 	rest := v.total - stored
-	if v.weights == nil || rest > nearlyNone*v.total {
+	if v.weights == nil || rest > unstoredTrust*v.total {
 		return rest
 	}
 	rest = 0
@@ -419,8 +419,8 @@ func (v *View) unstored(rows []int32, stored float64) float64 {
 	return rest
 }
 
-// nearlyNone is the fraction of the total weight above which unstored trusts the difference.
-const nearlyNone = 0x1p-10
+// unstoredTrust is the fraction of the total weight above which unstoredWeight trusts the difference.
+const unstoredTrust = 0x1p-10
 
 // sumOfSquares returns Σx², in four partial sums as [kernels.Set.Sum] has them.
 func sumOfSquares(k *kernels.Set, x []float64) float64 {

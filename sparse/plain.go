@@ -26,22 +26,22 @@ type plain struct {
 	numbers []float64 // values of the cells; NaN: no number, or one spelled unusually
 
 	// Of the rows read so far:
-	labels  []float64
-	last    []int32 // end of each row in columns and values
-	columns []int32
-	values  []float64
-	small   int // number of values that a journal keeps in a byte
-	width   int
-	zero    bool // some index is 0
+	labels     []float64
+	rowEnds    []int32 // end of each row in columns and values
+	columns    []int32
+	values     []float64
+	byteValues int // number of values that a journal keeps in a byte
+	width      int
+	sawZero    bool // some index is 0
 }
 
-// lines reads plain lines from the position on, and reports whether there are any. The first line that is not
+// plainLines reads plain lines from the position on, and reports whether there are any. The first line that is not
 // plain ends the run: the general parser reads the rest of the piece and says what is wrong, if anything is.
-func (s *scanner) lines() (bool, error) {
-	if s.each != nil || s.pos < s.tried || s.offset+int64(s.pos) != 0 {
+func (s *scanner) plainLines() (bool, error) {
+	if s.onRow != nil || s.pos < s.retryAt || s.offset+int64(s.pos) != 0 {
 		return false, nil
 	}
-	if bytes.IndexByte(s.buf[s.pos:s.end], '\n') < 0 && s.pos > 0 && !s.last {
+	if bytes.IndexByte(s.buf[s.pos:s.end], '\n') < 0 && s.pos > 0 && !s.atEnd {
 		if err := s.slide(len(s.buf) - 1); err != nil {
 			return false, err
 		}
@@ -51,17 +51,17 @@ func (s *scanner) lines() (bool, error) {
 	if size == 0 {
 		size = 1 + bytes.IndexByte(text, '\n')
 	}
-	s.tried = s.pos + size
+	s.retryAt = s.pos + size
 	if size = s.plain.read(text[:size], s); size == 0 {
 		return false, nil
 	}
 	s.plain.record(&s.rows, size)
-	s.width, s.zero = max(s.width, s.plain.width), s.zero || s.plain.zero
+	s.width, s.sawZero = max(s.width, s.plain.width), s.sawZero || s.plain.sawZero
 	s.line += len(s.plain.labels)
 	s.pos += size
 	s.offset = -int64(s.pos)
 	if s.rows.held != s.held {
-		return true, s.fits(0)
+		return true, s.checkLimits(0)
 	}
 	return true, nil
 }
@@ -73,8 +73,8 @@ func (p *plain) read(text []byte, s *scanner) (size int) {
 	n := p.kernels.Marks(text, ' ', ':', '\n', p.ends[1:])
 	p.ends, p.numbers = p.ends[:n+1], slices.Grow(p.numbers[:0], n)[:n]
 	p.kernels.Numbers(text, p.ends, p.numbers)
-	p.labels, p.last, p.columns, p.values = p.labels[:0], p.last[:0], p.columns[:0], p.values[:0]
-	p.small, p.width, p.zero = 0, 0, false
+	p.labels, p.rowEnds, p.columns, p.values = p.labels[:0], p.rowEnds[:0], p.columns[:0], p.values[:0]
+	p.byteValues, p.width, p.sawZero = 0, 0, false
 
 	rows := MaxDim
 	if most := s.opt.Limits.Rows; most > 0 {
@@ -87,12 +87,12 @@ func (p *plain) read(text []byte, s *scanner) (size int) {
 			break
 		}
 		cell, size = next, int(p.ends[next])+1
-		p.last = append(p.last, int32(entries))
+		p.rowEnds = append(p.rowEnds, int32(entries))
 	}
-	p.labels = p.labels[:len(p.last)]
+	p.labels = p.labels[:len(p.rowEnds)]
 	entries := 0
-	if len(p.last) > 0 {
-		entries = int(p.last[len(p.last)-1])
+	if len(p.rowEnds) > 0 {
+		entries = int(p.rowEnds[len(p.rowEnds)-1])
 	}
 	p.columns, p.values = p.columns[:entries], p.values[:entries]
 	return size
@@ -123,7 +123,7 @@ func (p *plain) row(cell int, s *scanner) (next int) {
 			break
 		}
 		after = text[ends[c+2]]
-		if c == first && string(text[from:to]) == "qid" && whole(text[to+1:ends[c+2]]) {
+		if c == first && string(text[from:to]) == "qid" && allDigits(text[to+1:ends[c+2]]) {
 			c += 2
 			continue
 		}
@@ -144,10 +144,10 @@ func (p *plain) row(cell int, s *scanner) (next int) {
 		if named = j; value != 0 {
 			columns, values = append(columns, int32(j)), append(values, value)
 			if float64(int8(value)) == value {
-				p.small++
+				p.byteValues++
 			}
 		}
-		p.zero = p.zero || index == 0
+		p.sawZero = p.sawZero || index == 0
 		c += 2
 	}
 	if text[ends[c]] != '\n' {
@@ -192,8 +192,8 @@ func (p *plain) tail(c int) (next int) {
 	}
 }
 
-// whole reports whether a cell consists of digits only, at least one and at most maxIndex.
-func whole(cell []byte) bool {
+// allDigits reports whether a cell consists of digits only, at least one and at most maxIndex.
+func allDigits(cell []byte) bool {
 	for _, c := range cell {
 		if c-'0' > 9 {
 			return false
@@ -205,14 +205,14 @@ func whole(cell []byte) bool {
 // record adds the rows, whose text has size bytes, to a journal: as a slab, or as records where a slab would be
 // much larger.
 func (p *plain) record(g *journal, size int) {
-	s := slab{n: len(p.labels), labels: p.labels, ends: p.last, columns: p.columns, values: p.values}
-	if 2*p.small < len(p.values) && s.bytes() <= int64(2*size) {
+	s := slab{n: len(p.labels), labels: p.labels, ends: p.rowEnds, columns: p.columns, values: p.values}
+	if 2*p.byteValues < len(p.values) && s.bytes() <= int64(2*size) {
 		s.labels, s.ends, s.columns, s.values = slices.Clone(s.labels), slices.Clone(s.ends), slices.Clone(s.columns), slices.Clone(s.values)
 		g.slab(s, len(s.values))
 		return
 	}
 	from := int32(0)
-	for i, to := range p.last {
+	for i, to := range p.rowEnds {
 		g.row(p.labels[i])
 		stored := int32(-1)
 		for k := from; k < to; k++ {

@@ -21,7 +21,7 @@ func scannedBy(t *testing.T, text string, opt ReadOptions, buffer int, plainly b
 		t.Fatal(err)
 	}
 	if !plainly {
-		s.tried = math.MaxInt
+		s.retryAt = math.MaxInt
 	}
 	return s, s.scan()
 }
@@ -93,7 +93,7 @@ func TestLinesArePlain(t *testing.T) {
 			continue
 		}
 		if a, b := rowsOf(&got.rows), rowsOf(&want.rows); a != b || got.rows.n != want.rows.n || got.rows.nnz != want.rows.nnz ||
-			got.width != want.width || got.zero != want.zero || got.line != want.line {
+			got.width != want.width || got.sawZero != want.sawZero || got.line != want.line {
 			t.Fatalf("%q: %d rows, %d columns, line %d\n%sline by line %d, %d, line %d\n%s", text, got.rows.n, got.width, got.line, a, want.rows.n, want.width, want.line, b)
 		}
 		if draw%2 == 0 {
@@ -116,8 +116,8 @@ func TestWhatIsPlain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.end, s.last, s.columns = len(s.buf), true, MaxDim
-		took, err := s.lines()
+		s.end, s.atEnd, s.columns = len(s.buf), true, MaxDim
+		took, err := s.plainLines()
 		if err != nil {
 			t.Fatal(err)
 		}

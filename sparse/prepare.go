@@ -100,7 +100,7 @@ func (c Preparation) Apply(x *CSC) (*CSC, Prepared, error) {
 // listed returns the columns to keep of p.
 func (c Preparation) listed(p int) ([]int32, error) {
 	if c.Columns == nil {
-		return every(p), nil
+		return allColumns(p), nil
 	}
 	before := int32(-1)
 	for _, j := range c.Columns {
@@ -112,8 +112,8 @@ func (c Preparation) listed(p int) ([]int32, error) {
 	return c.Columns, nil
 }
 
-// every returns 0, 1, …, p − 1.
-func every(p int) []int32 {
+// allColumns returns 0, 1, …, p − 1.
+func allColumns(p int) []int32 {
 	all := make([]int32, p)
 	for j := range all {
 		all[j] = int32(j)
@@ -125,7 +125,7 @@ func every(p int) []int32 {
 func (c Preparation) Prepare(x Matrix) (Matrix, Prepared, error) {
 	if c.Columns == nil && c.MinNNZ == 0 && !c.UnitRows && !c.UnitColumns {
 		_, p := x.Dims()
-		return x, Prepared{Columns: p, Kept: every(p)}, nil
+		return x, Prepared{Columns: p, Kept: allColumns(p)}, nil
 	}
 	m, done, err := c.Apply(Compressed(x))
 	if err != nil {

@@ -30,7 +30,7 @@ func ScalesOf(k *kernels.Set, x Matrix) (Scales, error) {
 		return Scales{}, err
 	}
 	var s Scales
-	root, m, rounding := math.Sqrt(float64(n)), v.columns(), v.rounding()
+	root, m, rounding := math.Sqrt(float64(n)), v.columnMoments(), v.rounding()
 	for j, norm := range m.norms {
 		if norm <= float64(rounding*math.Abs(m.means[j])) {
 			continue

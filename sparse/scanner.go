@@ -23,7 +23,7 @@ type scanner struct {
 
 	buf      []byte
 	pos, end int  // the window is buf[pos:end]
-	last     bool // the text ends at buf[end−1], a newline that was added there
+	atEnd    bool // the text ends at buf[end−1], a newline that was added there
 
 	line   int   // 1-based
 	offset int64 // buf[i] is byte offset + i of its line, from 0
@@ -31,13 +31,13 @@ type scanner struct {
 	rows    journal
 	held    int64 // rows.held when the limits were last checked
 	plain   *plain
-	tried   int // plain does not try lines before buf[tried] again
+	retryAt int // plain does not try lines before buf[retryAt] again
 	width   int // the number of columns named so far
 	columns int // the largest number of columns allowed
 
-	detect bool         // indices may count from 0: they do if one of them is 0
-	zero   bool         // an index was 0
-	each   func() error // called after each row, as soon as its line has been read; nil: rows are collected
+	detectBase bool         // indices may count from 0: they do if one of them is 0
+	sawZero    bool         // an index was 0
+	onRow      func() error // called after each row, as soon as its line has been read; nil: rows are collected
 }
 
 const (
@@ -55,13 +55,13 @@ func (s *scanner) scan() error {
 		var err error
 		switch s.buf[s.pos] {
 		case '\n':
-			if err = s.newline(); err == nil && s.pos == s.end && s.last {
+			if err = s.newline(); err == nil && s.pos == s.end && s.atEnd {
 				return nil
 			}
 		case '#':
 			err = s.comment()
 		default:
-			if err = s.samples(); err == nil && s.pos == s.end && s.last {
+			if err = s.samples(); err == nil && s.pos == s.end && s.atEnd {
 				return nil
 			}
 		}
@@ -73,7 +73,7 @@ func (s *scanner) scan() error {
 
 // base is what indices count from; 0 as long as that is undecided.
 func (s *scanner) base() int {
-	if s.opt.ZeroBased || s.detect {
+	if s.opt.ZeroBased || s.detectBase {
 		return 0
 	}
 	return 1
@@ -81,13 +81,13 @@ func (s *scanner) base() int {
 
 // samples reads a run of plain lines, or one line that is not plain.
 func (s *scanner) samples() error {
-	if plain, err := s.lines(); plain || err != nil {
+	if plain, err := s.plainLines(); plain || err != nil {
 		return err
 	}
-	if err := s.row(); err != nil || s.each == nil {
+	if err := s.row(); err != nil || s.onRow == nil {
 		return err
 	}
-	return s.each()
+	return s.onRow()
 }
 
 // row reads one sample, up to the end of its line or a comment.
@@ -95,8 +95,8 @@ func (s *scanner) row() error {
 	if s.rows.n == MaxDim {
 		return s.fail(outcome.Limit, s.pos, "more than %d rows", MaxDim)
 	}
-	if s.rows.n == s.opt.Limits.Rows && s.rows.n > 0 && s.each == nil || s.rows.held != s.held {
-		if err := s.fits(1); err != nil {
+	if s.rows.n == s.opt.Limits.Rows && s.rows.n > 0 && s.onRow == nil || s.rows.held != s.held {
+		if err := s.checkLimits(1); err != nil {
 			return err
 		}
 	}
@@ -127,15 +127,15 @@ func (s *scanner) row() error {
 	}
 }
 
-// fits returns an error if more rows would exceed the limits. It is called when the journal has a new chunk,
+// checkLimits returns an error if more rows would exceed the limits. It is called when the journal has a new chunk,
 // and when the number of rows is at its limit.
-func (s *scanner) fits(more int) error {
+func (s *scanner) checkLimits(more int) error {
 	s.held = s.rows.held
-	return s.named(s.opt.Limits.Check(s.rows.n+more, s.width, s.rows.nnz, s.held))
+	return s.addName(s.opt.Limits.Check(s.rows.n+more, s.width, s.rows.nnz, s.held))
 }
 
-// named adds the name of the input and the line to an error.
-func (s *scanner) named(err error) error {
+// addName adds the name of the input and the line to an error.
+func (s *scanner) addName(err error) error {
 	if e, ok := errors.AsType[*outcome.Error](err); ok {
 		e.File, e.Line, e.Byte = s.opt.Name, s.line, 1
 	}
@@ -157,7 +157,7 @@ func (s *scanner) entry(base int, at *rowState) error {
 		return s.fail(outcome.Parse, start, "index %d after index %d: indices must increase within a line", j+base, at.named+base)
 	}
 	at.named = j
-	s.zero = s.zero || j+base == 0
+	s.sawZero = s.sawZero || j+base == 0
 	value, err := s.number("a value")
 	if err != nil {
 		return err
@@ -171,7 +171,7 @@ func (s *scanner) entry(base int, at *rowState) error {
 	s.rows.entry(j-at.stored, value)
 	at.stored = j
 	if s.rows.held != s.held {
-		return s.fits(0)
+		return s.checkLimits(0)
 	}
 	return nil
 }
@@ -196,9 +196,9 @@ func (s *scanner) index(base int) (int, error) {
 	case j < 0:
 		return 0, s.fromZero()
 	case j >= s.columns && s.opt.Features > 0:
-		return 0, s.beyond(outcome.Shape, "index beyond the %d columns stated")
+		return 0, s.beyondColumns(outcome.Shape, "index beyond the %d columns stated")
 	case j >= s.columns:
-		return 0, s.beyond(outcome.Limit, "index beyond the limit of %d columns")
+		return 0, s.beyondColumns(outcome.Limit, "index beyond the limit of %d columns")
 	case b[i] != ':':
 		return 0, s.unexpected(s.pos+i, "a colon after the index")
 	}
@@ -263,7 +263,7 @@ func (s *scanner) blanks() error {
 		for s.pos < s.end && blank(s.buf[s.pos]) {
 			s.pos++
 		}
-		if s.last || s.end-s.pos >= window || s.wholeLine() {
+		if s.atEnd || s.end-s.pos >= window || s.hasWholeLine() {
 			return nil
 		}
 		if err := s.slide(window); err != nil {
@@ -272,10 +272,10 @@ func (s *scanner) blanks() error {
 	}
 }
 
-// wholeLine reports, where rows are read one by one, whether the buffer holds the rest of the line. Then no
+// hasWholeLine reports, where rows are read one by one, whether the buffer holds the rest of the line. Then no
 // more need be read: no token extends beyond the line.
-func (s *scanner) wholeLine() bool {
-	return s.each != nil && bytes.IndexByte(s.buf[s.pos:s.end], '\n') >= 0
+func (s *scanner) hasWholeLine() bool {
+	return s.onRow != nil && bytes.IndexByte(s.buf[s.pos:s.end], '\n') >= 0
 }
 
 // comment moves to the end of the line.
@@ -317,10 +317,10 @@ func (s *scanner) slide(size int) error {
 		return err
 	}
 	s.offset += int64(s.pos)
-	s.tried = max(0, s.tried-s.pos)
+	s.retryAt = max(0, s.retryAt-s.pos)
 	s.end = copy(s.buf, s.buf[s.pos:s.end])
 	s.pos = 0
-	for idle := 0; s.end < size && !s.last && !s.wholeLine(); idle++ {
+	for idle := 0; s.end < size && !s.atEnd && !s.hasWholeLine(); idle++ {
 		n, err := s.read(s.buf[s.end : len(s.buf)-1])
 		if n > 0 {
 			s.end += n
@@ -330,7 +330,7 @@ func (s *scanner) slide(size int) error {
 		case err == io.EOF: //nolint:errorlint // a wrapped EOF is an error, not the end
 			s.buf[s.end] = '\n'
 			s.end++
-			s.last = true
+			s.atEnd = true
 		case err != nil:
 			return s.failed(err)
 		case idle == 100:
@@ -383,13 +383,13 @@ func (s *scanner) fromZero() error {
 	return e
 }
 
-// beyond returns the error of an index, at the position, that exceeds the number of columns.
-func (s *scanner) beyond(kind outcome.Kind, format string) error {
+// beyondColumns returns the error of an index, at the position, that exceeds the number of columns.
+func (s *scanner) beyondColumns(kind outcome.Kind, format string) error {
 	if err := s.checkLine(s.pos); err != nil {
 		return err
 	}
 	columns := s.columns
-	if s.detect {
+	if s.detectBase {
 		columns-- // room for an index that may count from 1
 	}
 	e := s.located(kind, s.offset+int64(s.pos), fmt.Sprintf(format, columns))

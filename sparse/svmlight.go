@@ -151,7 +151,7 @@ func newScanner(ctx context.Context, r io.Reader, opt ReadOptions, buf []byte) (
 // all reads the whole text.
 func (s *scanner) all() error {
 	if s.opt.Threads > 1 {
-		return s.scanBeside()
+		return s.scanConcurrently()
 	}
 	return s.scan()
 }
@@ -162,9 +162,9 @@ func (s *scanner) matrix(before int) (*CSC, []float64, error) {
 	if p == 0 {
 		p = max(0, s.width-before)
 	}
-	s.rows.before = int32(before)
+	s.rows.skipColumns = int32(before)
 	if err := s.opt.Limits.Check(s.rows.n, p, s.rows.nnz, s.rows.held); err != nil {
-		return nil, nil, s.named(err)
+		return nil, nil, s.addName(err)
 	}
 	m, y, err := s.rows.matrix(s.ctx, p, s.opt.Threads)
 	if err != nil {
@@ -183,13 +183,13 @@ func DetectSVMLight(ctx context.Context, r io.Reader, opt ReadOptions) (x *CSC, 
 	if err != nil {
 		return nil, nil, false, err
 	}
-	s.detect = true
+	s.detectBase = true
 	s.columns++ // columns 0 to p: the first or the last of them is left out once the base is known
 	if err := s.all(); err != nil {
 		return nil, nil, false, err
 	}
 	before := 1
-	if s.zero {
+	if s.sawZero {
 		before = 0
 		if s.width == s.columns {
 			e := outcome.At(outcome.Shape, "features", "index %d beyond the %d columns there may be, in a file whose columns count from 0", s.width-1, s.columns-1)
@@ -198,7 +198,7 @@ func DetectSVMLight(ctx context.Context, r io.Reader, opt ReadOptions) (x *CSC, 
 		}
 	}
 	x, y, err = s.matrix(before)
-	return x, y, s.zero, err
+	return x, y, s.sawZero, err
 }
 
 // SVMLightRow is a row of an svmlight text.
@@ -217,7 +217,7 @@ func SVMLightRows(ctx context.Context, r io.Reader, opt ReadOptions) iter.Seq2[S
 		s, err := newScanner(ctx, r, opt, make([]byte, bufferSize))
 		if err == nil {
 			var row SVMLightRow
-			s.each = func() error {
+			s.onRow = func() error {
 				row.Line = s.line
 				for columns, values := range s.rows.all(&row.Label) {
 					row.Columns, row.Values = columns, values

@@ -14,28 +14,28 @@ type transposed struct {
 func Transpose(x Matrix) Matrix {
 	switch x := x.(type) {
 	case *Dense:
-		x.turned.once.Do(func() { x.turned.matrix = transposeDense(x) })
-		return x.turned.matrix
+		x.transposed.once.Do(func() { x.transposed.matrix = transposeDense(x) })
+		return x.transposed.matrix
 	case *CSC:
-		x.turned.once.Do(func() { x.turned.matrix = transposeSparse(x) })
-		return x.turned.matrix
+		x.transposed.once.Do(func() { x.transposed.matrix = transposeSparse(x) })
+		return x.transposed.matrix
 	default:
 		return transposeSparse(x)
 	}
 }
 
-// tile is the side of the square tiles in which a dense matrix is transposed: what a tile reads and writes fits
+// tileSide is the side of the square tiles in which a dense matrix is transposed: what a tile reads and writes fits
 // in the cache.
-const tile = 32
+const tileSide = 32
 
 func transposeDense(x *Dense) *Dense {
 	n, p := x.Dims()
 	t := newDense(p, n)
-	for first := 0; first < p; first += tile {
-		for top := 0; top < n; top += tile {
-			for j := first; j < min(first+tile, p); j++ {
+	for first := 0; first < p; first += tileSide {
+		for top := 0; top < n; top += tileSide {
+			for j := first; j < min(first+tileSide, p); j++ {
 				column := x.values[j*n:]
-				for i := top; i < min(top+tile, n); i++ {
+				for i := top; i < min(top+tileSide, n); i++ {
 					t.values[i*p+j] = column[i]
 				}
 			}

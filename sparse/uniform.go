@@ -9,15 +9,15 @@ import (
 
 // uniform records, for each column of a matrix that has been asked about, whether all its values are the same.
 type uniform struct {
-	once  once
-	known []atomic.Uint32 // by slot
+	once   once
+	states []atomic.Uint32 // by slot
 }
 
 // The states of a column.
 const (
-	unknown uint32 = iota
-	varied
-	alike
+	stateUnknown uint32 = iota
+	stateVaried
+	stateUniform
 )
 
 // Uniform reports whether all stored values of column j are the same number, as where categories are one-hot
@@ -29,20 +29,20 @@ func (m *CSC) Uniform(k *kernels.Set, j int) bool {
 		return true
 	}
 	u := &m.uniform
-	u.once.Do(func() { u.known = make([]atomic.Uint32, len(m.order)) })
-	known := u.known[s].Load()
-	if known == unknown {
-		known = varied
-		if same(k, m.values[m.colPtr[s]:m.colPtr[s+1]]) {
-			known = alike
+	u.once.Do(func() { u.states = make([]atomic.Uint32, len(m.order)) })
+	known := u.states[s].Load()
+	if known == stateUnknown {
+		known = stateVaried
+		if allEqual(k, m.values[m.colPtr[s]:m.colPtr[s+1]]) {
+			known = stateUniform
 		}
-		u.known[s].Store(known)
+		u.states[s].Store(known)
 	}
-	return known == alike
+	return known == stateUniform
 }
 
-// same reports whether all values, of which there is at least one, are the same. It tests once per few values.
-func same(k *kernels.Set, values []float64) bool {
+// allEqual reports whether all values, of which there is at least one, are the same. It tests once per few values.
+func allEqual(k *kernels.Set, values []float64) bool {
 	const few = 64
 	first, pace := math.Float64bits(values[0]), k.Pace()
 	for differ := uint64(0); len(values) > 0; {

@@ -20,21 +20,21 @@ import (
 // these scaled columns everywhere. A View is immutable and safe for any number of goroutines; it holds O(n + p)
 // numbers of its own.
 type View struct {
-	x        Matrix
-	k        *kernels.Set
-	n, p     int
-	weights  []float64 // nil: every row has weight 1
-	total    float64   // N
-	positive int       // rows of positive weight
-	mixed    bool      // some weights are not 0 or 1
-	centred  bool
-	moments  *moments
-	all      *moments  // moments over all rows with a weight of 1, not scaled; nil: some weights are not 0 or 1
-	scale    []float64 // factors of the columns; nil: all are 1
-	team     *team.Team
-	updates  *updates  // task of the team for AddColumns
-	products *products // task of the team for Dots
-	memory   *arena.Arena
+	x            Matrix
+	k            *kernels.Set
+	n, p         int
+	weights      []float64 // nil: every row has weight 1
+	total        float64   // N
+	positiveRows int       // rows of positive weight
+	fractional   bool      // some weights are not 0 or 1
+	centred      bool
+	moments      *moments
+	unitMoments  *moments  // moments over all rows with a weight of 1, not scaled; nil: some weights are not 0 or 1
+	scale        []float64 // factors of the columns; nil: all are 1
+	team         *team.Team
+	addTask      *addTask  // task of the team for AddColumns
+	dotsTask     *dotsTask // task of the team for Dots
+	memory       *arena.Arena
 }
 
 // NewView prepares x for a problem with the given row weights (nil: all 1), centring columns on their weighted
@@ -46,7 +46,7 @@ type View struct {
 // when a column's squared norm overflows or underflows.
 func NewView(k *kernels.Set, x Matrix, weights []float64, centre bool) (*View, error) {
 	n, p := x.Dims()
-	v := &View{x: x, k: k, n: n, p: p, total: float64(n), positive: n, centred: centre}
+	v := &View{x: x, k: k, n: n, p: p, total: float64(n), positiveRows: n, centred: centre}
 	if weights != nil {
 		if err := v.setWeights(weights); err != nil {
 			return nil, err
@@ -55,7 +55,7 @@ func NewView(k *kernels.Set, x Matrix, weights []float64, centre bool) (*View, e
 	if v.total == 0 {
 		return nil, outcome.Errorf(outcome.Shape, "no training rows: there is none, or none of positive weight")
 	}
-	if err := v.settle(); err != nil {
+	if err := v.chooseMoments(); err != nil {
 		return nil, err
 	}
 	return v, nil
@@ -67,9 +67,9 @@ func (v *View) setWeights(weights []float64) error {
 		return CheckWeights(v.k, weights, v.n)
 	}
 	v.weights = kernels.Undefined[float64](len(weights))
-	v.total, v.positive = 0, 0
+	v.total, v.positiveRows = 0, 0
 	for from, to := range v.k.Pieces(len(weights)) {
-		own, total, positive, mixed := v.weights[from:to], v.total, v.positive, v.mixed
+		own, total, positive, mixed := v.weights[from:to], v.total, v.positiveRows, v.fractional
 		for i, s := range weights[from:to] {
 			if !(s >= 0) {
 				return CheckWeights(v.k, weights, v.n)
@@ -81,7 +81,7 @@ func (v *View) setWeights(weights []float64) error {
 				mixed = mixed || s != 1
 			}
 		}
-		v.total, v.positive, v.mixed = total, positive, mixed
+		v.total, v.positiveRows, v.fractional = total, positive, mixed
 	}
 	if math.IsInf(v.total, 1) {
 		return CheckWeights(v.k, weights, v.n)
@@ -119,7 +119,7 @@ func CheckWeights(k *kernels.Set, weights []float64, n int) error {
 // 0.
 func (v *View) Standardised() *View {
 	w := *v
-	m, scaled := v.columns(), &moments{norms: make([]float64, v.p)}
+	m, scaled := v.columnMoments(), &moments{norms: make([]float64, v.p)}
 	if v.centred {
 		scaled.means = make([]float64, v.p)
 	}
@@ -134,7 +134,7 @@ func (v *View) Standardised() *View {
 			scaled.means[j] = m.means[j] * w.scale[j]
 		}
 	}
-	w.keep(scaled)
+	w.setMoments(scaled)
 	return &w
 }
 
@@ -143,7 +143,7 @@ func (v *View) Standardised() *View {
 // is not kept.
 func (v *View) Rescaled(times []float64) (*View, error) {
 	w := *v
-	m, scaled := v.columns(), &moments{norms: make([]float64, v.p)}
+	m, scaled := v.columnMoments(), &moments{norms: make([]float64, v.p)}
 	if v.centred {
 		scaled.means = make([]float64, v.p)
 	}
@@ -159,7 +159,7 @@ func (v *View) Rescaled(times []float64) (*View, error) {
 			return nil, &outcome.Error{Kind: outcome.BadParameter, HasColumn: true, Column: j, Message: "its squared norm overflows or underflows once it is scaled by its penalty factor", Err: ErrScale}
 		}
 	}
-	w.keep(scaled)
+	w.setMoments(scaled)
 	return &w, nil
 }
 
@@ -183,7 +183,7 @@ func (v *View) Rows(list []int32) (*View, error) {
 	if err != nil || v.scale == nil {
 		return w, err
 	}
-	m := w.columns()
+	m := w.columnMoments()
 	scaled := &moments{norms: slices.Clone(m.norms), means: slices.Clone(m.means)}
 	for j, scale := range v.scale {
 		scaled.norms[j] *= scale
@@ -192,7 +192,7 @@ func (v *View) Rows(list []int32) (*View, error) {
 		}
 	}
 	w.scale = v.scale
-	w.keep(scaled)
+	w.setMoments(scaled)
 	return w, nil
 }
 
@@ -224,7 +224,7 @@ func (v *View) Weights() []float64 { return v.weights }
 func (v *View) Total() float64 { return v.total }
 
 // Positive returns the number of rows of positive weight.
-func (v *View) Positive() int { return v.positive }
+func (v *View) Positive() int { return v.positiveRows }
 
 // Centred reports whether columns are centred, that is, whether the problem
 // has an intercept.
@@ -235,7 +235,7 @@ func (v *View) Mean(j int) float64 {
 	if !v.centred {
 		return 0
 	}
-	return v.columns().means[j]
+	return v.columnMoments().means[j]
 }
 
 // Means returns [View.Mean] of every column, nil without centring. Read only.
@@ -243,19 +243,19 @@ func (v *View) Means() []float64 {
 	if !v.centred {
 		return nil
 	}
-	return v.columns().means
+	return v.columnMoments().means
 }
 
 // Norm returns ‖X̃_j‖ₛ = √(Σ sᵢ(xᵢⱼ − x̄ⱼ)²).
-func (v *View) Norm(j int) float64 { return v.columns().norms[j] }
+func (v *View) Norm(j int) float64 { return v.columnMoments().norms[j] }
 
 // Norms returns [View.Norm] of the columns in storage order. Read only.
-func (v *View) Norms() []float64 { return v.columns().placed }
+func (v *View) Norms() []float64 { return v.columnMoments().normsInOrder }
 
 // Square returns ‖X̃_j‖ₛ². Where all rows have weight 1 and columns are not centred, it is the sum of squares
 // itself, before [View.Norm] rounds its root.
 func (v *View) Square(j int) float64 {
-	m := v.columns()
+	m := v.columnMoments()
 	if m.squares != nil {
 		return m.squares[j]
 	}
@@ -264,7 +264,7 @@ func (v *View) Square(j int) float64 {
 
 // Squares returns [View.Square] of every column where all rows have weight 1 and columns are not centred; else
 // nil. Read only.
-func (v *View) Squares() []float64 { return v.columns().squares }
+func (v *View) Squares() []float64 { return v.columnMoments().squares }
 
 // MeanOf returns Σ sᵢuᵢ / N of a vector over the rows.
 func (v *View) MeanOf(u []float64) float64 {
@@ -288,7 +288,7 @@ func (v *View) Weigh(u, out []float64) {
 
 // SizeOf returns ‖u‖ₛ² = Σ sᵢuᵢ² and the largest of its terms. It overwrites u with √s⊙u.
 func (v *View) SizeOf(u []float64) (square, largest float64) {
-	if v.all != nil { // weights are 0 and 1
+	if v.unitMoments != nil { // weights are 0 and 1
 		v.Weigh(u, u)
 	} else {
 		for from, to := range v.k.Pieces(len(v.weights)) {
@@ -338,7 +338,7 @@ func (v *View) Correlate(from, to int, u, out []float64) {
 // AddColumns adds X̃_S·b to u over all n rows, held-out ones included, for the
 // columns S listed in cols and their coefficients b.
 func (v *View) AddColumns(cols []int32, b, u []float64) {
-	if v.addTogether(cols, b, u) {
+	if v.addByTeam(cols, b, u) {
 		return
 	}
 	if x, dense := v.x.(*Dense); dense {

@@ -15,9 +15,9 @@ import (
 // columns. nil stands for one thread, whose work is not recorded. Results do not depend on the team.
 func (v *View) With(t *team.Team) *View {
 	w := *v
-	w.team, w.updates, w.products = t, nil, nil
+	w.team, w.addTask, w.dotsTask = t, nil, nil
 	if t != nil {
-		w.updates, w.products = &updates{}, &products{}
+		w.addTask, w.dotsTask = &addTask{}, &dotsTask{}
 	}
 	return &w
 }
@@ -52,35 +52,35 @@ const (
 
 // Dots sets out[k] to [View.Dot] of column cols[k].
 func (v *View) Dots(cols []int32, u, out []float64) {
-	if v.team == nil || !v.products.lead.TryLock() {
-		(&products{view: v, cols: cols, u: u, out: out}).Part(0, 1)
+	if v.team == nil || !v.dotsTask.busy.TryLock() {
+		(&dotsTask{view: v, cols: cols, u: u, out: out}).Part(0, 1)
 		return
 	}
-	defer v.products.lead.Unlock()
-	d := v.products
+	defer v.dotsTask.busy.Unlock()
+	d := v.dotsTask
 	d.view, d.cols, d.u, d.out = v, cols, u, out
-	v.team.Do(v.team.Cuts(EntryCost*float64(v.entries(cols))), d)
+	v.team.Do(v.team.Cuts(EntryCost*float64(v.countEntries(cols))), d)
 	d.view, d.cols, d.u, d.out = nil, nil, nil, nil
 }
 
-// products is the task of [View.Dots]; its parts are columns.
-type products struct {
-	lead   sync.Mutex
+// dotsTask is the task of [View.Dots]; its parts are columns.
+type dotsTask struct {
+	busy   sync.Mutex
 	view   *View
 	cols   []int32
 	u, out []float64
 }
 
 // Part implements [team.Task].
-func (d *products) Part(k, of int) {
+func (d *dotsTask) Part(k, of int) {
 	from, to := len(d.cols)*k/of, len(d.cols)*(k+1)/of
 	for at, j := range d.cols[from:to] {
 		d.out[from+at] = d.view.Dot(int(j), d.u)
 	}
 }
 
-// entries returns the number of entries of the columns listed.
-func (v *View) entries(cols []int32) (entries int) {
+// countEntries returns the number of entries of the columns listed.
+func (v *View) countEntries(cols []int32) (entries int) {
 	for _, j := range cols {
 		from, to := v.x.Span(int(j))
 		entries += int(to - from)
@@ -88,16 +88,16 @@ func (v *View) entries(cols []int32) (entries int) {
 	return entries
 }
 
-// updates is the task of [View.AddColumns]; its parts are rows.
-type updates struct {
-	lead sync.Mutex
+// addTask is the task of [View.AddColumns]; its parts are rows.
+type addTask struct {
+	busy sync.Mutex
 	view *View
 	cols []int32
 	b, u []float64
 }
 
 // Part implements [team.Task].
-func (a *updates) Part(k, of int) {
+func (a *addTask) Part(k, of int) {
 	v := a.view
 	from, to := v.n*k/of, v.n*(k+1)/of
 	if x, dense := v.x.(*Dense); dense {
@@ -164,17 +164,17 @@ func (v *View) shift(cols []int32, b []float64) (shift float64) {
 	return shift
 }
 
-// addTogether is [View.AddColumns] by the team. It reports whether it did the work.
-func (v *View) addTogether(cols []int32, b, u []float64) bool {
+// addByTeam is [View.AddColumns] by the team. It reports whether it did the work.
+func (v *View) addByTeam(cols []int32, b, u []float64) bool {
 	if v.team == nil {
 		return false
 	}
-	parts := min(v.team.Cuts(updateCost*float64(v.entries(cols))), v.team.Threads())
-	if parts <= 1 || !v.updates.lead.TryLock() {
+	parts := min(v.team.Cuts(updateCost*float64(v.countEntries(cols))), v.team.Threads())
+	if parts <= 1 || !v.addTask.busy.TryLock() {
 		return false
 	}
-	defer v.updates.lead.Unlock()
-	a := v.updates
+	defer v.addTask.busy.Unlock()
+	a := v.addTask
 	a.view, a.cols, a.b, a.u = v, cols, b, u
 	v.team.Do(parts, a)
 	a.view, a.cols, a.b, a.u = nil, nil, nil, nil

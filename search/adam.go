@@ -53,7 +53,7 @@ func (r *recorder) adam(ctx context.Context, start []float64, box Box, rate floa
 		return status, err
 	}
 	x := slices.Clone(here.LogLambda)
-	m := moments{mean: make([]float64, len(x)), square: make([]float64, len(x)), meanLeft: 1, squareLeft: 1}
+	m := moments{mean: make([]float64, len(x)), square: make([]float64, len(x)), meanPower: 1, squarePower: 1}
 	best, waited := here, 0
 	for {
 		if here.usable() && here.Value < best.Value {
@@ -62,14 +62,14 @@ func (r *recorder) adam(ctx context.Context, start []float64, box Box, rate floa
 			}
 			best = here
 		}
-		free, held := projected(best, box)
-		if done := waited >= adamPatience || free <= leastNormal; done && best.Final {
+		free, held := projectedNorm(best, box)
+		if done := waited >= adamPatience || free <= zeroNorm; done && best.Final {
 			if held {
 				return outcome.Box, nil
 			}
 			return outcome.Stationary, nil
 		} else if done {
-			if best, err = r.again(ctx, best); err != nil {
+			if best, err = r.confirmUsable(ctx, best); err != nil {
 				return "", err
 			}
 			continue
@@ -85,14 +85,14 @@ func (r *recorder) adam(ctx context.Context, start []float64, box Box, rate floa
 
 // moments are the decaying means of the slopes and of their squares.
 type moments struct {
-	mean, square         []float64
-	meanLeft, squareLeft float64 // powers of β₁ and β₂
+	mean, square           []float64
+	meanPower, squarePower float64 // powers of β₁ and β₂
 }
 
 // move moves x by one step, with the gradient at here.
 func (m *moments) move(x []float64, here *Evaluation, rate float64) {
-	m.meanLeft = float64(m.meanLeft * adamMean)
-	m.squareLeft = float64(m.squareLeft * adamSquare)
+	m.meanPower = float64(m.meanPower * adamMean)
+	m.squarePower = float64(m.squarePower * adamSquare)
 	for i := range x {
 		if here.usable() {
 			g := here.Gradient[i]
@@ -101,6 +101,6 @@ func (m *moments) move(x []float64, here *Evaluation, rate float64) {
 		} else {
 			m.mean[i] = -m.mean[i]
 		}
-		x[i] -= rate * (m.mean[i] / (1 - m.meanLeft)) / (math.Sqrt(m.square[i]/(1-m.squareLeft)) + adamEpsilon)
+		x[i] -= rate * (m.mean[i] / (1 - m.meanPower)) / (math.Sqrt(m.square[i]/(1-m.squarePower)) + adamEpsilon)
 	}
 }

@@ -17,33 +17,33 @@ const (
 // whose slopes are those between two jumps and do not show where it falls. No point is evaluated twice, and none with
 // a gradient. The status is Converged or Budget.
 func Compass(ctx context.Context, f Objective, start Evaluation, box Box, options Options) (*Result, error) {
-	at, value, worth := slices.Clone(start.LogLambda), start.Value, float64(enough*start.StandardError)
-	ways, way, failed, step := 2*len(at), 0, 0, compassFirst // directions, the next one, and failures in a row
-	var asked []float64
+	at, value, leastFall := slices.Clone(start.LogLambda), start.Value, float64(leastGain*start.StandardError)
+	directions, direction, failed, step := 2*len(at), 0, 0, compassFirst // directions, the next one, and failures in a row
+	var proposed []float64
 	next := func(_ int, before []Evaluation) []float64 {
-		if asked != nil {
-			if last := before[len(before)-1]; last.Value < value-worth {
-				at, value, failed = asked, last.Value, 0
+		if proposed != nil {
+			if last := before[len(before)-1]; last.Value < value-leastFall {
+				at, value, failed = proposed, last.Value, 0
 			} else {
-				way, failed = way+1, failed+1
+				direction, failed = direction+1, failed+1
 			}
 		}
-		for ; ; way, failed = way+1, failed+1 {
-			if failed >= ways {
+		for ; ; direction, failed = direction+1, failed+1 {
+			if failed >= directions {
 				if step, failed = step/2, 0; step < compassLeast {
 					return nil
 				}
 			}
 			x := slices.Clone(at)
-			if i := way % ways / 2; way%2 == 0 {
+			if i := direction % directions / 2; direction%2 == 0 {
 				x[i] -= step
 			} else {
 				x[i] += step
 			}
 			box.clamp(x)
-			met := func(e Evaluation) bool { return slices.Equal(e.LogLambda, x) }
-			if !met(start) && !slices.ContainsFunc(before, met) {
-				asked = x
+			isAtX := func(e Evaluation) bool { return slices.Equal(e.LogLambda, x) }
+			if !isAtX(start) && !slices.ContainsFunc(before, isAtX) {
+				proposed = x
 				return x
 			}
 		}

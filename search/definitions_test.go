@@ -336,7 +336,7 @@ func TestLimitedMemoryIsTheMatrix(t *testing.T) {
 			shortened++
 		}
 		full := -inner(g, want)
-		promise := s.newton(g, direction)
+		promise := s.quasiNewton(g, direction)
 		near9(t, "promise", promise, full*(share-share*share/2))
 		for i := range want {
 			near9(t, "step", direction[i], share*want[i])
@@ -356,7 +356,7 @@ func TestShortestMeanOfSlopes(t *testing.T) {
 			return &Evaluation{LogLambda: []float64{-3 + 0.04*r.Normal(), -1 + 0.04*r.Normal()}, Gradient: []float64{r.Normal(), r.Normal()}}
 		}
 		a, b := point(), point()
-		v, norm := shortest(a, b, cube(2, -9, 1))
+		v, norm := shortestMean(a, b, cube(2, -9, 1))
 		least, where := math.Inf(1), 0.0
 		mean := func(share float64) [2]float64 {
 			return [2]float64{a.Gradient[0] + share*(b.Gradient[0]-a.Gradient[0]), a.Gradient[1] + share*(b.Gradient[1]-a.Gradient[1])}
@@ -379,7 +379,7 @@ func TestShortestMeanOfSlopes(t *testing.T) {
 			t.Errorf("the shortest of %v and %v is %v, by looking %v", a.Gradient, b.Gradient, v, m)
 		}
 		own := Box{Lower: []float64{a.LogLambda[0], -9}, Upper: []float64{1, 1}} // components that point out of the box do not count
-		if w, _ := shortest(a, b, own); v[0] > 0 && (w[0] != 0 || w[1] != v[1]) || v[0] <= 0 && w[0] != v[0] {
+		if w, _ := shortestMean(a, b, own); v[0] > 0 && (w[0] != 0 || w[1] != v[1]) || v[0] <= 0 && w[0] != v[0] {
 			t.Errorf("at the border %v, inside %v", w, v)
 		}
 	}

@@ -32,8 +32,8 @@ const (
 
 // barzilai is the step length of [Gradient].
 type barzilai struct {
-	normalised    bool    // no step has raised the value yet
-	step, longest float64 // the last step, and the first one that was fitted to the curvature
+	normalised        bool    // no step has raised the value yet
+	step, firstFitted float64 // the last step, and the first one that was fitted to the curvature
 }
 
 func (s *barzilai) length(norm float64) float64 {
@@ -43,16 +43,16 @@ func (s *barzilai) length(norm float64) float64 {
 	return s.step
 }
 
-func (s *barzilai) judge(here, next *Evaluation) bool {
+func (s *barzilai) accept(here, next *Evaluation) bool {
 	newton := barzilaiBorwein(here, next)
-	if fall(here, next) > 0 {
+	if decrease(here, next) > 0 {
 		if !s.normalised && newton > 0 {
 			s.step = min(max(newton, mostShrink*s.step), mostGrowth*s.step)
 		}
 		return true
 	}
 	if s.normalised {
-		s.normalised, s.longest = false, newton
+		s.normalised, s.firstFitted = false, newton
 	}
 	if !(newton > 0) {
 		newton = leastShrink * s.step
@@ -61,29 +61,29 @@ func (s *barzilai) judge(here, next *Evaluation) bool {
 	return false
 }
 
-func (s *barzilai) fitted() bool           { return !s.normalised }
-func (s *barzilai) status() outcome.Status { return ended(s.longest, s.step) }
+func (s *barzilai) usesCurvature() bool    { return !s.normalised }
+func (s *barzilai) status() outcome.Status { return endStatus(s.firstFitted, s.step) }
 
 // barzilaiBorwein returns ⟨δ,δ⟩/⟨δ,Δ∇L⟩ for the move δ from a to b, the step that
 // fits the curvature met on that move; not positive where the curvature is negative.
 func barzilaiBorwein(a, b *Evaluation) float64 {
-	var square, bend float64
+	var square, curvature float64
 	for i, x := range a.LogLambda {
 		d := b.LogLambda[i] - x
 		square = math.FMA(d, d, square)
-		bend = math.FMA(d, b.Gradient[i]-a.Gradient[i], bend)
+		curvature = math.FMA(d, b.Gradient[i]-a.Gradient[i], curvature)
 	}
-	return square / bend
+	return square / curvature
 }
 
 // stepper chooses how far to go along the negative gradient.
 type stepper interface {
 	// length returns the step for a gradient of this norm.
 	length(norm float64) float64
-	// judge reports whether to go on from next instead of here, and updates the step.
-	judge(here, next *Evaluation) bool
-	// fitted reports whether the step depends on the curvature.
-	fitted() bool
+	// accept reports whether to go on from next instead of here, and updates the step.
+	accept(here, next *Evaluation) bool
+	// usesCurvature reports whether the step depends on the curvature.
+	usesCurvature() bool
 	// status returns the status of a search that no border holds back at its end.
 	status() outcome.Status
 }
@@ -107,20 +107,20 @@ func (r *recorder) followGradient(ctx context.Context, start []float64, box Box,
 	}
 	x, steps, moved := slices.Clone(start), begin(), false
 	for {
-		free, held := projected(here, box)
-		done := free <= leastNormal
+		free, held := projectedNorm(here, box)
+		done := free <= zeroNorm
 		if !done {
 			step := steps.length(free)
 			for i, g := range here.Gradient {
 				x[i] = math.FMA(-step, g, here.LogLambda[i])
 			}
 			box.clamp(x)
-			done = slices.Equal(x, here.LogLambda) || (steps.fitted() && 0.5*step*free*free <= r.options.Stop*math.Abs(here.Value))
+			done = slices.Equal(x, here.LogLambda) || (steps.usesCurvature() && 0.5*step*free*free <= r.options.Stop*math.Abs(here.Value))
 		}
 		switch {
 		case done && !here.Final:
 			loose := here.Gradient
-			if here, err = r.again(ctx, here); err != nil {
+			if here, err = r.confirmUsable(ctx, here); err != nil {
 				return "", err
 			}
 			if !moved && dot(loose, here.Gradient) < 0 { // all steps went in the wrong direction
@@ -136,7 +136,7 @@ func (r *recorder) followGradient(ctx context.Context, start []float64, box Box,
 		if err != nil {
 			return "", err
 		}
-		if steps.judge(here, next) {
+		if steps.accept(here, next) {
 			here, moved = next, true
 		}
 	}

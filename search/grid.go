@@ -44,7 +44,7 @@ func Point(ctx context.Context, f Objective, at []float64, options Options) (*Re
 	if err != nil {
 		return nil, err
 	}
-	r.sharpen()
+	r.useFinalTol()
 	return r.search(ctx, func(ctx context.Context) (outcome.Status, error) {
 		_, err := r.eval(ctx, at, false)
 		return outcome.Exhausted, err
@@ -63,7 +63,7 @@ func evaluateAll(ctx context.Context, f Objective, options Options, unending boo
 }
 
 func (r *recorder) evaluateAll(ctx context.Context, unending bool, next func(k int, before []Evaluation) []float64) (*Result, error) {
-	r.sharpen()
+	r.useFinalTol()
 	return r.search(ctx, func(ctx context.Context) (outcome.Status, error) {
 		for k := 0; ; k++ {
 			x := next(k, r.result.Evaluations)
@@ -73,7 +73,7 @@ func (r *recorder) evaluateAll(ctx context.Context, unending bool, next func(k i
 			if _, err := r.eval(ctx, x, true); err != nil {
 				return "", err
 			}
-			if unending && r.left() == 0 {
+			if unending && r.evaluationsLeft() == 0 {
 				return outcome.Exhausted, nil
 			}
 		}

@@ -31,11 +31,11 @@ type LBFGSOptions struct {
 }
 
 const (
-	lbfgsMemory   = 8
-	lbfgsPatience = 3
-	longestMove   = 1.0   // of one coordinate in one step
-	armijo        = 1e-4  // share of the decrease predicted by the slope that a step must achieve
-	leastBend     = 1e-10 // cosine of step and gradient change up to which there is no curvature to remember
+	lbfgsMemory    = 8
+	lbfgsPatience  = 3
+	longestMove    = 1.0   // of one coordinate in one step
+	armijo         = 1e-4  // share of the decrease predicted by the slope that a step must achieve
+	leastCurvature = 1e-10 // cosine of step and gradient change up to which there is no curvature to remember
 )
 
 // LBFGS minimises over many λ: projected steps of limited-memory BFGS on the
@@ -69,7 +69,7 @@ func LBFGS(ctx context.Context, f Objective, start []float64, box Box, options L
 	}
 	s := &lbfgs{recorder: r, options: options, box: box, anchor: slices.Clone(start), free: make([]bool, len(start))}
 	box.clamp(s.anchor)
-	r.lean = !options.Keep
+	r.dropVectors = !options.Keep
 	r.merit = s.value
 	if options.Judge != nil {
 		r.merit = s.judgedBefore
@@ -123,7 +123,7 @@ func (s *lbfgs) run(ctx context.Context) (outcome.Status, error) {
 	}
 	for {
 		s.gradient(here, g)
-		held := s.release(here, g)
+		held := s.findFree(here, g)
 		next, status, err := s.step(ctx, here, g, direction)
 		if err != nil {
 			return "", err
@@ -138,7 +138,7 @@ func (s *lbfgs) run(ctx context.Context) (outcome.Status, error) {
 			}
 		case !here.Final:
 			s.memory = nil
-			if here, err = s.again(ctx, here); err != nil {
+			if here, err = s.confirmUsable(ctx, here); err != nil {
 				return "", err
 			}
 		case here.Flat:
@@ -154,12 +154,12 @@ func (s *lbfgs) run(ctx context.Context) (outcome.Status, error) {
 // step returns the next iterate, or here and the reason why there is none. If the memory gives no descent, step
 // clears it and tries again without.
 func (s *lbfgs) step(ctx context.Context, here *Evaluation, g, direction []float64) (next *Evaluation, why outcome.Status, err error) {
-	promise := s.newton(g, direction)
-	if !(promise > 0) && len(s.memory) > 0 {
+	predicted := s.quasiNewton(g, direction)
+	if !(predicted > 0) && len(s.memory) > 0 {
 		s.memory = nil
-		promise = s.newton(g, direction)
+		predicted = s.quasiNewton(g, direction)
 	}
-	if here.Flat || !(promise > s.recorder.options.Stop*math.Abs(s.value(here))) {
+	if here.Flat || !(predicted > s.recorder.options.Stop*math.Abs(s.value(here))) {
 		return here, outcome.Stationary, nil
 	}
 	next, err = s.descend(ctx, here, g, direction)
@@ -180,10 +180,10 @@ func (s *lbfgs) judge(ctx context.Context, e *Evaluation) (enough bool, err erro
 	if err != nil {
 		return false, err
 	}
-	if s.waited++; value < min(s.best.worth(), s.loose.worth()) {
+	if s.waited++; value < min(s.best.meritOrInf(), s.loose.meritOrInf()) {
 		s.waited = 0
 	}
-	s.place(ranked{e, value})
+	s.keepIfBest(ranked{e, value})
 	return s.waited >= s.options.Patience, nil
 }
 
@@ -196,8 +196,8 @@ func (s *lbfgs) judgedBefore(e *Evaluation) float64 {
 	return math.NaN()
 }
 
-// release finds the coordinates that may move, and reports whether some may not.
-func (s *lbfgs) release(here *Evaluation, g []float64) (held bool) {
+// findFree finds the coordinates that may move, and reports whether some may not.
+func (s *lbfgs) findFree(here *Evaluation, g []float64) (held bool) {
 	for i, x := range here.LogLambda {
 		s.free[i] = !s.box.blocked(i, x, g[i])
 		held = held || !s.free[i]
@@ -205,12 +205,12 @@ func (s *lbfgs) release(here *Evaluation, g []float64) (held bool) {
 	return held
 }
 
-// newton sets direction to −H·g on the free coordinates by the two-loop recursion,
+// quasiNewton sets direction to −H·g on the free coordinates by the two-loop recursion,
 // with H the inverse curvature in memory. Without memory, direction is −g scaled so
-// that its largest entry is 1, or less under a strong proximal term. newton returns the
+// that its largest entry is 1, or less under a strong proximal term. quasiNewton returns the
 // decrease predicted for a full step; it is not positive for a direction that does not
 // descend.
-func (s *lbfgs) newton(g, direction []float64) float64 {
+func (s *lbfgs) quasiNewton(g, direction []float64) float64 {
 	most := 0.0
 	for i, x := range g {
 		direction[i] = 0
@@ -248,19 +248,19 @@ func (s *lbfgs) newton(g, direction []float64) float64 {
 // twoLoops multiplies d by H. It reports false, and leaves d unchanged, if the
 // memory has no curvature on the free coordinates.
 func (s *lbfgs) twoLoops(d []float64) bool {
-	bends := make([]float64, len(s.memory))
-	shares := make([]float64, len(s.memory))
+	curvatures := make([]float64, len(s.memory))
+	alphas := make([]float64, len(s.memory))
 	scale := 0.0
 	for k := len(s.memory) - 1; k >= 0; k-- {
-		bend, square := s.bend(k)
-		if bend == 0 {
+		curvature, square := s.curvature(k)
+		if curvature == 0 {
 			continue
 		}
 		if scale == 0 {
-			scale = bend / square
+			scale = curvature / square
 		}
-		bends[k], shares[k] = bend, dot(s.memory[k].step, d)/bend
-		s.axpy(-shares[k], s.memory[k].change, d)
+		curvatures[k], alphas[k] = curvature, dot(s.memory[k].step, d)/curvature
+		s.axpy(-alphas[k], s.memory[k].change, d)
 	}
 	if scale == 0 {
 		return false
@@ -268,28 +268,28 @@ func (s *lbfgs) twoLoops(d []float64) bool {
 	for i := range d {
 		d[i] *= scale
 	}
-	for k, bend := range bends {
-		if bend != 0 {
-			s.axpy(shares[k]-dot(s.memory[k].change, d)/bend, s.memory[k].step, d)
+	for k, curvature := range curvatures {
+		if curvature != 0 {
+			s.axpy(alphas[k]-dot(s.memory[k].change, d)/curvature, s.memory[k].step, d)
 		}
 	}
 	return true
 }
 
-// bend returns ⟨step,change⟩ and ‖change‖² of pair k over the free coordinates; 0 if
+// curvature returns ⟨step,change⟩ and ‖change‖² of pair k over the free coordinates; 0 if
 // the former is too small to divide by.
-func (s *lbfgs) bend(k int) (bend, square float64) {
+func (s *lbfgs) curvature(k int) (curvature, square float64) {
 	var length float64
 	for i, d := range s.memory[k].step {
 		if s.free[i] {
 			c := s.memory[k].change[i]
-			bend, square, length = math.FMA(d, c, bend), math.FMA(c, c, square), math.FMA(d, d, length)
+			curvature, square, length = math.FMA(d, c, curvature), math.FMA(c, c, square), math.FMA(d, d, length)
 		}
 	}
-	if !(bend > leastBend*math.Sqrt(length*square)) {
+	if !(curvature > leastCurvature*math.Sqrt(length*square)) {
 		return 0, 0
 	}
-	return bend, square
+	return curvature, square
 }
 
 // axpy adds a·x to d on the free coordinates.
@@ -324,7 +324,7 @@ func (s *lbfgs) descend(ctx context.Context, here *Evaluation, g, direction []fl
 			return nil, err
 		}
 		rise := s.value(next) - s.value(here) // with the proximal terms
-		rise -= fall(here, next) - (here.Value - next.Value)
+		rise -= decrease(here, next) - (here.Value - next.Value)
 		if next.usable() && rise <= armijo*slope {
 			return next, nil
 		}

@@ -42,7 +42,7 @@ func (s *hoag) length(norm float64) float64 {
 	return 1 / s.lipschitz
 }
 
-func (s *hoag) judge(here, next *Evaluation) bool {
+func (s *hoag) accept(here, next *Evaluation) bool {
 	var square float64
 	for i, x := range here.LogLambda {
 		d := next.LogLambda[i] - x
@@ -50,7 +50,7 @@ func (s *hoag) judge(here, next *Evaluation) bool {
 	}
 	scale := math.Abs(here.Value)
 	slack := float64(hoagSlack*next.Tol*scale) + float64(here.Tol*scale*(1+hoagSlack)*math.Sqrt(square))
-	switch gain := fall(here, next); {
+	switch gain := decrease(here, next); {
 	case !(gain > 0):
 		s.lipschitz *= hoagRejected
 		return false
@@ -60,5 +60,5 @@ func (s *hoag) judge(here, next *Evaluation) bool {
 	return true
 }
 
-func (s *hoag) fitted() bool           { return true }
-func (s *hoag) status() outcome.Status { return ended(s.lipschitz, s.first) }
+func (s *hoag) usesCurvature() bool    { return true }
+func (s *hoag) status() outcome.Status { return endStatus(s.lipschitz, s.first) }

@@ -32,13 +32,13 @@ type Log struct {
 	key, path string
 	entries   []entry
 	unsaved   bool          // the file lacks some of the entries
-	saved     time.Time     // when the file was last replaced
-	took      time.Duration // how long that took
+	savedAt   time.Time     // when the file was last replaced
+	saveTime  time.Duration // how long that took
 }
 
-// rests is the least pause after a save, as a multiple of the time that the save took, so that
+// pauseFactor is the least pause after a save, as a multiple of the time that the save took, so that
 // saving takes at most a twentieth of the time of a search.
-const rests = 20
+const pauseFactor = 20
 
 // entry is one request and its evaluation.
 type entry struct {
@@ -196,7 +196,7 @@ func (l *Log) add(request Request, e Evaluation) error {
 		Kept:       e.Memory.Kept,
 	})
 	l.unsaved = l.path != ""
-	if time.Since(l.saved) < rests*l.took {
+	if time.Since(l.savedAt) < pauseFactor*l.saveTime {
 		return nil
 	}
 	return l.save()
@@ -215,8 +215,8 @@ func (l *Log) save() error {
 	if err := sealed.Replace(l.path, data); err != nil {
 		return l.ioError("cannot save the log", err)
 	}
-	l.unsaved, l.saved = false, time.Now()
-	l.took = l.saved.Sub(began)
+	l.unsaved, l.savedAt = false, time.Now()
+	l.saveTime = l.savedAt.Sub(began)
 	return nil
 }
 

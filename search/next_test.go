@@ -33,10 +33,10 @@ func TestWhereAPathEnds(t *testing.T) {
 				return point{&Evaluation{Value: value * unit, StandardError: 5 * unit, Work: 1, TrainLoss: 0.5}, depth, slope * unit}
 			}
 			l.add(at(1, 1, -1))
-			l.before, l.here = l.points[0], at(2, c.here, c.slope)
+			l.previous, l.here = l.points[0], at(2, c.here, c.slope)
 			l.here.TrainLoss, l.here.Saturation = c.train, c.crowded
 			l.add(l.here)
-			if step := l.next(); (step == 0) != c.ends {
+			if step := l.nextStep(); (step == 0) != c.ends {
 				t.Errorf("%s, unit %g: step %g", c.name, unit, step)
 			}
 		}
@@ -66,20 +66,20 @@ func TestWhereElseAPathEnds(t *testing.T) {
 		{"at the floor, of no slope", floor, 1.1, nan, nil, 0},
 		{"flat", 2, 1.1, 0.1, func(l *scan) { l.here.Flat = true }, 0},
 		{"flat, but the criterion jumps", 2, 1.1, 0.1, func(l *scan) { l.here.Flat, l.o.Jumps = true, true }, 1},
-		{"flat from the first", 2, 1.1, 0.1, func(l *scan) { l.here.Flat, l.before.Evaluation = true, nil }, 1},
+		{"flat from the first", 2, 1.1, 0.1, func(l *scan) { l.here.Flat, l.previous.Evaluation = true, nil }, 1},
 		{"flat since there are points", 2, 1.1, 0.1, func(l *scan) { l.here.Flat, l.points[0].Flat = true, true }, 1},
 		{"the training rows are met", 2, 1.1, 0.0009, func(l *scan) { l.here.TrainLoss = 0.009 }, 0},
 		{"nearly", 2, 1.1, 0.0009, func(l *scan) { l.here.TrainLoss = 0.011 }, 1},
 		{"they are met, but the criterion falls", 2, 1.1, -0.0011, func(l *scan) { l.here.TrainLoss = 0.009 }, 1},
 		{"they are met, but the criterion rises", 2, 1.1, 0.0011, func(l *scan) { l.here.TrainLoss = 0.009 }, 1},
 		{"risen once by three standard errors", 2, 1.31, 0.1, nil, 1},
-		{"risen twice", 2, 1.31, 0.1, func(l *scan) { l.rises = 1 }, 0},
-		{"risen twice, but by less", 2, 1.29, 0.1, func(l *scan) { l.rises = 1 }, 1},
-		{"risen twice, but two steps lead below the best", 2, 1.31, -0.16, func(l *scan) { l.rises = 1 }, 1},
-		{"risen twice, and two steps lead nearly to the best", 2, 1.31, -0.15, func(l *scan) { l.rises = 1; l.before.slope = -0.15 }, 0},
-		{"risen twice, but it falls ever faster", 2, 1.31, -0.15, func(l *scan) { l.rises = 1; l.before.slope = -0.14 }, 1},
-		{"risen twice, on the way up", 2, 1.31, 0.1, func(l *scan) { l.rises = 1; l.o.Climb, l.here.TrainLoss = true, 0.51 }, 1},
-		{"risen twice, after the way up", 2, 1.31, 0.1, func(l *scan) { l.rises = 1; l.o.Climb, l.here.TrainLoss = true, 0.49 }, 0},
+		{"risen twice", 2, 1.31, 0.1, func(l *scan) { l.risen = 1 }, 0},
+		{"risen twice, but by less", 2, 1.29, 0.1, func(l *scan) { l.risen = 1 }, 1},
+		{"risen twice, but two steps lead below the best", 2, 1.31, -0.16, func(l *scan) { l.risen = 1 }, 1},
+		{"risen twice, and two steps lead nearly to the best", 2, 1.31, -0.15, func(l *scan) { l.risen = 1; l.previous.slope = -0.15 }, 0},
+		{"risen twice, but it falls ever faster", 2, 1.31, -0.15, func(l *scan) { l.risen = 1; l.previous.slope = -0.14 }, 1},
+		{"risen twice, on the way up", 2, 1.31, 0.1, func(l *scan) { l.risen = 1; l.o.Climb, l.here.TrainLoss = true, 0.51 }, 1},
+		{"risen twice, after the way up", 2, 1.31, 0.1, func(l *scan) { l.risen = 1; l.o.Climb, l.here.TrainLoss = true, 0.49 }, 0},
 		{"dense once on the way up", 2, 1.1, 0.1, func(l *scan) { l.o.Climb, l.o.Sparse, l.here.Saturation = true, true, 0.8 }, 1},
 		{"dense twice on the way up", 2, 1.1, 0.1, func(l *scan) { l.o.Climb, l.o.Sparse, l.here.Saturation, l.dense = true, true, 0.8, 1 }, 0},
 		{"dense twice on the way up, but two steps lead below the best", 2, 1.1, -0.06, func(l *scan) { l.o.Climb, l.o.Sparse, l.here.Saturation, l.dense, l.o.Reach = true, true, 0.8, 1, 1 }, 1},
@@ -92,7 +92,7 @@ func TestWhereElseAPathEnds(t *testing.T) {
 			l.o.Sparse, l.o.Wide, l.o.Grouped, l.here.Saturation, l.here.TrainLoss, l.here.Support, l.spent = true, true, true, 1, 0.4, 33, 0.31e9
 		}, 0},
 		{"dense by groups of one scale, and half of the training loss is left", 2, 1.1, 0.1, func(l *scan) {
-			l.o.Sparse, l.o.Grouped, l.here.Saturation, l.here.TrainLoss, l.before.TrainLoss, l.here.Support = true, true, 1, 0.51, 0.53, 33
+			l.o.Sparse, l.o.Grouped, l.here.Saturation, l.here.TrainLoss, l.previous.TrainLoss, l.here.Support = true, true, 1, 0.51, 0.53, 33
 		}, 1},
 		{"dense by groups of one scale, and it is explained", 2, 1.1, 0.1, func(l *scan) {
 			l.o.Sparse, l.o.Grouped, l.here.Saturation, l.here.TrainLoss, l.here.Support = true, true, 1, 0.44, 33
@@ -100,9 +100,9 @@ func TestWhereElseAPathEnds(t *testing.T) {
 		{"dense, but falls below the best within reach", 2, 1.1, -0.2, func(l *scan) { l.o.Sparse, l.here.Saturation, l.o.Reach = true, 0.8, 0.6 }, 1},
 		{"dense, and falls below the best beyond it", 2, 1.1, -0.2, func(l *scan) { l.o.Sparse, l.here.Saturation, l.o.Reach = true, 0.8, 0.4 }, 0},
 		{"dense, where work is dear", 2, 1.1, 0.1, func(l *scan) { l.o.Sparse, l.o.Wide, l.here.Saturation, l.spent = true, true, 0.9, 0.31e9 }, 0},
-		{"risen twice, where columns are of many scales", 2, 1.31, 0.1, func(l *scan) { l.rises = 1; l.o.Wide, l.here.Saturation = true, 0.7 }, 1},
-		{"risen twice, and all columns are in", 2, 1.31, 0.1, func(l *scan) { l.rises = 1; l.o.Wide, l.here.Saturation = true, 1 }, 0},
-		{"risen twice, where work is dear", 2, 1.31, 0.1, func(l *scan) { l.rises = 1; l.o.Wide, l.here.Saturation, l.spent = true, 0.7, 0.31e9 }, 0},
+		{"risen twice, where columns are of many scales", 2, 1.31, 0.1, func(l *scan) { l.risen = 1; l.o.Wide, l.here.Saturation = true, 0.7 }, 1},
+		{"risen twice, and all columns are in", 2, 1.31, 0.1, func(l *scan) { l.risen = 1; l.o.Wide, l.here.Saturation = true, 1 }, 0},
+		{"risen twice, where work is dear", 2, 1.31, 0.1, func(l *scan) { l.risen = 1; l.o.Wide, l.here.Saturation, l.spent = true, 0.7, 0.31e9 }, 0},
 	} {
 		for _, unit := range []float64{1, 0x1p-30, 0x1p30} {
 			l := scanOf()
@@ -111,18 +111,18 @@ func TestWhereElseAPathEnds(t *testing.T) {
 				return point{&Evaluation{Value: value * unit, StandardError: 0.1 * unit, Work: 1, TrainLoss: 0.5, Gradient: []float64{0}}, depth, slope * unit}
 			}
 			l.add(at(1, 1, -1))
-			l.before, l.here = l.points[0], at(c.depth, c.here, c.slope)
-			if l.before.slope = 10 * unit; c.slope < 0 { // so that the criterion does not fall faster than at the point before
-				l.before.slope = -10 * unit
+			l.previous, l.here = l.points[0], at(c.depth, c.here, c.slope)
+			if l.previous.slope = 10 * unit; c.slope < 0 { // so that the criterion does not fall faster than at the point before
+				l.previous.slope = -10 * unit
 			}
 			if c.change != nil {
-				slope := l.before.slope
-				if c.change(l); l.before.slope != slope {
-					l.before.slope *= unit
+				slope := l.previous.slope
+				if c.change(l); l.previous.slope != slope {
+					l.previous.slope *= unit
 				}
 			}
 			l.add(l.here)
-			near9(t, c.name, l.next(), c.step)
+			near9(t, c.name, l.nextStep(), c.step)
 		}
 	}
 }
@@ -147,18 +147,18 @@ func TestWhatAPointHasToPromise(t *testing.T) {
 		{1, 0.01, 3, true, false, false, 2e-4},
 		{1, 0.01, 3, false, true, false, 2e-4},
 		{1, 0.2, 3, true, false, false, 1e-3},
-		{1, 0, 1, true, false, false, 1e-2 * noScale * 9},
-		{1e-9, 0.2, 1, true, false, false, 1e-2 * leastScale * 10},
+		{1, 0, 1, true, false, false, 1e-2 * unitWithoutError * 9},
+		{1e-9, 0.2, 1, true, false, false, 1e-2 * leastUnit * 10},
 	} {
 		l := scanOf()
 		l.o.Free, l.o.Relative, l.o.Climb, l.resumed, l.o.Null = 2, c.relative, c.up, c.resumed, Evaluation{Value: 10}
 		l.add(point{&Evaluation{Value: c.value, StandardError: c.deviation, Work: c.work}, 1, -1})
 		l.here, l.o.Earlier = point{Evaluation: &Evaluation{Work: c.work}}, []Evaluation{{Work: 2 * c.work}}
-		near9(t, fmt.Sprint(c), l.asked(), c.want)
+		near9(t, fmt.Sprint(c), l.requiredGain(), c.want)
 		if l.spent = 0.1; l.resumed {
 			c.want = 0.05 * c.deviation
 		}
-		near9(t, fmt.Sprint(c, " beyond what is allowed"), l.asked(), c.want)
+		near9(t, fmt.Sprint(c, " beyond what is allowed"), l.requiredGain(), c.want)
 	}
 }
 
@@ -245,7 +245,7 @@ func TestRivalsOfAnEarlierScan(t *testing.T) {
 	for depth, v := range value {
 		l.o.Earlier = append(l.o.Earlier, Evaluation{LogLambda: []float64{2 - depth}, Value: v, StandardError: 1})
 	}
-	depths, least := l.rivals(3)
+	depths, least := l.otherBasins(3)
 	for i := range depths {
 		depths[i] = math.Round(1e9*depths[i]) / 1e9
 	}
@@ -278,13 +278,13 @@ func TestResumedStepsGoFartherIntoTheUnknown(t *testing.T) {
 func TestModelStaysPositiveDefinite(t *testing.T) {
 	for _, share := range []float64{-3, 0, 0.1, 0.3} { // of what the model predicts
 		q := newQuadratic(2)
-		q.learned, q.h = true, []float64{2, 0.5, 0.5, 1}
+		q.updated, q.h = true, []float64{2, 0.5, 0.5, 1}
 		step := []float64{1, -2}
-		q.times(step)
+		q.multiply(step)
 		said := dot(step, q.hd)
 		change := []float64{share * q.hd[0], share * q.hd[1]}
-		q.learn(&Evaluation{Gradient: []float64{0, 0}}, &Evaluation{Gradient: change}, step)
-		q.times(step)
+		q.update(&Evaluation{Gradient: []float64{0, 0}}, &Evaluation{Gradient: change}, step)
+		q.multiply(step)
 		near9(t, "curvature along the step", dot(step, q.hd), max(0.2, share)*said)
 		if determinant := q.h[0]*q.h[3] - q.h[1]*q.h[2]; !(q.h[0] > 0 && determinant > 0) {
 			t.Errorf("share %g: H = %v", share, q.h)

@@ -49,11 +49,11 @@ func TestWorkOfEarlierScans(t *testing.T) {
 		l.o.Earlier = append(l.o.Earlier, Evaluation{LogLambda: []float64{2 - depth}, Work: 10 * depth})
 	}
 	for _, c := range []struct{ from, to, want float64 }{{0, 4, 70}, {1, 4, 60}, {1.5, 4, 60}, {7, 2, 60}, {6, 2, 60}, {4, 4, 40}, {2, 2.5, 0}} {
-		near9(t, "work", l.priceBetween(c.from, c.to), c.want)
+		near9(t, "work", l.workBetween(c.from, c.to), c.want)
 	}
-	near9(t, "allowance", l.allowance(), 70)
+	near9(t, "allowance", l.allowedWork(), 70)
 	l.o.Fresh = 0.5
-	near9(t, "allowance with half fresh", l.allowance(), 140)
+	near9(t, "allowance with half fresh", l.allowedWork(), 140)
 }
 
 // TestNearestPoint checks that the nearest point is that of least distance, the null model at depth 0 excluded.
@@ -77,14 +77,14 @@ func TestChordOfAParabola(t *testing.T) {
 	for best, want := range []float64{0, 0, at(3)[1], at(4)[1], 0} {
 		l := scanOf(at(1), at(2), at(3), at(4), at(5))
 		l.best = &l.points[best]
-		near9(t, "chord", l.chord(), want)
+		near9(t, "chord", l.secantGain(), want)
 	}
 	two := scanOf(at(3), at(4))
 	two.best = &two.points[0]
-	near9(t, "chord from the first point", two.chord(), at(3)[1])
+	near9(t, "chord from the first point", two.secantGain(), at(3)[1])
 	l := scanOf(at(1))
 	l.best = &l.points[0]
-	near9(t, "chord of one point", l.chord(), 0)
+	near9(t, "chord of one point", l.secantGain(), 0)
 }
 
 // TestRootOfASlope checks the distance from the current point at which the slope vanishes by a line through the
@@ -92,18 +92,18 @@ func TestChordOfAParabola(t *testing.T) {
 func TestRootOfASlope(t *testing.T) {
 	l := scanOf([3]float64{1, 0, -4}, [3]float64{2, 0, -3}, [3]float64{2.9, 0, -50}, [3]float64{2.95, 0, math.NaN()})
 	l.here = point{&Evaluation{}, 3, -1}
-	near9(t, "root", l.root(), 0.5) // the slope grows by 2 per unit of depth
+	near9(t, "root", l.rootDistance(), 0.5) // the slope grows by 2 per unit of depth
 	l.points = l.points[:1]
-	near9(t, "root by the first", l.root(), 1/1.5)
+	near9(t, "root by the first", l.rootDistance(), 1/1.5)
 	l.here.slope = -7 // the slope becomes steeper and steeper
-	near9(t, "no root", -1/l.root(), 0)
+	near9(t, "no root", -1/l.rootDistance(), 0)
 }
 
 // TestGrowthOfWork checks that the predicted growth of work is that of the support to the power 1.3, averaged with
 // the growth of the work itself if it is known.
 func TestGrowthOfWork(t *testing.T) {
 	l := scanOf()
-	l.before = point{&Evaluation{Support: 10, Work: 5}, 1, 0}
+	l.previous = point{&Evaluation{Support: 10, Work: 5}, 1, 0}
 	l.here = point{&Evaluation{Support: 20, Work: 40}, 3, 0}
 	want := 1.3 * math.Ln2 / 2
 	support, mean := l.growth()
@@ -113,7 +113,7 @@ func TestGrowthOfWork(t *testing.T) {
 	_, mean = l.growth()
 	near9(t, "mean of less work", mean, want/2)
 	for _, work := range [][2]float64{{0, 40}, {5, 0}} {
-		l.before.Work, l.here.Work = work[0], work[1]
+		l.previous.Work, l.here.Work = work[0], work[1]
 		_, mean = l.growth()
 		near9(t, "mean without work", mean, want)
 	}
@@ -121,7 +121,7 @@ func TestGrowthOfWork(t *testing.T) {
 	if support, mean := l.growth(); support != 0 || mean != 0 {
 		t.Errorf("of the same support %g, %g", support, mean)
 	}
-	l.before = point{}
+	l.previous = point{}
 	if support, mean := l.growth(); support != 0 || mean != 0 {
 		t.Errorf("of a first point %g, %g", support, mean)
 	}
@@ -132,11 +132,11 @@ func TestGrowthOfWork(t *testing.T) {
 func TestSteepening(t *testing.T) {
 	l := scanOf()
 	l.o.Reach = 0.75
-	l.before, l.here = point{&Evaluation{}, 1, -1}, point{&Evaluation{}, 1.5, -4}
+	l.previous, l.here = point{&Evaluation{}, 1, -1}, point{&Evaluation{}, 1.5, -4}
 	near9(t, "steepening", l.steepening(), 6*1.5*1.5/2)
 	l.here.slope = -0.5
 	near9(t, "of a slope that dies away", l.steepening(), 0)
-	l.before.slope = math.NaN()
+	l.previous.slope = math.NaN()
 	near9(t, "of a slope not known", l.steepening(), 0)
 }
 
@@ -172,7 +172,7 @@ func TestDipIsTheLeastOfTheCubic(t *testing.T) {
 			}
 		}
 		end := math.Min(less(0), less(h))
-		value, depth := dip(a, b, rough)
+		value, depth := intervalMinimum(a, b, rough)
 		switch {
 		case least < end-1e-6 && at > 0.002*h && at < 0.998*h:
 			inside++
@@ -187,7 +187,7 @@ func TestDipIsTheLeastOfTheCubic(t *testing.T) {
 		t.Errorf("%d dips of 300", inside)
 	}
 	none := point{&Evaluation{Value: math.NaN()}, 0, 1}
-	if v, _ := dip(none, point{&Evaluation{}, 1, 1}, 0); !math.IsInf(v, 1) {
+	if v, _ := intervalMinimum(none, point{&Evaluation{}, 1, 1}, 0); !math.IsInf(v, 1) {
 		t.Error("a dip beside a value that is none")
 	}
 }
@@ -196,13 +196,13 @@ func TestDipIsTheLeastOfTheCubic(t *testing.T) {
 // points the nearest around the place is used.
 func TestBendOfSlopes(t *testing.T) {
 	points := scanOf([3]float64{1, 0, -4}, [3]float64{2, 0, -3}, [3]float64{2.2, 0, 5}, [3]float64{3, 0, -1}, [3]float64{4, 0, 3}, [3]float64{9, 0, 4}).points
-	near9(t, "around 2.6", bendAt(2.6, 0, append([]point(nil), points[1], points[3], points[4])), 2)
-	near9(t, "around 3.5", bendAt(3.5, 0, append([]point(nil), points[1], points[3], points[4])), 4)
-	near9(t, "a little on", bendAt(2.9, 0.25, append([]point(nil), points[1], points[3], points[4])), 4)
-	near9(t, "a little back", bendAt(3.1, -0.25, append([]point(nil), points[1], points[3], points[4])), 2)
-	near9(t, "outside", bendAt(4.3, 0, append([]point(nil), points[1], points[3], points[4])), 4)
+	near9(t, "around 2.6", curvatureAt(2.6, 0, append([]point(nil), points[1], points[3], points[4])), 2)
+	near9(t, "around 3.5", curvatureAt(3.5, 0, append([]point(nil), points[1], points[3], points[4])), 4)
+	near9(t, "a little on", curvatureAt(2.9, 0.25, append([]point(nil), points[1], points[3], points[4])), 4)
+	near9(t, "a little back", curvatureAt(3.1, -0.25, append([]point(nil), points[1], points[3], points[4])), 2)
+	near9(t, "outside", curvatureAt(4.3, 0, append([]point(nil), points[1], points[3], points[4])), 4)
 	for name, pair := range map[string][]point{"too close": points[1:3], "falling": {points[2], points[3]}, "too far": {points[4], points[5]}} {
-		if b := bendAt(3, 0, pair); !math.IsNaN(b) {
+		if b := curvatureAt(3, 0, pair); !math.IsNaN(b) {
 			t.Errorf("%s: %g", name, b)
 		}
 	}
@@ -212,7 +212,7 @@ func TestBendOfSlopes(t *testing.T) {
 // positive curvature a fixed step is taken to learn more.
 func TestNewtonStepOfASlope(t *testing.T) {
 	for _, c := range [][4]float64{{0.6, 2, -0.3, 0.09}, {-0.6, 2, 0.3, 0.09}, {5, 2, -1, 2.5}, {-3, 0, 0.4, math.Inf(1)}, {3, -1, -0.4, math.Inf(1)}, {3, math.NaN(), -0.4, math.Inf(1)}} {
-		step, promise := descent(c[0], c[1])
+		step, promise := newtonStep(c[0], c[1])
 		near9(t, "step", step, c[2])
 		if promise != c[3] {
 			near9(t, "promise", promise, c[3])
@@ -239,7 +239,7 @@ func TestPointsAheadOfAStep(t *testing.T) {
 		{one(0.4, 1), -1, false},
 		{nil, 1, false},
 	} {
-		if lies(c.points, 2, c.step) != c.want {
+		if pointAhead(c.points, 2, c.step) != c.want {
 			t.Errorf("%+v ahead of a step of %g from 2: %t", c.points, c.step, !c.want)
 		}
 	}
@@ -252,7 +252,7 @@ func TestGivenCurvatureIsStiffened(t *testing.T) {
 	q := newQuadratic(3)
 	h := []float64{2, 1, 0, 1, 3, 0.5, 0, 0.5, 4}
 	e := &Evaluation{LogLambda: make([]float64, 3), Gradient: []float64{1, 2, 3}, Curvature: h}
-	q.at(e)
+	q.load(e)
 	for i, v := range h {
 		if i%4 == 0 {
 			v += 1e-8 * 9 / 3
@@ -262,9 +262,9 @@ func TestGivenCurvatureIsStiffened(t *testing.T) {
 	step := []float64{1, -1, 0}
 	// H·step is (1, −2, −0.5): the first slope changes by 2 more than predicted, the second by far more.
 	after := &Evaluation{Gradient: []float64{4, -100, 9.5}, Curvature: h}
-	q.learn(e, after, step)
-	near9(t, "first curvature met", q.first, (3*1+102*1+0)/2.)
-	q.at(e)
+	q.update(e, after, step)
+	near9(t, "first curvature met", q.firstCurvature, (3*1+102*1+0)/2.)
+	q.load(e)
 	for i, want := range []float64{2 + 2, 3 + 9, 4} {
 		if math.Abs(q.h[i*4]-want) > 1e-6 {
 			t.Errorf("diagonal %d: %g, want %g", i, q.h[i*4], want)
@@ -287,7 +287,7 @@ func TestSecantOfTheModel(t *testing.T) {
 			return e
 		}
 		a := point()
-		q.at(a)
+		q.load(a)
 		near9(t, "first model", q.h[0], math.Sqrt(dot(a.Gradient, a.Gradient)))
 		for range 3 {
 			b, step := point(), make([]float64, 4)
@@ -295,8 +295,8 @@ func TestSecantOfTheModel(t *testing.T) {
 				step[i] = r.Normal()
 				b.Gradient[i] = a.Gradient[i] + step[i]*(0.5+1.5*r.Float64())
 			}
-			q.learn(a, b, step)
-			q.times(step)
+			q.update(a, b, step)
+			q.multiply(step)
 			bend := 0.0
 			for i := range step {
 				bend += step[i] * (b.Gradient[i] - a.Gradient[i])
@@ -372,12 +372,12 @@ func TestBracketOfAParabola(t *testing.T) {
 	for _, ends := range [][2]float64{{-1, 1}, {0.3, 2}, {-3, 0.5}} {
 		b := &bracket{left: at(ends[0]), right: at(ends[1])}
 		best := math.Min(b.left.Value, b.right.Value)
-		if !b.straddles() || b.better().Value != best {
+		if !b.straddles() || b.betterEnd().Value != best {
 			t.Errorf("[%g, %g] does not straddle %g", ends[0], ends[1], minimum)
 		}
 		near9(t, "curvature", b.curvature(), bend)
-		b.bent = bend
-		near9(t, "gain", b.gain(), best-7)
+		b.previousCurvature = bend
+		near9(t, "gain", b.parabolaGain(), best-7)
 		for _, left := range []bool{true, false} { // the slope of one end is wrong
 			other := b.right
 			if left {
@@ -388,9 +388,9 @@ func TestBracketOfAParabola(t *testing.T) {
 			if b.straddles() {
 				t.Error("straddles with both slopes of one sign")
 			}
-			if b.better() != other {
+			if b.betterEnd() != other {
 				near9(t, "curvature by values", b.curvature(), bend)
-				near9(t, "gain by values", b.gain(), best-7)
+				near9(t, "gain by values", b.parabolaGain(), best-7)
 			}
 			other.Gradient = []float64{slope}
 		}
@@ -414,12 +414,12 @@ func TestBracketOfAKink(t *testing.T) {
 	}
 	for _, ends := range [][2]float64{{0, 1}, {0.6, 2}, {-3, 0.71}} {
 		b := &bracket{left: at(ends[0]), right: at(ends[1])}
-		better := b.better()
+		better := b.betterEnd()
 		parabola := 0.5 * better.Gradient[0] * better.Gradient[0] / ((up + down) / (ends[1] - ends[0]))
-		b.bent = b.curvature() / 1.4
-		near9(t, "gain of a parabola", b.gain(), parabola)
-		b.bent = b.curvature() / 1.6
-		near9(t, "gain of a kink", b.gain(), math.Max(parabola, better.Value-3))
+		b.previousCurvature = b.curvature() / 1.4
+		near9(t, "gain of a parabola", b.parabolaGain(), parabola)
+		b.previousCurvature = b.curvature() / 1.6
+		near9(t, "gain of a kink", b.parabolaGain(), math.Max(parabola, better.Value-3))
 	}
 }
 
@@ -451,10 +451,10 @@ func TestStepsByTheirWork(t *testing.T) {
 		for _, times := range []float64{1, 0x1p40} { // scales all work
 			l := scanOf([3]float64{c.depth - 1, 1, -3})
 			l.best = &point{&Evaluation{Value: 1}, c.best, 0}
-			l.before = point{&Evaluation{Support: 10, Work: times * math.Exp(-c.ratio)}, c.depth - 1, -3}
+			l.previous = point{&Evaluation{Support: 10, Work: times * math.Exp(-c.ratio)}, c.depth - 1, -3}
 			l.here = point{&Evaluation{Support: 20, Work: times}, c.depth, -1}
 			l.o.Free, l.spent, l.atBest = c.free*times, c.spent*times, 4*times
-			near9(t, "step", l.affordable(c.falling, c.unit), c.want)
+			near9(t, "step", l.affordableStep(c.falling, c.unit), c.want)
 		}
 	}
 }
@@ -512,14 +512,14 @@ func TestBasinsSeen(t *testing.T) {
 			for k, v := range c.values {
 				l.add(point{&Evaluation{Value: v, StandardError: 1}, 1 + float64(k), math.NaN()})
 			}
-			seen := l.seen()
+			seen := l.summary()
 			if seen.Basins != c.want {
 				t.Errorf("%v: %d basins, want %d", c.values, seen.Basins, c.want)
 			}
 			near9(t, "from", seen.From, l.o.Origin)
 			near9(t, "to", seen.To, l.lambda(float64(len(c.values))))
 			l.resumed = true
-			near9(t, "from, resumed", l.seen().From, l.lambda(1))
+			near9(t, "from, resumed", l.summary().From, l.lambda(1))
 		}
 	}
 }

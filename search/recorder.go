@@ -15,18 +15,18 @@ type recorder struct {
 	objective Objective
 	options   Options
 	result    Result
-	// lean says that result.Evaluations have no vectors.
-	lean bool
+	// dropVectors says that result.Evaluations have no vectors.
+	dropVectors bool
 	// merit orders evaluations; nil means by value.
 	merit func(*Evaluation) float64
 
 	best, loose ranked      // of the evaluations at the final tolerance, and of the others
-	least       *Evaluation // the one of least finite value, whatever a later evaluation of its λ gave
+	leastFinite *Evaluation // the one of least finite value, whatever a later evaluation of its λ gave
 	unranked    *Evaluation // the first without a merit, returned if no evaluation has one
 	schedule    []float64   // tolerances of the first evaluations
-	asked       int         // number of tolerances chosen
+	tolsChosen  int         // number of tolerances chosen
 	tightest    float64     // no evaluation asks for a looser tolerance
-	from        []float64   // the λ whose solutions the next evaluation starts from; nil: the last evaluation
+	warmStart   []float64   // the λ whose solutions the next evaluation starts from; nil: the last evaluation
 }
 
 // ranked is an evaluation with its merit.
@@ -44,7 +44,7 @@ func newRecorder(f Objective, o Options) (*recorder, error) {
 		return nil, err
 	}
 	if o.Tol == 0 && o.Schedule != "" && o.Schedule != Exact {
-		o.Tol = defaultFinal
+		o.Tol = defaultTol
 	}
 	schedule, err := o.Schedule.tolerances(o.Tol, o.Evaluations)
 	if err != nil {
@@ -59,7 +59,7 @@ func (r *recorder) search(ctx context.Context, method func(ctx context.Context) 
 	err := func() (err error) {
 		defer outcome.Caught(&err)
 		status, err = method(ctx)
-		for (err == nil || errors.Is(err, errBudget)) && r.loose.worth() < r.best.worth() && r.left() > 0 {
+		for (err == nil || errors.Is(err, errBudget)) && r.loose.meritOrInf() < r.best.meritOrInf() && r.evaluationsLeft() > 0 {
 			if _, again := r.confirm(ctx, r.loose.Evaluation); again != nil {
 				err = again
 			}
@@ -72,29 +72,29 @@ func (r *recorder) search(ctx context.Context, method func(ctx context.Context) 
 	return r.finish(ctx, status, err)
 }
 
-// sharpen makes all evaluations that follow ask for the final tolerance.
-func (r *recorder) sharpen() { r.tightest = r.options.Tol }
+// useFinalTol makes all evaluations that follow ask for the final tolerance.
+func (r *recorder) useFinalTol() { r.tightest = r.options.Tol }
 
-// left returns the number of evaluations left in the budget.
-func (r *recorder) left() int { return r.options.Evaluations - len(r.result.Evaluations) }
+// evaluationsLeft returns the number of evaluations left in the budget.
+func (r *recorder) evaluationsLeft() int { return r.options.Evaluations - len(r.result.Evaluations) }
 
-// eval evaluates the objective at a copy of x, at the tolerance of [recorder.turn]. If the
+// eval evaluates the objective at a copy of x, at the tolerance of [recorder.nextTol]. If the
 // result is not trusted, it evaluates x again at the final tolerance, which then holds for
 // all evaluations that follow.
 func (r *recorder) eval(ctx context.Context, x []float64, valueOnly bool) (*Evaluation, error) {
-	return r.evalAt(ctx, x, valueOnly, r.turn(0))
+	return r.evalAt(ctx, x, valueOnly, r.nextTol(0))
 }
 
 // evalWithin is [recorder.eval] for a step that needs no smaller relative gap than gap.
 func (r *recorder) evalWithin(ctx context.Context, x []float64, gap float64) (*Evaluation, error) {
-	return r.evalAt(ctx, x, false, r.turn(gap))
+	return r.evalAt(ctx, x, false, r.nextTol(gap))
 }
 
 func (r *recorder) evalAt(ctx context.Context, x []float64, valueOnly bool, tol float64) (*Evaluation, error) {
 	final := r.options.Tol
 	for {
-		e, err := r.once(ctx, Request{LogLambda: slices.Clone(x), Tol: tol, ValueOnly: valueOnly, From: r.from})
-		r.from = nil
+		e, err := r.evaluate(ctx, Request{LogLambda: slices.Clone(x), Tol: tol, ValueOnly: valueOnly, From: r.warmStart})
+		r.warmStart = nil
 		if err != nil || e.Trusted || e.Final {
 			return e, err
 		}
@@ -104,32 +104,32 @@ func (r *recorder) evalAt(ctx context.Context, x []float64, valueOnly bool, tol 
 	}
 }
 
-// turn returns the tolerance of the next evaluation. need is the gap that the method's
+// nextTol returns the tolerance of the next evaluation. need is the gap that the method's
 // step needs, which counts under [Auto]; 0 if unknown.
-func (r *recorder) turn(need float64) float64 {
+func (r *recorder) nextTol(need float64) float64 {
 	final := r.options.Tol
-	k := r.asked
-	r.asked++
+	k := r.tolsChosen
+	r.tolsChosen++
 	switch {
-	case r.left() <= 2: // the last evaluations may be the only ones to compare
+	case r.evaluationsLeft() <= 2: // the last evaluations may be the only ones to compare
 		return final
 	case need > 0 && r.options.Schedule == Auto:
-		return min(sufficient(need, final), r.tightest)
+		return min(sufficientTol(need, final), r.tightest)
 	case k < len(r.schedule):
 		return max(final, min(r.schedule[k], r.tightest))
 	}
 	return final
 }
 
-// once makes one evaluation and records it.
-func (r *recorder) once(ctx context.Context, request Request) (*Evaluation, error) {
+// evaluate makes one evaluation and records it.
+func (r *recorder) evaluate(ctx context.Context, request Request) (*Evaluation, error) {
 	x := request.LogLambda
 	// The last evaluation of the budget is reserved for a best point that is known only loosely.
-	reserved := r.loose.Evaluation != nil && r.loose.merit < r.best.worth() && !slices.Equal(r.loose.LogLambda, x)
-	if left := r.left(); left == 0 || (left == 1 && reserved) {
+	reserved := r.loose.Evaluation != nil && r.loose.merit < r.best.meritOrInf() && !slices.Equal(r.loose.LogLambda, x)
+	if left := r.evaluationsLeft(); left == 0 || (left == 1 && reserved) {
 		return nil, errBudget
 	}
-	e, old, err := r.answer(ctx, request)
+	e, old, err := r.replayOrEval(ctx, request)
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +138,7 @@ func (r *recorder) once(ctx context.Context, request Request) (*Evaluation, erro
 	e.Memory = Memory{}
 	r.rank(&e)
 	kept := e
-	if r.lean {
+	if r.dropVectors {
 		kept.LogLambda, kept.Gradient, kept.Curvature = nil, nil, nil
 	}
 	r.result.Evaluations = append(r.result.Evaluations, kept)
@@ -156,8 +156,8 @@ func (r *recorder) once(ctx context.Context, request Request) (*Evaluation, erro
 	return &e, nil
 }
 
-// answer returns an evaluation from the log, and then old is true, or from the objective.
-func (r *recorder) answer(ctx context.Context, request Request) (e Evaluation, old bool, err error) {
+// replayOrEval returns an evaluation from the log, and then old is true, or from the objective.
+func (r *recorder) replayOrEval(ctx context.Context, request Request) (e Evaluation, old bool, err error) {
 	if log := r.options.Log; log != nil && r.options.Logged+len(r.result.Evaluations) < len(log.entries) {
 		if err := ctx.Err(); err != nil {
 			return e, false, err
@@ -187,18 +187,18 @@ func (r *recorder) rank(e *Evaluation) {
 	if e.Final && r.loose.Evaluation != nil && slices.Equal(e.LogLambda, r.loose.LogLambda) {
 		r.loose = ranked{} // e replaces it at the final tolerance
 	}
-	if finite(e.Value) && (r.least == nil || e.Value < r.least.Value) {
-		r.least = e
+	if finite(e.Value) && (r.leastFinite == nil || e.Value < r.leastFinite.Value) {
+		r.leastFinite = e
 	}
 	if math.IsNaN(merit) && r.unranked == nil && finite(e.Value) {
 		r.unranked = e
 	}
-	r.place(ranked{e, merit})
+	r.keepIfBest(ranked{e, merit})
 }
 
-// place keeps an evaluation that has the least merit so far, among those at the final
+// keepIfBest keeps an evaluation that has the least merit so far, among those at the final
 // tolerance or among the others.
-func (r *recorder) place(e ranked) {
+func (r *recorder) keepIfBest(e ranked) {
 	top := &r.loose
 	if e.Final {
 		top = &r.best
@@ -208,8 +208,8 @@ func (r *recorder) place(e ranked) {
 	}
 }
 
-// worth returns the merit, +Inf if there is no evaluation.
-func (r ranked) worth() float64 {
+// meritOrInf returns the merit, +Inf if there is no evaluation.
+func (r ranked) meritOrInf() float64 {
 	if r.Evaluation == nil {
 		return math.Inf(1)
 	}
@@ -226,11 +226,11 @@ var restarts = [...]float64{2, -2, 6, -6}
 func (r *recorder) begin(ctx context.Context, start []float64, box Box) (here, flat *Evaluation, status outcome.Status, err error) {
 	start = slices.Clone(start)
 	box.clamp(start)
-	if here, err = r.once(ctx, Request{LogLambda: slices.Clone(start), Tol: r.turn(0)}); err != nil {
+	if here, err = r.evaluate(ctx, Request{LogLambda: slices.Clone(start), Tol: r.nextTol(0)}); err != nil {
 		return nil, nil, "", err
 	}
 	if doubtful(here) {
-		r.sharpen() // a system that is singular here is mostly singular close by, too
+		r.useFinalTol() // a system that is singular here is mostly singular close by, too
 	}
 	if here, flat, err = r.restart(ctx, here, start, box); err != nil {
 		return nil, nil, "", err
@@ -288,7 +288,7 @@ func (r *recorder) restart(ctx context.Context, here *Evaluation, start []float6
 // [recorder.begin].
 func (r *recorder) beginAt(ctx context.Context, start Evaluation, box Box) (here *Evaluation, status outcome.Status, err error) {
 	if start.Gradient != nil && start.Final && start.Trusted && start.usable() && !start.Flat && start.Tol <= r.options.Tol {
-		r.from = start.LogLambda
+		r.warmStart = start.LogLambda
 		r.rank(&start)
 		return &start, "", nil
 	}
@@ -302,21 +302,21 @@ func (r *recorder) confirm(ctx context.Context, e *Evaluation) (*Evaluation, err
 	if e.Final {
 		return e, nil
 	}
-	r.sharpen()
+	r.useFinalTol()
 	return r.eval(ctx, e.LogLambda, false)
 }
 
-// again is [recorder.confirm] of a point to go on from; it returns an error if that is not usable.
-func (r *recorder) again(ctx context.Context, e *Evaluation) (*Evaluation, error) {
+// confirmUsable is [recorder.confirm] of a point to go on from; it returns an error if that is not usable.
+func (r *recorder) confirmUsable(ctx context.Context, e *Evaluation) (*Evaluation, error) {
 	next, err := r.confirm(ctx, e)
 	if err == nil && !next.usable() {
-		err = lost(next)
+		err = unusableError(next)
 	}
 	return next, err
 }
 
-// lost returns the error of a point that is not usable at the final tolerance.
-func lost(e *Evaluation) error {
+// unusableError returns the error of a point that is not usable at the final tolerance.
+func unusableError(e *Evaluation) error {
 	return outcome.Errorf(outcome.NonFinite, "value or slope is not finite at %g to the final tolerance, and was before", e.LogLambda)
 }
 
@@ -340,8 +340,8 @@ func (r *recorder) finish(ctx context.Context, status outcome.Status, err error)
 	case r.unranked != nil:
 		out.Best = *r.unranked
 	case len(out.Evaluations) > 0:
-		if r.least != nil {
-			out.Best = *r.least
+		if r.leastFinite != nil {
+			out.Best = *r.leastFinite
 		}
 		if err == nil {
 			err = outcome.Errorf(outcome.NonFinite, "the criterion is not finite at any λ to the final tolerance")

@@ -15,7 +15,7 @@ func Random(ctx context.Context, f Objective, box Box, seed uint64, options Opti
 		return nil, err
 	}
 	draw := random.SplitMix64(seed)
-	return evaluateAll(ctx, f, options, true, func(int, []Evaluation) []float64 { return box.point(&draw) })
+	return evaluateAll(ctx, f, options, true, func(int, []Evaluation) []float64 { return box.randomPoint(&draw) })
 }
 
 // Halton evaluates the objective, value only, at the points of Halton's sequence
@@ -29,7 +29,7 @@ func Halton(ctx context.Context, f Objective, box Box, options Options) (*Result
 	return evaluateAll(ctx, f, options, true, func(k int, _ []Evaluation) []float64 {
 		x := make([]float64, len(bases))
 		for i, base := range bases {
-			x[i] = box.at(i, radicalInverse(k+1, base))
+			x[i] = box.interpolate(i, radicalInverse(k+1, base))
 		}
 		return x
 	})
@@ -48,16 +48,16 @@ func (b Box) bounded() error {
 	return nil
 }
 
-// at returns the value of coordinate i at share t of the way from its lower to its upper bound.
-func (b Box) at(i int, t float64) float64 {
+// interpolate returns the value of coordinate i at share t of the way from its lower to its upper bound.
+func (b Box) interpolate(i int, t float64) float64 {
 	return min(max(math.FMA(t, b.Upper[i]-b.Lower[i], b.Lower[i]), b.Lower[i]), b.Upper[i])
 }
 
-// point returns a random point of the box.
-func (b Box) point(r *random.SplitMix64) []float64 {
+// randomPoint returns a random point of the box.
+func (b Box) randomPoint(r *random.SplitMix64) []float64 {
 	x := make([]float64, len(b.Lower))
 	for i := range x {
-		x[i] = b.at(i, r.Uniform())
+		x[i] = b.interpolate(i, r.Uniform())
 	}
 	return x
 }

@@ -113,7 +113,7 @@ func TestTPERecursion(t *testing.T) {
 	s := random.SplitMix64(11)
 	var done []Evaluation
 	for k, q := range f.seen {
-		want := box.point(&s)
+		want := box.randomPoint(&s)
 		if k >= 6 {
 			s = *before(&s, 2)
 			sorted := slices.Clone(done)

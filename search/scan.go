@@ -93,23 +93,23 @@ type ScanOptions struct {
 }
 
 const (
-	scanGap    = 1e-3  // relative gap of the points of the path: their values are within 0.02 standard errors
-	denseGap   = 1e-5  // the smallest gap that the standard error may require of dense solutions
-	looseShare = 0.3   // the largest gap in standard errors; it matters where these are a tiny share of the null model's value
-	littleLeft = 0.03  // training loss, relative to the null model's, below which gaps are at most its square
-	scanFinest = 1e-15 // the smallest gap asked for where hardly any training loss is left: smaller ones are rounding error
+	scanGap          = 1e-3  // relative gap of the points of the path: their values are within 0.02 standard errors
+	denseGap         = 1e-5  // the smallest gap that the standard error may require of dense solutions
+	largestGapErrors = 0.3   // the largest gap in standard errors; it matters where these are a tiny share of the null model's value
+	littleLoss       = 0.03  // training loss, relative to the null model's, below which gaps are at most its square
+	finestGap        = 1e-15 // the smallest gap asked for where hardly any training loss is left: smaller ones are rounding error
 
 	firstDepth  = 1.25
 	pathStep    = 1.5
 	floorDepth  = 13.8
 	bottomDepth = 20.7
 
-	enough        = 0.01 // gain in standard errors below which a point is not worth an evaluation
-	looselyEnough = 0.02 // the same where points are solved to scanGap
-	farAway       = 30   // distance before Origin of the point that stands for a distant null model
-	leastScale    = 1e-9 // the least unit, as a share of the best point's gain over the null model
-	leastClasses  = 1e-4 // the same for losses of classification
-	noScale       = 0.01 // the unit, as a share of that gain, where there is no standard error
+	leastGain        = 0.01 // gain in standard errors below which a point is not worth an evaluation
+	leastGainLoose   = 0.02 // the same where points are solved to scanGap
+	farDepth         = 30   // distance before Origin of the point that stands for a distant null model
+	leastUnit        = 1e-9 // the least unit, as a share of the best point's gain over the null model
+	leastUnitClasses = 1e-4 // the same for losses of classification
+	unitWithoutError = 0.01 // the unit, as a share of that gain, where there is no standard error
 )
 
 // Scan minimises over one λ by a scan and a model. A path from the null model towards weaker
@@ -128,7 +128,7 @@ func Scan(ctx context.Context, f Objective, o ScanOptions) (*Result, error) {
 	o.Floor, o.Bottom = cmp.Or(o.Floor, floorDepth), cmp.Or(o.Bottom, bottomDepth)
 	options := o.Options
 	if o.Schedule != Exact { // the loosest gap of the scan counts as final
-		options.Tol, options.Schedule = max(cmp.Or(o.Tol, defaultFinal), scanGap), Exact
+		options.Tol, options.Schedule = max(cmp.Or(o.Tol, defaultTol), scanGap), Exact
 	}
 	r, err := newRecorder(f, options)
 	if err != nil {
@@ -136,25 +136,25 @@ func Scan(ctx context.Context, f Objective, o ScanOptions) (*Result, error) {
 	}
 	l := &scan{recorder: r, o: o}
 	result, err := r.search(ctx, l.run)
-	l.conclude(result)
+	l.fillResult(result)
 	if !o.Precision || err != nil || !result.Status.OK() || result.Status == outcome.NullModel {
 		return result, err
 	}
-	return l.sharpen(ctx, f, result)
+	return l.polish(ctx, f, result)
 }
 
 // run continues an earlier scan or follows the path, and then refines the model of the points seen.
 func (l *scan) run(ctx context.Context) (outcome.Status, error) {
-	l.know()
+	l.addKnown()
 	resumed, err := l.resume(ctx)
 	if err == nil && !resumed {
-		err = l.anew(ctx)
+		err = l.followPath(ctx)
 	}
 	if err == nil && l.best == nil {
 		err = outcome.Errorf(outcome.NonFinite, "the criterion is not finite at any λ that was tried")
 	}
 	if err == nil && !resumed && l.o.Jumps && !l.exhausted() {
-		err = l.halve(ctx)
+		err = l.halveIntervals(ctx)
 	}
 	if err == nil {
 		err = l.refine(ctx)
@@ -162,22 +162,22 @@ func (l *scan) run(ctx context.Context) (outcome.Status, error) {
 	if err != nil {
 		return "", err
 	}
-	return outcome.Converged, l.approach(ctx)
+	return outcome.Converged, l.visitNextToNull(ctx)
 }
 
-// know adds the evaluations of [ScanOptions].Known to the model.
-func (l *scan) know() {
+// addKnown adds the evaluations of [ScanOptions].Known to the model.
+func (l *scan) addKnown() {
 	for i := range l.o.Known {
 		l.add(l.pointOf(l.depth(&l.o.Known[i]), &l.o.Known[i]))
 	}
 }
 
-// anew follows the path as if no points had been tried before, so that those do not end it, and then
+// followPath follows the path as if no points had been tried before, so that those do not end it, and then
 // adds them to the model.
-func (l *scan) anew(ctx context.Context) error {
+func (l *scan) followPath(ctx context.Context) error {
 	tried := l.points
-	l.points, l.best, l.here, l.before = nil, nil, point{}, point{}
-	l.know()
+	l.points, l.best, l.here, l.previous = nil, nil, point{}, point{}
+	l.addKnown()
 	err := l.path(ctx)
 	for _, p := range tried {
 		if !slices.ContainsFunc(l.points, func(q point) bool { return q.Evaluation == p.Evaluation }) {
@@ -190,20 +190,20 @@ func (l *scan) anew(ctx context.Context) error {
 // scan is the state of [Scan].
 type scan struct {
 	*recorder
-	o      ScanOptions
-	points []point // in order of depth
-	best   *point
-	here   point   // the point evaluated last
-	before point   // the point evaluated before here
-	spent  float64 // work so far
-	atBest float64 // work up to the best point
-	rises  int     // consecutive points clearly above the best, from which two steps by the slope do not lead below it
-	dense  int     // consecutive points with dense solutions
-	still  int     // consecutive points at which the criterion does not move
-	level  int     // consecutive points above the best at which, and between which, the criterion hardly moves
+	o        ScanOptions
+	points   []point // in order of depth
+	best     *point
+	here     point   // the point evaluated last
+	previous point   // the point evaluated before here
+	spent    float64 // work so far
+	atBest   float64 // work up to the best point
+	risen    int     // consecutive points clearly above the best, from which two steps by the slope do not lead below it
+	dense    int     // consecutive points with dense solutions
+	still    int     // consecutive points at which the criterion does not move
+	level    int     // consecutive points above the best at which, and between which, the criterion hardly moves
 
-	resumed  bool // continues an earlier scan, without a path
-	expected bool // the model predicts that the next point will be the choice
+	resumed       bool // continues an earlier scan, without a path
+	expectsChoice bool // the model predicts that the next point will be the choice
 }
 
 // point is an evaluation at a depth. slope is the derivative of the value by the depth, NaN if unknown.
@@ -224,7 +224,7 @@ func (l *scan) lambda(depth float64) float64 {
 // error; both arguments must be positive. Gaps are relative to the null model's value, so that larger
 // ones make values useless where the standard error is a tiny share of it.
 func LargestGap(standardError, null float64) float64 {
-	return max(scanFinest, float64(looseShare*(standardError/null)))
+	return max(finestGap, float64(largestGapErrors*(standardError/null)))
 }
 
 // visit evaluates the point at a depth from the solutions of from, or of the last evaluation if from
@@ -236,28 +236,28 @@ func (l *scan) visit(ctx context.Context, depth, gap float64, from *Evaluation) 
 		if here := l.here; here.Evaluation != nil && here.TrainLoss > 0 {
 			switch {
 			case l.o.Relative:
-				tol = max(scanFinest, tol*min(1, here.TrainLoss))
-			case here.TrainLoss < littleLeft: // else the solution at here might meet the tolerance at this point, too
+				tol = max(finestGap, tol*min(1, here.TrainLoss))
+			case here.TrainLoss < littleLoss: // else the solution at here might meet the tolerance at this point, too
 				step := depth - here.depth
-				tol = max(scanFinest, min(tol, float64(here.TrainLoss*here.TrainLoss*min(1, float64(step*step)))))
+				tol = max(finestGap, min(tol, float64(here.TrainLoss*here.TrainLoss*min(1, float64(step*step)))))
 			}
 		}
 		if null, standardError := l.o.Null.Value, l.standardError(); standardError > 0 && null > 0 {
 			if tol = min(tol, LargestGap(standardError, null)); !l.o.Sparse {
-				tol = min(tol, max(denseGap, float64(enough*(standardError/null))))
+				tol = min(tol, max(denseGap, float64(leastGain*(standardError/null))))
 			}
 		}
 	}
-	request := Request{LogLambda: []float64{l.lambda(depth)}, Tol: tol, Rough: !l.o.Precision, Expected: l.expected && !l.o.Precision}
+	request := Request{LogLambda: []float64{l.lambda(depth)}, Tol: tol, Rough: !l.o.Precision, Expected: l.expectsChoice && !l.o.Precision}
 	if from != nil {
 		request.From = from.LogLambda
 	}
-	e, err := l.once(ctx, request)
+	e, err := l.evaluate(ctx, request)
 	if err != nil {
 		return err
 	}
 	l.spent += e.Work
-	l.before, l.here = l.here, l.pointOf(depth, e)
+	l.previous, l.here = l.here, l.pointOf(depth, e)
 	l.add(l.here)
 	return nil
 }
@@ -301,7 +301,7 @@ func (l *scan) add(p point) {
 	}
 	least := l.best.Value
 	if l.best.Trusted && !p.Trusted { // p has to be clearly better
-		least -= float64(slightly * l.unit(p.Evaluation))
+		least -= float64(slightGain * l.unit(p.Evaluation))
 	}
 	if p.Value < least {
 		l.best, l.atBest = &p, l.spent
@@ -311,9 +311,9 @@ func (l *scan) add(p point) {
 // unit returns the scale on which values differ: the standard error of e or of the best point,
 // whichever is larger, but at least a share of the best point's gain over the null model.
 func (l *scan) unit(e *Evaluation) float64 {
-	least := leastScale
+	least := leastUnit
 	if l.o.Separable {
-		least = leastClasses
+		least = leastUnitClasses
 	}
 	return max(l.deviation(e), least*l.gain())
 }
@@ -324,7 +324,7 @@ func (l *scan) deviation(e *Evaluation) float64 {
 	if deviation := max(e.StandardError, l.best.StandardError); deviation > 0 {
 		return deviation
 	}
-	return noScale * l.gain()
+	return unitWithoutError * l.gain()
 }
 
 // gain returns by how much the best point is below the null model, or the absolute value of the best
@@ -336,8 +336,8 @@ func (l *scan) gain() float64 {
 	return math.Abs(l.best.Value)
 }
 
-// floor returns the least value seen, including that of a distant null model, which is not a point.
-func (l *scan) floor() float64 {
+// leastValue returns the least value seen, including that of a distant null model, which is not a point.
+func (l *scan) leastValue() float64 {
 	if null := l.o.Null.Value; l.o.Distant && null < l.best.Value {
 		return null
 	}
@@ -347,34 +347,34 @@ func (l *scan) floor() float64 {
 // exhausted reports whether the criterion is never negative and the best value so close to 0 that no
 // point can gain as much as is worth an evaluation.
 func (l *scan) exhausted() bool {
-	return l.o.NonNegative && l.best != nil && l.best.Value <= enough*l.unit(l.best.Evaluation)
+	return l.o.NonNegative && l.best != nil && l.best.Value <= leastGain*l.unit(l.best.Evaluation)
 }
 
-// beaten reports whether no point seen is better than the null model.
-func (l *scan) beaten() bool {
+// nullIsBest reports whether no point seen is better than the null model.
+func (l *scan) nullIsBest() bool {
 	null := l.o.Null.Value
 	return finite(null) && l.best != nil && !(l.best.Value < null)
 }
 
-// approach evaluates a point next to the null model if that is distant and no point is better.
-func (l *scan) approach(ctx context.Context) error {
-	if !l.o.Distant || !l.beaten() {
+// visitNextToNull evaluates a point next to the null model if that is distant and no point is better.
+func (l *scan) visitNextToNull(ctx context.Context) error {
+	if !l.o.Distant || !l.nullIsBest() {
 		return nil
 	}
-	return l.visit(ctx, -farAway, scanGap, nil)
+	return l.visit(ctx, -farDepth, scanGap, nil)
 }
 
-// conclude sets Seen and Best, and the status NullModel if no point is better than the null model.
-func (l *scan) conclude(r *Result) {
+// fillResult sets Seen and Best, and the status NullModel if no point is better than the null model.
+func (l *scan) fillResult(r *Result) {
 	if r == nil || len(r.Evaluations) == 0 || l.best == nil {
 		return
 	}
-	r.Seen = l.seen()
+	r.Seen = l.summary()
 	r.Best = *l.best.Evaluation
-	if !l.beaten() {
+	if !l.nullIsBest() {
 		return
 	}
-	if l.o.Distant && l.points[0].depth <= -farAway {
+	if l.o.Distant && l.points[0].depth <= -farDepth {
 		r.Best = *l.points[0].Evaluation
 	}
 	if r.Status == outcome.Converged {
@@ -382,17 +382,17 @@ func (l *scan) conclude(r *Result) {
 	}
 }
 
-// seen returns the range of the path and the number of basins among its points that are deeper
+// summary returns the range of the path and the number of basins among its points that are deeper
 // than a tenth of a standard error.
-func (l *scan) seen() Seen {
+func (l *scan) summary() Seen {
 	from := l.o.Origin
-	if first := l.points[0].depth; l.resumed || first < 0 && first > -farAway {
+	if first := l.points[0].depth; l.resumed || first < 0 && first > -farDepth {
 		from = l.lambda(first)
 	}
 	s := Seen{From: from, To: l.lambda(l.points[len(l.points)-1].depth)}
 	crest, valley, falling := l.points[0].Value, l.points[0].Value, true
 	for _, p := range l.points {
-		deep := float64(slightly * l.unit(p.Evaluation))
+		deep := float64(slightGain * l.unit(p.Evaluation))
 		switch {
 		case falling:
 			if valley = min(valley, p.Value); p.Value > valley+deep { // the valley is left

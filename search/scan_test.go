@@ -217,7 +217,7 @@ func TestLookNamesTheNullModel(t *testing.T) {
 	// A distant null model has no λ of its own: a point close to it is returned.
 	r = scanned(t, judged(scalar(func(x float64) (float64, float64) { e := math.Exp(-x / 4); return 3 + e, -e / 4 }), 0.1, 0),
 		ScanOptions{Null: Evaluation{Value: 3, StandardError: 0.1}, Distant: true, Free: 1e9})
-	if r.Status != outcome.NullModel || r.Best.LogLambda[0] != farAway || r.Best.Value > 3.001 {
+	if r.Status != outcome.NullModel || r.Best.LogLambda[0] != farDepth || r.Best.Value > 3.001 {
 		t.Errorf("distant, %s: %+v", r.Status, r.Best)
 	}
 }
@@ -276,7 +276,7 @@ func TestLookGoesBackWhereItIsConvex(t *testing.T) {
 		"a dip before": {func(x float64) (float64, float64) {
 			return 3 - 4*math.Exp(x) + 4*math.Exp(2*x), 8*math.Exp(2*x) - 4*math.Exp(x)
 		}, -math.Ln2, 2},
-		"rises": {func(x float64) (float64, float64) { return 3 + math.Exp(x), math.Exp(x) }, -farAway, 0},
+		"rises": {func(x float64) (float64, float64) { return 3 + math.Exp(x), math.Exp(x) }, -farDepth, 0},
 		"a deeper dip behind": {func(x float64) (value, slope float64) {
 			value, slope = twoBasins(-x)
 			return value + 0.1*math.Exp(-x*x), -slope - 0.2*x*math.Exp(-x*x)
@@ -288,7 +288,7 @@ func TestLookGoesBackWhereItIsConvex(t *testing.T) {
 		for k, e := range r.Evaluations {
 			if x := e.LogLambda[0]; k == 0 && x != 0 {
 				t.Errorf("%s: begins at %g", name, x)
-			} else if x < 0 && x > -farAway {
+			} else if x < 0 && x > -farDepth {
 				before++
 			}
 		}
@@ -631,7 +631,7 @@ func TestScansAskForTheTrainingLossReached(t *testing.T) {
 			switch before := losses[k]; {
 			case relative && before > 0:
 				times = min(1, before)
-			case before > 0 && before < littleLeft:
+			case before > 0 && before < littleLoss:
 				step := min(1, math.Abs(r.LogLambda[0]-f.seen[k-1].LogLambda[0]))
 				most = before * before * step * step
 			}
@@ -753,7 +753,7 @@ func TestLookEndsWhereNothingIsLeft(t *testing.T) {
 		f := judged(scalar(func(x float64) (value, slope float64) { return math.Exp(x), math.Exp(x) }), 0.5, 0)
 		r := scanned(t, f, ScanOptions{Null: Evaluation{Value: 1, StandardError: 0.5}, Free: 1e9, NonNegative: o.nonNegative, Jumps: o.jumps, Step: 0.5})
 		last := f.seen[len(f.seen)-1].LogLambda[0]
-		if least := math.Log(enough * 0.5); o.nonNegative != (last > least-0.5) || last > least {
+		if least := math.Log(leastGain * 0.5); o.nonNegative != (last > least-0.5) || last > least {
 			t.Errorf("%+v: ended at λ = %g after %d evaluations, nothing is left from %g on", o, last, len(f.seen), least)
 		}
 		if r.Status != outcome.Converged || r.Best.LogLambda[0] != last && o.nonNegative {

@@ -9,29 +9,29 @@ import (
 )
 
 const (
-	leastStep = 0.2 // least step where points are expensive
+	leastPathStep = 0.2 // least step where points are expensive
 
-	clearly     = 3.0  // standard errors above the best from which on a point counts as risen
-	nothing     = 1e-6 // gain of a step, in standard errors, below which a slope is only rounding error
-	slightly    = 0.1  // gain of a step, in standard errors, below which a dense solution ends the path
-	hardly      = 0.05 // the same under a loss that is not quadratic while work is cheap; the largest change of a level path
-	crowded     = 0.8  // share of the largest possible support at which solutions are dense
-	fitted      = 0.01 // training loss below which solutions fit the training rows whatever λ is
-	apartFrom   = 0.1  // the largest ratio of that loss to the criterion, both relative to the null model
-	twice       = 2    // consecutive points that end a path; number of steps over which a slope is extrapolated
-	extraWork   = 0.3  // share of the work up to the best point that may follow it
-	growthPower = 1.3  // power of the support with which the work grows
-	shallow     = 4.0  // depth up to which points are worth their work while the null model is still the best
-	dearest     = 1.4  // ln of the factor by which the work may grow in one step of a falling path
-	modest      = 0.4  // ln of that factor up to which a step may go beyond the point where the slope seems to vanish
-	halfway     = 0.5  // training loss below which a path may climb no longer, and ends once it has risen above its rival
-	few         = 32   // columns that cost about as much as none
-	barely      = 0.9  // training loss down to which hardly anything is explained
-	manifold    = 3.0  // how many times the work so far a point may cost while columns are still to enter
-	unsettled   = 0.05 // share of the first point's training loss that must be explained for solutions to be settled
+	risenMargin      = 3.0  // standard errors above the best from which on a point counts as risen
+	noChange         = 1e-6 // gain of a step, in standard errors, below which a slope is only rounding error
+	slightGain       = 0.1  // gain of a step, in standard errors, below which a dense solution ends the path
+	hardlyChange     = 0.05 // the same under a loss that is not quadratic while work is cheap; the largest change of a level path
+	denseSupport     = 0.8  // share of the largest possible support at which solutions are dense
+	fittedLoss       = 0.01 // training loss below which solutions fit the training rows whatever λ is
+	fittedRatio      = 0.1  // the largest ratio of that loss to the criterion, both relative to the null model
+	twice            = 2    // consecutive points that end a path; number of steps over which a slope is extrapolated
+	extraWork        = 0.3  // share of the work up to the best point that may follow it
+	growthPower      = 1.3  // power of the support with which the work grows
+	shallowDepth     = 4.0  // depth up to which points are worth their work while the null model is still the best
+	mostWorkGrowth   = 1.4  // ln of the factor by which the work may grow in one step of a falling path
+	modestWorkGrowth = 0.4  // ln of that factor up to which a step may go beyond the point where the slope seems to vanish
+	halfLoss         = 0.5  // training loss below which a path may climb no longer, and ends once it has risen above its rival
+	cheapColumns     = 32   // columns that cost about as much as none
+	unexplainedLoss  = 0.9  // training loss down to which hardly anything is explained
+	mostPriceRatio   = 3.0  // how many times the work so far a point may cost while columns are still to enter
+	settledShare     = 0.05 // share of the first point's training loss that must be explained for solutions to be settled
 )
 
-// path goes down from the null model until [scan.next] ends it.
+// path goes down from the null model until [scan.nextStep] ends it.
 func (l *scan) path(ctx context.Context) error {
 	if null := l.o.Null; finite(null.Value) && !l.o.Distant {
 		null.LogLambda, null.Final = []float64{l.o.Origin}, true
@@ -45,7 +45,7 @@ func (l *scan) path(ctx context.Context) error {
 		if err := l.visit(ctx, depth, scanGap, nil); err != nil {
 			return err
 		}
-		step := l.next()
+		step := l.nextStep()
 		if step == 0 {
 			return nil
 		}
@@ -53,13 +53,13 @@ func (l *scan) path(ctx context.Context) error {
 	}
 }
 
-// next returns the length of the next step, 0 where the path ends.
-func (l *scan) next() float64 {
+// nextStep returns the length of the next step, 0 where the path ends.
+func (l *scan) nextStep() float64 {
 	here := l.here
 	if !finite(here.Value) || here.depth >= l.o.Bottom {
 		return 0
 	}
-	floor, unit := l.floor(), l.unit(here.Evaluation)
+	floor, unit := l.leastValue(), l.unit(here.Evaluation)
 	gain := max(0, float64(-here.slope*l.o.Reach)) // predicted by the slope
 	if math.IsNaN(gain) && l.best.Evaluation == here.Evaluation {
 		gain = math.Inf(1)
@@ -69,31 +69,31 @@ func (l *scan) next() float64 {
 	if !falling {
 		gain = 0
 	}
-	l.count(gain, fallsAgain, unit)
-	if l.exhausted() || l.ended(unit) || l.idle(gain, unit) {
+	l.updateCounts(gain, fallsAgain, unit)
+	if l.exhausted() || l.pathEnds(unit) || l.nothingToGain(gain, unit) {
 		return 0
 	}
-	step := l.affordable(falling || fallsAgain, unit)
+	step := l.affordableStep(falling || fallsAgain, unit)
 	return min(step, max(0, l.o.Bottom-here.depth))
 }
 
-// count updates the numbers of consecutive points; gain is what the slope at the last point predicts.
-func (l *scan) count(gain float64, fallsAgain bool, unit float64) {
-	here, before := l.here, l.before
-	mayFall := l.o.Climb && here.TrainLoss > halfway || l.waits() || here.TrainLoss > barely && l.unseen(unit) // however far it has risen
-	inARow(&l.rises, here.Value > l.floor()+float64(clearly*unit) && !fallsAgain && !mayFall)
+// updateCounts updates the numbers of consecutive points; gain is what the slope at the last point predicts.
+func (l *scan) updateCounts(gain float64, fallsAgain bool, unit float64) {
+	here, before := l.here, l.previous
+	mayFall := l.o.Climb && here.TrainLoss > halfLoss || l.waitsForColumns() || here.TrainLoss > unexplainedLoss && l.mayFallLater(unit) // however far it has risen
+	inARow(&l.risen, here.Value > l.leastValue()+float64(risenMargin*unit) && !fallsAgain && !mayFall)
 
-	full := l.o.Sparse && (here.Saturation >= crowded && !l.waits() && !(l.o.Grouped && l.unseen(unit)) || here.TrainLoss > 0 && l.fits())
-	worth := slightly
-	if l.o.Relative && l.spare() {
-		worth = hardly
+	full := l.o.Sparse && (here.Saturation >= denseSupport && !l.waitsForColumns() && !(l.o.Grouped && l.mayFallLater(unit)) || here.TrainLoss > 0 && l.fitsTraining())
+	worth := slightGain
+	if l.o.Relative && l.workIsCheap() {
+		worth = hardlyChange
 	}
 	inARow(&l.dense, full && gain < worth*unit && (!l.o.Climb || !fallsAgain))
 
-	moves, movesMuch := l.moving(nothing*unit), l.moving(hardly*unit)
+	moves, movesMuch := l.moving(noChange*unit), l.moving(hardlyChange*unit)
 	// The criterion does not move before the first row is free, either.
 	inARow(&l.still, l.o.Climb && !moves(here) && slices.ContainsFunc(l.points, moves))
-	level := !movesMuch(here) && before.Evaluation != nil && math.Abs(here.Value-before.Value) <= hardly*unit
+	level := !movesMuch(here) && before.Evaluation != nil && math.Abs(here.Value-before.Value) <= hardlyChange*unit
 	inARow(&l.level, l.o.Climb && level && here.Evaluation != l.best.Evaluation && slices.ContainsFunc(l.points, movesMuch))
 }
 
@@ -110,57 +110,57 @@ func (l *scan) moving(by float64) func(point) bool {
 	return func(p point) bool { return !(math.Abs(p.slope)*l.o.Step <= by) }
 }
 
-// idle reports whether there is nothing to gain further on: solutions no longer change, the path is
+// nothingToGain reports whether there is nothing to gain further on: solutions no longer change, the path is
 // deep enough and hardly falls, or dense solutions fit the training rows whatever λ is.
-func (l *scan) idle(gain, unit float64) bool {
+func (l *scan) nothingToGain(gain, unit float64) bool {
 	here := l.here
 	switch {
-	case here.Flat && !l.o.Jumps && l.before.Evaluation != nil && !l.allFlat():
+	case here.Flat && !l.o.Jumps && l.previous.Evaluation != nil && !l.allFlat():
 		return true
-	case here.depth >= l.o.Floor && gain <= enough*unit:
+	case here.depth >= l.o.Floor && gain <= leastGain*unit:
 		return true
 	default:
-		return !l.o.Sparse && (l.fits() || l.settled()) && math.Abs(here.slope)*l.o.Step <= enough*unit
+		return !l.o.Sparse && (l.fitsTraining() || l.lossSettled()) && math.Abs(here.slope)*l.o.Step <= leastGain*unit
 	}
 }
 
-// fits reports whether the solutions at the last point fit the training rows: hardly any training loss
+// fitsTraining reports whether the solutions at the last point fit the training rows: hardly any training loss
 // is left, and far less than of the criterion, both relative to the null model.
-func (l *scan) fits() bool {
+func (l *scan) fitsTraining() bool {
 	here, null := l.here, l.o.Null.Value
-	return here.TrainLoss < fitted && !(null > 0 && here.Value > 0 && here.TrainLoss >= float64(apartFrom*(here.Value/null)))
+	return here.TrainLoss < fittedLoss && !(null > 0 && here.Value > 0 && here.TrainLoss >= float64(fittedRatio*(here.Value/null)))
 }
 
-// waits reports whether the path waits for columns of a small scale, which may enter long after the others and
+// waitsForColumns reports whether the path waits for columns of a small scale, which may enter long after the others and
 // explain more than all of them. It waits while little work is spent and some columns are outside the support, or
 // may be in it only because of their groups.
-func (l *scan) waits() bool {
-	return l.o.Wide && l.spent <= float64(waiting*l.o.Free) && (l.here.Saturation < 1 || l.o.Grouped)
+func (l *scan) waitsForColumns() bool {
+	return l.o.Wide && l.spent <= float64(waitingShare*l.o.Free) && (l.here.Saturation < 1 || l.o.Grouped)
 }
 
-// unseen reports whether the criterion may fall again although it does not fall here, as where a column of a large
+// mayFallLater reports whether the criterion may fall again although it does not fall here, as where a column of a large
 // scale has entered long before the others: half of the training loss is left, some columns are outside the support,
 // and the criterion has not risen clearly above the best. While hardly any columns are in the support, neither the
 // training loss nor the rise counts.
-func (l *scan) unseen(unit float64) bool {
+func (l *scan) mayFallLater(unit float64) bool {
 	here := l.here
-	many := !l.o.Sparse || here.Support > few
+	many := !l.o.Sparse || here.Support > cheapColumns
 	switch {
-	case l.fits(), many && here.TrainLoss < halfway, many && here.Value > l.floor()+float64(clearly*unit):
+	case l.fitsTraining(), many && here.TrainLoss < halfLoss, many && here.Value > l.leastValue()+float64(risenMargin*unit):
 		return false
 	case l.o.Climb:
 		return true
 	case l.o.Sparse:
-		return here.Saturation < crowded || l.o.Grouped && !l.settled()
+		return here.Saturation < denseSupport || l.o.Grouped && !l.lossSettled()
 	default:
-		return !l.settled()
+		return !l.lossSettled()
 	}
 }
 
 // steepening returns by how much more than its slope predicts the criterion falls over twice the reach, by the
 // curvature between the last two points; 0 unless it falls faster than at the point before.
 func (l *scan) steepening() float64 {
-	here, before := l.here, l.before
+	here, before := l.here, l.previous
 	if before.Evaluation == nil || math.IsNaN(before.slope) || here.depth <= before.depth {
 		return 0
 	}
@@ -168,34 +168,34 @@ func (l *scan) steepening() float64 {
 	return max(0, (before.slope-here.slope)/(here.depth-before.depth)*length*length/2)
 }
 
-// ended reports whether the last points end the path: two that have risen; one that is dense and not the best (two
+// pathEnds reports whether the last points end the path: two that have risen; one that is dense and not the best (two
 // where the path may climb, since such criteria dip more often); one that has lost to its rival; two at which the
 // criterion does not move (one if it never will: C alone varies, and no row is at its bound); or two above the best
 // between which it hardly moves.
-func (l *scan) ended(unit float64) bool {
+func (l *scan) pathEnds(unit float64) bool {
 	dense, still := 1, twice
 	if l.o.Climb {
 		dense = twice
 	}
-	if l.o.Kinks && l.here.TrainLoss < halfway {
+	if l.o.Kinks && l.here.TrainLoss < halfLoss {
 		still = 1
 	}
-	return l.rises >= twice || l.dense >= dense && l.best.Evaluation != l.here.Evaluation || l.lost(unit) || l.still >= still || l.level >= twice
+	return l.risen >= twice || l.dense >= dense && l.best.Evaluation != l.here.Evaluation || l.lostToRival(unit) || l.still >= still || l.level >= twice
 }
 
-// lost reports whether a path that has not come down to its rival rises above the rival, while solutions explain more
-// than half of the training loss.
-func (l *scan) lost(unit float64) bool {
+// lostToRival reports whether a path that has not come down to its rival rises above the rival, while solutions explain
+// more than half of the training loss.
+func (l *scan) lostToRival(unit float64) bool {
 	rival, here := l.o.Rival, l.here
-	return rival != nil && l.best.Value > rival.Value && here.TrainLoss < halfway && here.slope > 0 &&
-		here.Value > rival.Value+float64(within*max(unit, l.unit(rival)))
+	return rival != nil && l.best.Value > rival.Value && here.TrainLoss < halfLoss && here.slope > 0 &&
+		here.Value > rival.Value+float64(minimumRange*max(unit, l.unit(rival)))
 }
 
-// settled reports whether the solutions at the last point fit the training rows clearly better than those of the first
-// point, but hardly better than those of the point before.
-func (l *scan) settled() bool {
-	before := l.before.Evaluation
-	return before != nil && before.TrainLoss-l.here.TrainLoss <= fitted && l.here.TrainLoss < (1-unsettled)*l.points[0].TrainLoss
+// lossSettled reports whether the solutions at the last point fit the training rows clearly better than those of the
+// first point, but hardly better than those of the point before.
+func (l *scan) lossSettled() bool {
+	before := l.previous.Evaluation
+	return before != nil && before.TrainLoss-l.here.TrainLoss <= fittedLoss && l.here.TrainLoss < (1-settledShare)*l.points[0].TrainLoss
 }
 
 // allFlat reports whether the path has been flat from its beginning, as it is above αmax.
@@ -208,15 +208,15 @@ func (l *scan) allFlat() bool {
 	return true
 }
 
-// affordable returns the step that the work so far allows, or 0 for none. The work of a point is
+// affordableStep returns the step that the work so far allows, or 0 for none. The work of a point is
 // predicted from the growth of the support.
-func (l *scan) affordable(falling bool, unit float64) float64 {
+func (l *scan) affordableStep(falling bool, unit float64) float64 {
 	here, step := l.here, l.o.Step
 	bySupport, rate := l.growth()
 	price := float64(here.Work * kernels.Exp(bySupport*step))
-	more := l.unseen(unit) && float64(here.Work*kernels.Exp(l.growthBySupport(few)*step)) <= float64(manifold*l.spent)
+	mayPay := l.mayFallLater(unit) && float64(here.Work*kernels.Exp(l.growthBySupport(cheapColumns)*step)) <= float64(mostPriceRatio*l.spent)
 	if !falling {
-		if !more && (l.best.depth > 0 || here.depth >= shallow) && l.spent-l.atBest+price > l.o.Free+float64(extraWork*l.atBest) {
+		if !mayPay && (l.best.depth > 0 || here.depth >= shallowDepth) && l.spent-l.atBest+price > l.o.Free+float64(extraWork*l.atBest) {
 			return 0
 		}
 		return step
@@ -224,18 +224,18 @@ func (l *scan) affordable(falling bool, unit float64) float64 {
 	if price <= l.o.Free || price <= extraWork*l.spent {
 		return step
 	}
-	root := l.root()
-	if !more && math.Abs(here.slope)*root/2 < enough*unit {
+	root := l.rootDistance()
+	if !mayPay && math.Abs(here.slope)*root/2 < leastGain*unit {
 		return 0
 	}
-	return max(leastStep, min(step, max(root, modest/rate), dearest/rate))
+	return max(leastPathStep, min(step, max(root, modestWorkGrowth/rate), mostWorkGrowth/rate))
 }
 
 // growth returns the expected growth of ln work per unit of depth: from the growth of the support
 // on the last step, and the mean of that and the growth of the work itself, since a support that
 // is still small costs hardly anything.
 func (l *scan) growth() (bySupport, mean float64) {
-	here, before := l.here, l.before
+	here, before := l.here, l.previous
 	if before.Evaluation == nil || here.Support <= before.Support {
 		return 0, 0
 	}
@@ -249,20 +249,20 @@ func (l *scan) growth() (bySupport, mean float64) {
 
 // growthBySupport returns the growth of ln work per unit of depth that is expected from the growth of the support on
 // the last step, with besides columns added to both supports.
-func (l *scan) growthBySupport(besides int) float64 {
-	here, before := l.here, l.before
+func (l *scan) growthBySupport(extra int) float64 {
+	here, before := l.here, l.previous
 	if before.Evaluation == nil || here.Support <= before.Support {
 		return 0
 	}
-	return growthPower * kernels.Log(float64(here.Support+besides)/float64(max(1, before.Support+besides))) / (here.depth - before.depth)
+	return growthPower * kernels.Log(float64(here.Support+extra)/float64(max(1, before.Support+extra))) / (here.depth - before.depth)
 }
 
-// root returns how far beyond the last point the slope vanishes, by the secant through the nearest
+// rootDistance returns how far beyond the last point the slope vanishes, by the secant through the nearest
 // point that is far enough away; +Inf if it does not vanish.
-func (l *scan) root() float64 {
+func (l *scan) rootDistance() float64 {
 	here := l.here
 	for _, p := range slices.Backward(l.points) {
-		if here.depth-p.depth < apart || math.IsNaN(p.slope) {
+		if here.depth-p.depth < leastSecant || math.IsNaN(p.slope) {
 			continue
 		}
 		if curvature := (here.slope - p.slope) / (here.depth - p.depth); curvature > 0 {

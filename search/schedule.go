@@ -22,10 +22,10 @@ const (
 )
 
 const (
-	defaultFinal = 1e-6 // the final tolerance where none is given
+	defaultTol   = 1e-6 // the final tolerance where none is given
 	approxFirst  = 1e-2
 	approxLength = 10
-	loosest      = 1e-4 // the loosest tolerance after the first evaluation
+	loosestTol   = 1e-4 // the loosest tolerance after the first evaluation
 	nearFinal    = 10   // times the final tolerance: below that the final one is asked for at once
 )
 
@@ -52,10 +52,10 @@ func (s Schedule) tolerances(final float64, evaluations int) ([]float64, error) 
 	return loose, nil
 }
 
-// sufficient returns the tolerance to ask for if a step needs the tolerance need.
-func sufficient(need, final float64) float64 {
+// sufficientTol returns the tolerance to ask for if a step needs the tolerance need.
+func sufficientTol(need, final float64) float64 {
 	if need < nearFinal*final {
 		return final
 	}
-	return min(need, max(loosest, final))
+	return min(need, max(loosestTol, final))
 }

@@ -104,15 +104,15 @@ func (e *Evaluation) usable() bool {
 	return finite(e.Value) && finite(sum)
 }
 
-// fall returns the decrease of the value from here to next, −Inf if next is not usable.
+// decrease returns the decrease of the value from here to next, −Inf if next is not usable.
 // Unless here is at the final tolerance, the possible error of its value is added.
-func fall(here, next *Evaluation) float64 {
+func decrease(here, next *Evaluation) float64 {
 	if !next.usable() {
 		return math.Inf(-1)
 	}
 	doubt := 0.0
 	if !here.Final {
-		doubt = noise * here.Tol * math.Abs(here.Value)
+		doubt = valueError * here.Tol * math.Abs(here.Value)
 	}
 	return here.Value - next.Value + doubt
 }
@@ -226,26 +226,26 @@ type Seen struct {
 }
 
 const (
-	// noise times the gap reached is the relative error that a value may have.
-	noise = 10
-	// leastNormal is the norm up to which a gradient counts as 0.
-	leastNormal = 1e-300
-	// sharpness is the ratio of the last curvature met in a search to the first
+	// valueError times the gap reached is the relative error that a value may have.
+	valueError = 10
+	// zeroNorm is the norm up to which a gradient counts as 0.
+	zeroNorm = 1e-300
+	// kinkRatio is the ratio of the last curvature met in a search to the first
 	// above which the end is a kink, where the slope changes sign without vanishing.
-	sharpness = 30
+	kinkRatio = 30
 )
 
-// ended returns Kink or Stationary, by the curvatures met last and first.
-func ended(last, first float64) outcome.Status {
-	if last > sharpness*first {
+// endStatus returns Kink or Stationary, by the curvatures met last and first.
+func endStatus(last, first float64) outcome.Status {
+	if last > kinkRatio*first {
 		return outcome.Kink
 	}
 	return outcome.Stationary
 }
 
-// projected returns the norm of the gradient without the components that push
+// projectedNorm returns the norm of the gradient without the components that push
 // against the border of the box, and whether there are any such components.
-func projected(e *Evaluation, box Box) (norm float64, held bool) {
+func projectedNorm(e *Evaluation, box Box) (norm float64, held bool) {
 	var sum float64
 	for i, g := range e.Gradient {
 		if box.blocked(i, e.LogLambda[i], g) {

@@ -40,13 +40,13 @@ func Secant(ctx context.Context, f Objective, start float64, box Box, options Op
 }
 
 const (
-	downwards = 1.0     // longest step towards small λ where L is convex
-	upwards   = 2.0     // longest step towards large λ, or where L is concave
-	concave   = 3.0     // factor from one step to the next where L is concave
-	nearEnd   = 0.05    // share of the bracket that steps keep from its ends
-	smooth    = 1.5     // factor from one bracket's curvature to the next above which there may be a kink
-	bend      = 1. / 16 // increment of the power in root
-	narrow    = 1e-4    // width of a bracket below which its ends count as one point
+	longestDown   = 1.0     // longest step towards small λ where L is convex
+	longestUp     = 2.0     // longest step towards large λ, or where L is concave
+	concaveGrowth = 3.0     // factor from one step to the next where L is concave
+	endShare      = 0.05    // share of the bracket that steps keep from its ends
+	smoothGrowth  = 1.5     // factor from one bracket's curvature to the next above which there may be a kink
+	powerStep     = 1. / 16 // increment of the power in rootDistance
+	narrowWidth   = 1e-4    // width of a bracket below which its ends count as one point
 	// secantError is the gap for a step, as a share of its predicted gain: values err by ten
 	// times the gap and, under a ridge, by a hundred times.
 	secantError = 1e-3
@@ -66,10 +66,10 @@ func (r *recorder) secant(ctx context.Context, start float64, box Box) (outcome.
 		status, evidence := b.end(r.options.Stop)
 		switch {
 		case status == "":
-			x := b.next()
-			here, err = r.evalWithin(ctx, []float64{x}, secantError*b.promise(x))
+			x := b.nextPoint()
+			here, err = r.evalWithin(ctx, []float64{x}, secantError*b.predictedDecrease(x))
 		case evidence.Final && !evidence.usable():
-			return "", lost(evidence)
+			return "", unusableError(evidence)
 		case evidence.Final:
 			return status, nil
 		default:
@@ -85,13 +85,13 @@ func (r *recorder) secant(ctx context.Context, start float64, box Box) (outcome.
 // the interval; from the other end L falls into it, too, or L is higher there. An
 // end that has not been found is nil.
 type bracket struct {
-	lower, upper float64 // the box
-	left, right  *Evaluation
-	here, last   *Evaluation // the last evaluation, and the one before it
-	older        *Evaluation // the one before last
-	stalls       int         // consecutive steps that did not halve the bracket
-	broad        float64     // curvature over the first bracket, 0 before there is one
-	bent, bends  float64     // curvature over the previous bracket and over this one
+	lower, upper                     float64 // the box
+	left, right                      *Evaluation
+	here, last                       *Evaluation // the last evaluation, and the one before it
+	older                            *Evaluation // the one before last
+	stalls                           int         // consecutive steps that did not halve the bracket
+	firstCurvature                   float64     // curvature over the first bracket, 0 before there is one
+	previousCurvature, lastCurvature float64     // curvature over the previous bracket and over this one
 }
 
 // add narrows the bracket by a new evaluation.
@@ -99,8 +99,8 @@ func (b *bracket) add(e *Evaluation) {
 	before := b.width()
 	b.here, b.last, b.older = e, b.here, b.last
 	x, rising := e.LogLambda[0], slope(e) > 0
-	if best := b.better(); best != nil && x != best.LogLambda[0] {
-		if !e.usable() || e.Flat || e.Value-best.Value > noise*max(e.Tol, best.Tol)*math.Abs(best.Value) {
+	if best := b.betterEnd(); best != nil && x != best.LogLambda[0] {
+		if !e.usable() || e.Flat || e.Value-best.Value > valueError*max(e.Tol, best.Tol)*math.Abs(best.Value) {
 			rising = x > best.LogLambda[0]
 		}
 	}
@@ -119,10 +119,10 @@ func (b *bracket) add(e *Evaluation) {
 		b.stalls = 0
 	}
 	if b.straddles() {
-		if b.broad == 0 {
-			b.broad = b.curvature()
+		if b.firstCurvature == 0 {
+			b.firstCurvature = b.curvature()
 		}
-		b.bent, b.bends = b.bends, b.curvature()
+		b.previousCurvature, b.lastCurvature = b.lastCurvature, b.curvature()
 	}
 }
 
@@ -136,21 +136,21 @@ func (b *bracket) width() float64 {
 	return b.right.LogLambda[0] - b.left.LogLambda[0]
 }
 
-// better returns the end from which L falls into the bracket, the lower one if it
+// betterEnd returns the end from which L falls into the bracket, the lower one if it
 // falls from both; nil if no end has been found.
-func (b *bracket) better() *Evaluation {
-	if b.left == nil || (b.right != nil && steers(b.right) && (!steers(b.left) || b.right.Value < b.left.Value)) {
+func (b *bracket) betterEnd() *Evaluation {
+	if b.left == nil || (b.right != nil && hasDirection(b.right) && (!hasDirection(b.left) || b.right.Value < b.left.Value)) {
 		return b.right
 	}
 	return b.left
 }
 
-// steers reports whether the slope of e shows a direction: it is finite, and e is not flat.
-func steers(e *Evaluation) bool { return e.usable() && !e.Flat }
+// hasDirection reports whether the slope of e shows a direction: it is finite, and e is not flat.
+func hasDirection(e *Evaluation) bool { return e.usable() && !e.Flat }
 
 // straddles reports whether the slopes at both ends point into the bracket.
 func (b *bracket) straddles() bool {
-	return b.left != nil && b.right != nil && slope(b.left) < 0 && slope(b.right) > 0 && steers(b.left) && steers(b.right)
+	return b.left != nil && b.right != nil && slope(b.left) < 0 && slope(b.right) > 0 && hasDirection(b.left) && hasDirection(b.right)
 }
 
 // curvature returns the mean second derivative over the bracket: from the slopes
@@ -161,7 +161,7 @@ func (b *bracket) curvature() float64 {
 	if b.straddles() {
 		return (slope(b.right) - slope(b.left)) / width
 	}
-	best, other := b.better(), b.left
+	best, other := b.betterEnd(), b.left
 	if best == b.left {
 		other = b.right
 	}
@@ -176,22 +176,22 @@ func (b *bracket) end(stop float64) (outcome.Status, *Evaluation) {
 	switch {
 	case (here == b.left && g < 0 && x >= b.upper) || (here == b.right && g > 0 && x <= b.lower):
 		return outcome.Box, here
-	case math.Abs(g) <= leastNormal && here.usable() && here == b.better():
+	case math.Abs(g) <= zeroNorm && here.usable() && here == b.betterEnd():
 		return outcome.Stationary, here
 	case math.IsInf(b.width(), 0):
 		// A smooth minimum can be reached from one side alone.
-		if b.unresolved() || b.approach() < stop*math.Abs(here.Value) {
+		if b.unresolved() || b.remainingGain() < stop*math.Abs(here.Value) {
 			return outcome.Stationary, here
 		}
 		return "", nil
 	}
-	best := b.better()
-	if b.width() >= narrow && !b.unresolved() && !(b.gain() < stop*math.Abs(best.Value)) {
+	best := b.betterEnd()
+	if b.width() >= narrowWidth && !b.unresolved() && !(b.parabolaGain() < stop*math.Abs(best.Value)) {
 		return "", nil
 	}
 	status := outcome.Stationary
 	if b.straddles() {
-		status = ended(b.curvature(), b.broad)
+		status = endStatus(b.curvature(), b.firstCurvature)
 	}
 	if !best.Final || status != outcome.Kink {
 		return status, best
@@ -211,27 +211,27 @@ func (b *bracket) unresolved() bool {
 		b.here.LogLambda[0] != b.last.LogLambda[0] && slope(b.here)*slope(b.last) > 0
 }
 
-// approach returns a bound of the remaining gain while no minimum is bracketed: the
+// remainingGain returns a bound of the remaining gain while no minimum is bracketed: the
 // gain that the slope predicts over another step as long as the last or, if that is
 // longer, over the next step; +Inf where L is not convex.
-func (b *bracket) approach() float64 {
-	if b.last == nil || !steers(b.here) || !steers(b.last) || !(b.chord() > 0) {
+func (b *bracket) remainingGain() float64 {
+	if b.last == nil || !hasDirection(b.here) || !hasDirection(b.last) || !(b.secantCurvature() > 0) {
 		return math.Inf(1)
 	}
-	return math.Abs(slope(b.here)) * max(b.moved(), b.root())
+	return math.Abs(slope(b.here)) * max(b.stepLength(), b.rootDistance())
 }
 
-// gain returns the predicted gain below the better end of the bracket: that of a
+// parabolaGain returns the predicted gain below the better end of the bracket: that of a
 // parabola fitted to the bracket. If the curvature has grown since the previous
 // bracket there may be a kink, and the gain is at least that of the point where the
 // tangents at both ends meet.
-func (b *bracket) gain() float64 {
-	best, curvature := b.better(), b.curvature()
+func (b *bracket) parabolaGain() float64 {
+	best, curvature := b.betterEnd(), b.curvature()
 	if !(curvature > 0) {
 		return math.Inf(1)
 	}
 	parabola := 0.5 * slope(best) * slope(best) / curvature
-	if !b.straddles() || curvature <= smooth*b.bent {
+	if !b.straddles() || curvature <= smoothGrowth*b.previousCurvature {
 		return parabola
 	}
 	width, down, up := b.width(), -slope(b.left), slope(b.right)
@@ -240,86 +240,86 @@ func (b *bracket) gain() float64 {
 	return max(parabola, kink)
 }
 
-// promise returns the predicted relative decrease of L on a step to x if the slope vanishes at x.
-func (b *bracket) promise(x float64) float64 {
+// predictedDecrease returns the predicted relative decrease of L on a step to x if the slope vanishes at x.
+func (b *bracket) predictedDecrease(x float64) float64 {
 	from := b.here
 	if !math.IsInf(b.width(), 0) {
-		from = b.better()
+		from = b.betterEnd()
 	}
 	return 0.5 * math.Abs(slope(from)*(x-from.LogLambda[0])/from.Value)
 }
 
-// next returns where to evaluate.
-func (b *bracket) next() float64 {
+// nextPoint returns where to evaluate.
+func (b *bracket) nextPoint() float64 {
 	width := b.width()
 	if math.IsInf(width, 0) {
-		return b.outward()
+		return b.stepOutward()
 	}
 	left, right := b.left.LogLambda[0], b.right.LogLambda[0]
 	if b.stalls >= 2 {
 		b.stalls = 0
 		return 0.5 * (left + right)
 	}
-	best, curvature := b.better(), b.curvature()
+	best, curvature := b.betterEnd(), b.curvature()
 	if !(curvature > 0 && curvature <= math.MaxFloat64) {
 		return 0.5 * (left + right)
 	}
 	step := -slope(best) / curvature
-	x := min(max(best.LogLambda[0]+step, left+float64(nearEnd*width)), right-float64(nearEnd*width))
-	return min(max(x, best.LogLambda[0]-downwards), best.LogLambda[0]+upwards)
+	x := min(max(best.LogLambda[0]+step, left+float64(endShare*width)), right-float64(endShare*width))
+	return min(max(x, best.LogLambda[0]-longestDown), best.LogLambda[0]+longestUp)
 }
 
-// outward steps against the slope while no minimum is bracketed.
-func (b *bracket) outward() float64 {
-	length, down := 1.0, downwards
+// stepOutward steps against the slope while no minimum is bracketed.
+func (b *bracket) stepOutward() float64 {
+	length, down := 1.0, longestDown
 	if b.last != nil {
-		moved, convex := b.moved(), b.chord() > 0
+		moved, convex := b.stepLength(), b.secantCurvature() > 0
 		switch {
 		case moved == 0: // a tighter tolerance has opened the bracket again
-			if length = concave * narrow; b.broad > 0 {
-				length = min(math.Abs(slope(b.here))/b.broad, mostGrowth*narrow)
+			if length = concaveGrowth * narrowWidth; b.firstCurvature > 0 {
+				length = min(math.Abs(slope(b.here))/b.firstCurvature, mostGrowth*narrowWidth)
 			}
 		case convex:
-			length = min(b.root(), mostGrowth*moved)
+			length = min(b.rootDistance(), mostGrowth*moved)
 		default: // the slope has to turn before it can vanish
-			length, down = concave*moved, upwards
+			length, down = concaveGrowth*moved, longestUp
 		}
 	}
 	x := b.here.LogLambda[0]
 	if b.here == b.right {
 		return max(b.lower, x-min(length, down))
 	}
-	return min(b.upper, x+min(length, upwards))
+	return min(b.upper, x+min(length, longestUp))
 }
 
-// moved returns the length of the last step, and chord the mean second derivative
+// stepLength returns the length of the last step, and secantCurvature the mean second derivative
 // along it.
-func (b *bracket) moved() float64 { return math.Abs(b.here.LogLambda[0] - b.last.LogLambda[0]) }
+func (b *bracket) stepLength() float64 { return math.Abs(b.here.LogLambda[0] - b.last.LogLambda[0]) }
 
-func (b *bracket) chord() float64 {
+func (b *bracket) secantCurvature() float64 {
 	return (slope(b.here) - slope(b.last)) / (b.here.LogLambda[0] - b.last.LogLambda[0])
 }
 
-// root returns the distance from the last point to the root of the line through the
+// rootDistance returns the distance from the last point to the root of the line through the
 // last two slopes. Towards small λ slopes vanish like powers of α, and such steps would
-// fall short again and again. There root first divides the slopes by the least power of
+// fall short again and again. There rootDistance first divides the slopes by the least power of
 // α, up to α itself, that leaves the last three on a line or bent the other way.
-func (b *bracket) root() float64 {
+func (b *bracket) rootDistance() float64 {
 	x, g := b.here.LogLambda[0], slope(b.here)
-	chord := b.chord()
+	curvature := b.secantCurvature()
 	if b.older == nil || b.here != b.right || b.older.LogLambda[0] == b.last.LogLambda[0] {
-		return math.Abs(g / chord)
+		return math.Abs(g / curvature)
 	}
 	x1, x2 := b.older.LogLambda[0]-x, b.last.LogLambda[0]-x
-	for k := 0.0; k <= 1; k += bend {
+	for k := 0.0; k <= 1; k += powerStep {
 		g1, g2 := float64(slope(b.older)*kernels.Exp(-k*x1)), float64(slope(b.last)*kernels.Exp(-k*x2))
 		before, now := (g1-g2)/(x1-x2), (g2-g)/x2
 		if now > 0 {
-			chord = now
+			curvature = now
 		}
 		if !(now > 0 && now < math.Abs(before)) {
 			break
 		}
 	}
-	return math.Abs(g / chord)
+	return math.Abs(g / curvature)
 }

@@ -144,7 +144,7 @@ func TestDistrust(t *testing.T) {
 	if r, err := Secant(context.Background(), f, -4.6, cube(1, -12, 0), Options{Schedule: Auto}); err != nil || r.Status != outcome.Stationary {
 		t.Fatal(r.Status, err)
 	}
-	if len(f.seen) > 8 || f.seen[3].Tol != defaultFinal {
+	if len(f.seen) > 8 || f.seen[3].Tol != defaultTol {
 		t.Errorf("%d evaluations, the fourth to %g", len(f.seen), f.seen[3].Tol)
 	}
 }
@@ -202,7 +202,7 @@ func TestStepsSayWhatTheyNeed(t *testing.T) {
 	// The tolerance is the one needed, but at most 1e-4 or the final one if that is looser; close to the final one it
 	// is the final one, because the point would have to be confirmed at it.
 	for _, c := range [][3]float64{{1e-2, 1e-6, 1e-4}, {2e-5, 1e-6, 2e-5}, {9e-6, 1e-6, 1e-6}, {1e-12, 1e-6, 1e-6}, {1, 1e-2, 1e-2}, {1, 1e-3, 1e-3}} {
-		if got := sufficient(c[0], c[1]); got != c[2] {
+		if got := sufficientTol(c[0], c[1]); got != c[2] {
 			t.Errorf("%g needed, %g in the end: %g, want %g", c[0], c[1], got, c[2])
 		}
 	}

@@ -63,7 +63,7 @@ func TPE(ctx context.Context, f Objective, box Box, options TPEOptions) (*Result
 	source := random.SplitMix64(options.Seed)
 	return evaluateAll(ctx, f, options.Options, true, func(k int, before []Evaluation) []float64 {
 		if k < options.Startup {
-			return box.point(&source)
+			return box.randomPoint(&source)
 		}
 		good, bad := splitAtQuantile(before, options.Gamma)
 		x := make([]float64, len(box.Lower))
@@ -146,7 +146,7 @@ func (p *parzen) density(x float64) float64 {
 func (p *parzen) draw(r *random.SplitMix64) float64 {
 	k := int(r.Uniform() * float64(1+len(p.centre)))
 	if k == len(p.centre) || p.upper == p.lower {
-		return Box{[]float64{p.lower}, []float64{p.upper}}.at(0, r.Uniform())
+		return Box{[]float64{p.lower}, []float64{p.upper}}.interpolate(0, r.Uniform())
 	}
 	for {
 		if x := math.FMA(p.width[k], r.Normal(), p.centre[k]); x >= p.lower && x <= p.upper {

@@ -51,20 +51,20 @@ const (
 	knownRadius = 2.0 // where the curvature is known from the start
 	mostRadius  = 3.0
 	leastRadius = 1e-3
-	// afterConfirm is the least radius after the current point has been evaluated
+	// confirmedRadius is the least radius after the current point has been evaluated
 	// again at the final tolerance: steps were compared with its loose value before.
-	afterConfirm = 0.1
-	leastPromise = 0.01 // times options.Stop: the predicted gain of a step at which the search ends
-	trustError   = 0.1  // the gap for a step, as a share of its predicted gain
-	perUnit      = 100  // times options.Stop: the gain per unit of λ up to which a gradient counts as 0
-	goodModel    = 0.75 // share of the predicted gain above which the radius grows
-	badModel     = 0.25 // the same, below which the radius shrinks
-	valleyStep   = 0.4  // first step along a valley's floor
-	valleyWalls  = 10   // recent points among which its other wall is looked for
-	valleyWidth  = 0.1  // largest distance of a point on the other wall, in any coordinate
-	damping      = 0.2  // Powell's
-	mostStiffer  = 3    // times an entry of a given diagonal: the most that the last step may add to it
-	ridge        = 1e-8 // added to the objective's curvature, as a share of its diagonal
+	confirmedRadius = 0.1
+	leastPredicted  = 0.01 // times options.Stop: the predicted gain of a step at which the search ends
+	trustError      = 0.1  // the gap for a step, as a share of its predicted gain
+	zeroSlope       = 100  // times options.Stop: the gain per unit of λ up to which a gradient counts as 0
+	goodModel       = 0.75 // share of the predicted gain above which the radius grows
+	badModel        = 0.25 // the same, below which the radius shrinks
+	valleyStep      = 0.4  // first step along a valley's floor
+	valleyWalls     = 10   // recent points among which its other wall is looked for
+	valleyWidth     = 0.1  // largest distance of a point on the other wall, in any coordinate
+	damping         = 0.2  // Powell's
+	mostStiffening  = 3    // times an entry of a given diagonal: the most that the last step may add to it
+	ridge           = 1e-8 // added to the objective's curvature, as a share of its diagonal
 )
 
 // trust is the state of [TrustRegion].
@@ -75,7 +75,7 @@ type trust struct {
 	radius float64
 	model  *quadratic
 	step   []float64
-	near   []*Evaluation // recent points
+	recent []*Evaluation // recent points
 }
 
 func (s *trust) run(ctx context.Context, start Evaluation) (status outcome.Status, err error) {
@@ -87,13 +87,13 @@ func (s *trust) run(ctx context.Context, start Evaluation) (status outcome.Statu
 		s.radius = knownRadius
 	}
 	for {
-		free, held := projected(s.here, s.box)
-		s.model.at(s.here)
-		promise := s.model.minimise(s.here, s.box, s.radius, s.step)
-		if s.here.Flat || s.radius < leastRadius || s.settled(free, promise) {
-			status, err = s.end(ctx, free, promise, held)
+		free, held := projectedNorm(s.here, s.box)
+		s.model.load(s.here)
+		predicted := s.model.minimise(s.here, s.box, s.radius, s.step)
+		if s.here.Flat || s.radius < leastRadius || s.converged(free, predicted) {
+			status, err = s.end(ctx, free, predicted, held)
 		} else {
-			status, err = s.advance(ctx, free, promise)
+			status, err = s.advance(ctx, free, predicted)
 		}
 		if status != "" || err != nil {
 			return status, err
@@ -101,55 +101,55 @@ func (s *trust) run(ctx context.Context, start Evaluation) (status outcome.Statu
 	}
 }
 
-// scale returns options.Stop as a change of the value.
-func (s *trust) scale() float64 { return s.options.Stop * math.Abs(s.here.Value) }
+// leastGain returns options.Stop as a change of the value.
+func (s *trust) leastGain() float64 { return s.options.Stop * math.Abs(s.here.Value) }
 
-// settled reports whether gradient and model predict too little gain for another step.
-func (s *trust) settled(free, promise float64) bool {
-	scale := s.scale()
+// converged reports whether gradient and model predict too little gain for another step.
+func (s *trust) converged(free, predicted float64) bool {
+	scale := s.leastGain()
 	if s.model.given { // there is no curvature left to learn
-		return free <= leastNormal || promise <= scale
+		return free <= zeroNorm || predicted <= scale
 	}
-	return free <= max(perUnit*scale, leastNormal) || promise <= leastPromise*scale
+	return free <= max(zeroSlope*scale, zeroNorm) || predicted <= leastPredicted*scale
 }
 
 // end returns the status with which the search ends at the current point. It returns "" if the search goes on: with
 // the point evaluated at the final tolerance, or along a valley.
-func (s *trust) end(ctx context.Context, free, promise float64, held bool) (_ outcome.Status, err error) {
+func (s *trust) end(ctx context.Context, free, predicted float64, held bool) (_ outcome.Status, err error) {
 	switch here := s.here; {
 	case !here.Final:
-		s.radius = max(s.radius, afterConfirm)
-		s.here, err = s.again(ctx, here)
+		s.radius = max(s.radius, confirmedRadius)
+		s.here, err = s.confirmUsable(ctx, here)
 		return "", err
 	case here.Flat:
 		return outcome.Flat, nil
 	case held:
 		return outcome.Box, nil
-	case free <= perUnit*s.scale():
+	case free <= zeroSlope*s.leastGain():
 		return outcome.Stationary, nil
 	case s.radius >= leastRadius:
-		return ended(0.5*free*free/promise, s.model.first), nil
+		return endStatus(0.5*free*free/predicted, s.model.firstCurvature), nil
 	case s.model.given: // no step lowers the value as predicted, and with many corners two gradients show no valley
 		return outcome.Kink, nil
 	}
-	next, err := s.valley(ctx, s.here, s.near, s.box)
+	next, err := s.valley(ctx, s.here, s.recent, s.box)
 	if next == nil {
 		return outcome.Kink, err
 	}
-	s.here, s.radius, s.model.learned = next, afterConfirm, false
+	s.here, s.radius, s.model.updated = next, confirmedRadius, false
 	return "", nil
 }
 
 // advance evaluates the end of the step, updates the model and the radius, and moves there if the value falls. It
 // returns a status if one solution meets the tolerance at both ends, so that the search cannot distinguish them.
-func (s *trust) advance(ctx context.Context, free, promise float64) (outcome.Status, error) {
+func (s *trust) advance(ctx context.Context, free, predicted float64) (outcome.Status, error) {
 	here, step, q := s.here, s.step, s.model
 	x := slices.Clone(here.LogLambda)
 	for i := range x {
 		x[i] += step[i]
 	}
 	s.box.clamp(x)
-	next, err := s.evalWithin(ctx, x, trustError*promise/math.Abs(here.Value))
+	next, err := s.evalWithin(ctx, x, trustError*predicted/math.Abs(here.Value))
 	if err != nil {
 		return "", err
 	}
@@ -159,18 +159,18 @@ func (s *trust) advance(ctx context.Context, free, promise float64) (outcome.Sta
 		length = max(length, math.Abs(step[i]))
 	}
 	if q.given && here.Final && next.Final && next.Value == here.Value && dot(here.Gradient, next.Gradient) > 0 {
-		return ended(0.5*free*free/promise, q.first), nil
+		return endStatus(0.5*free*free/predicted, q.firstCurvature), nil
 	}
-	gain := fall(here, next)
-	q.misled = gain < badModel*promise
+	gain := decrease(here, next)
+	q.mispredicted = gain < badModel*predicted
 	if next.usable() {
-		q.learn(here, next, step)
-		s.near = append(s.near[max(0, len(s.near)-valleyWalls):], here, next)
+		q.update(here, next, step)
+		s.recent = append(s.recent[max(0, len(s.recent)-valleyWalls):], here, next)
 	}
 	switch {
-	case q.misled:
+	case q.mispredicted:
 		s.radius = length * parabolic(dot(here.Gradient, step), -gain)
-	case gain > goodModel*promise && length > 0.9*s.radius:
+	case gain > goodModel*predicted && length > 0.9*s.radius:
 		s.radius = min(2*s.radius, mostRadius)
 	}
 	if gain > 0 {
@@ -199,22 +199,22 @@ func dot(x, y []float64) float64 {
 
 // quadratic is the model ⟨g,d⟩ + ½⟨d,Hd⟩ of the change by a step d.
 type quadratic struct {
-	dim     int
-	h       []float64 // H, row by row
-	learned bool      // H has been updated by steps; else it is a multiple of the identity
-	given   bool      // H is the objective's
-	misled  bool      // the last step gained much less than predicted
-	recent  pair      // the last step and the change of the gradient on it, if H is given
-	first   float64   // the curvature met first
-	hd      []float64 // H·step
+	dim            int
+	h              []float64 // H, row by row
+	updated        bool      // H has been updated by steps; else it is a multiple of the identity
+	given          bool      // H is the objective's
+	mispredicted   bool      // the last step gained much less than predicted
+	lastStep       pair      // the last step and the change of the gradient on it, if H is given
+	firstCurvature float64   // the curvature met first
+	hd             []float64 // H·step
 }
 
 func newQuadratic(dim int) *quadratic {
 	return &quadratic{dim: dim, h: make([]float64, dim*dim), hd: make([]float64, dim)}
 }
 
-// at prepares the model for steps from e.
-func (q *quadratic) at(e *Evaluation) {
+// load prepares the model for steps from e.
+func (q *quadratic) load(e *Evaluation) {
 	q.given = e.Curvature != nil
 	if q.given {
 		copy(q.h, e.Curvature)
@@ -226,9 +226,9 @@ func (q *quadratic) at(e *Evaluation) {
 			q.h[i*q.dim+i] += ridge * trace / float64(q.dim)
 		}
 		q.stiffen()
-	} else if !q.learned {
+	} else if !q.updated {
 		// The first step is the negative gradient, scaled to length 1.
-		q.identity(math.Sqrt(dot(e.Gradient, e.Gradient)))
+		q.setIdentity(math.Sqrt(dot(e.Gradient, e.Gradient)))
 	}
 }
 
@@ -237,69 +237,69 @@ func (q *quadratic) at(e *Evaluation) {
 // formula for the intervals between them does not have. With two coordinates it does so
 // only if that step failed: these form valleys, and a stiffer diagonal blocks their floor.
 func (q *quadratic) stiffen() {
-	if q.recent.step == nil || q.dim <= 2 && !q.misled {
+	if q.lastStep.step == nil || q.dim <= 2 && !q.mispredicted {
 		return
 	}
-	q.times(q.recent.step)
-	for i, d := range q.recent.step {
-		own := &q.h[i*q.dim+i]
-		if more := q.recent.change[i] - q.hd[i]; d != 0 && more/d > 0 {
-			*own += min(more/d, mostStiffer**own)
+	q.multiply(q.lastStep.step)
+	for i, d := range q.lastStep.step {
+		entry := &q.h[i*q.dim+i]
+		if excess := q.lastStep.change[i] - q.hd[i]; d != 0 && excess/d > 0 {
+			*entry += min(excess/d, mostStiffening**entry)
 		}
 	}
 }
 
-func (q *quadratic) identity(scale float64) {
+func (q *quadratic) setIdentity(scale float64) {
 	clear(q.h)
 	for i := range q.dim {
 		q.h[i*q.dim+i] = scale
 	}
 }
 
-// times sets hd = H·d.
-func (q *quadratic) times(d []float64) {
+// multiply sets hd = H·d.
+func (q *quadratic) multiply(d []float64) {
 	for i := range q.dim {
 		q.hd[i] = dot(q.h[i*q.dim:(i+1)*q.dim], d)
 	}
 }
 
-// learn updates H by the step from a to b: BFGS with Powell's damping. If H is the
+// update updates H by the step from a to b: BFGS with Powell's damping. If H is the
 // objective's, it only records the step.
-func (q *quadratic) learn(a, b *Evaluation, step []float64) {
+func (q *quadratic) update(a, b *Evaluation, step []float64) {
 	change := make([]float64, q.dim)
 	for i := range change {
 		change[i] = b.Gradient[i] - a.Gradient[i]
 	}
-	bend, square := dot(step, change), dot(step, step)
+	curvature, square := dot(step, change), dot(step, step)
 	if square == 0 {
 		return
 	}
-	if bend > 0 && q.first == 0 {
-		q.first = bend / square
+	if curvature > 0 && q.firstCurvature == 0 {
+		q.firstCurvature = curvature / square
 	}
 	if q.given {
-		q.recent = pair{slices.Clone(step), change}
+		q.lastStep = pair{slices.Clone(step), change}
 		return
 	}
-	if !q.learned && bend > 0 {
-		q.identity(dot(change, change) / bend)
+	if !q.updated && curvature > 0 {
+		q.setIdentity(dot(change, change) / curvature)
 	}
-	q.learned = true
-	q.times(step)
-	whole := dot(step, q.hd)
-	if !(whole > 0) {
+	q.updated = true
+	q.multiply(step)
+	modelled := dot(step, q.hd)
+	if !(modelled > 0) {
 		return
 	}
-	if bend < damping*whole {
-		t := (1 - damping) * whole / (whole - bend)
+	if curvature < damping*modelled {
+		t := (1 - damping) * modelled / (modelled - curvature)
 		for i := range change {
 			change[i] = math.FMA(t, change[i], (1-t)*q.hd[i])
 		}
-		bend = dot(step, change)
+		curvature = dot(step, change)
 	}
 	for i := range q.dim {
 		for j := range q.dim {
-			rank2 := float64(change[i]*change[j]/bend) - float64(q.hd[i]*q.hd[j]/whole)
+			rank2 := float64(change[i]*change[j]/curvature) - float64(q.hd[i]*q.hd[j]/modelled)
 			q.h[i*q.dim+j] += rank2
 		}
 	}

@@ -15,11 +15,11 @@ func (r *recorder) valley(ctx context.Context, here *Evaluation, near []*Evaluat
 	var down []float64
 	least := math.Inf(1)
 	for _, across := range near {
-		if v, norm := shortest(here, across, box); norm < least {
+		if v, norm := shortestMean(here, across, box); norm < least {
 			down, least = v, norm
 		}
 	}
-	if down == nil || least <= perUnit*r.options.Stop*math.Abs(here.Value) {
+	if down == nil || least <= zeroSlope*r.options.Stop*math.Abs(here.Value) {
 		return nil, nil
 	}
 	most := 0.0
@@ -36,17 +36,17 @@ func (r *recorder) valley(ctx context.Context, here *Evaluation, near []*Evaluat
 		if err != nil {
 			return nil, err
 		}
-		if fall(here, next) > 0 {
+		if decrease(here, next) > 0 {
 			return next, nil
 		}
 	}
 	return nil, nil
 }
 
-// shortest returns the vector of least norm on the segment between the gradients of two
+// shortestMean returns the vector of least norm on the segment between the gradients of two
 // points, without the components that push against the border, and its norm. The norm is
 // +Inf if the points are not close to each other, or if that vector is one of the gradients.
-func shortest(here, across *Evaluation, box Box) (v []float64, norm float64) {
+func shortestMean(here, across *Evaluation, box Box) (v []float64, norm float64) {
 	var along, square float64
 	for i, g := range here.Gradient {
 		if math.Abs(across.LogLambda[i]-here.LogLambda[i]) > valleyWidth {

@@ -9,14 +9,14 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// precisions is the maximum number of steps by the model in [scan.sharpen].
-const precisions = 5
+// mostPolishSteps is the maximum number of steps by the model in [scan.polish].
+const mostPolishSteps = 5
 
-// sharpen continues to the last digits: by steps of the model, each solved to a tolerance in
+// polish continues to the last digits: by steps of the model, each solved to a tolerance in
 // proportion to its predicted gain, and, if these do not settle, as at a corner, by [Secant]
 // between the neighbours of the best point.
-func (l *scan) sharpen(ctx context.Context, f Objective, seen *Result) (*Result, error) {
-	l.options.Tol = cmp.Or(l.o.Tol, defaultFinal) // evaluations that were final are loose from here on
+func (l *scan) polish(ctx context.Context, f Objective, seen *Result) (*Result, error) {
+	l.options.Tol = cmp.Or(l.o.Tol, defaultTol) // evaluations that were final are loose from here on
 	l.loose, l.recorder.best = l.recorder.best, ranked{}
 	for _, p := range l.points {
 		p.Final = false
@@ -26,14 +26,14 @@ func (l *scan) sharpen(ctx context.Context, f Objective, seen *Result) (*Result,
 	}
 	settled := false
 	result, err := l.search(ctx, func(ctx context.Context) (outcome.Status, error) {
-		for range precisions {
-			value, depth := l.least(narrow, 0)
-			promise := l.best.Value - value
-			if !(promise >= l.options.Stop*math.Abs(l.best.Value)) {
-				settled = !(l.chord() >= l.options.Stop*math.Abs(l.best.Value)) && (l.best.depth < l.points[len(l.points)-1].depth || !(l.best.slope < 0))
+		for range mostPolishSteps {
+			value, depth := l.modelMinimum(narrowWidth, 0)
+			predicted := l.best.Value - value
+			if !(predicted >= l.options.Stop*math.Abs(l.best.Value)) {
+				settled = !(l.secantGain() >= l.options.Stop*math.Abs(l.best.Value)) && (l.best.depth < l.points[len(l.points)-1].depth || !(l.best.slope < 0))
 				break
 			}
-			gap := min(refineGap, secantError*promise/math.Abs(l.best.Value))
+			gap := min(refineGap, secantError*predicted/math.Abs(l.best.Value))
 			if err := l.visit(ctx, depth, gap, l.nearest(depth)); err != nil {
 				return "", err
 			}
@@ -41,15 +41,15 @@ func (l *scan) sharpen(ctx context.Context, f Objective, seen *Result) (*Result,
 		return outcome.Stationary, nil
 	})
 	result.Seen = seen.Seen
-	if settled || err != nil || !result.Status.OK() || l.left() == 0 {
+	if settled || err != nil || !result.Status.OK() || l.evaluationsLeft() == 0 {
 		return result, err
 	}
-	return l.bracketed(ctx, f, result)
+	return l.finishBySecant(ctx, f, result)
 }
 
-// chord returns the gain that slopes alone predict between the best point and its neighbour downhill,
+// secantGain returns the gain that slopes alone predict between the best point and its neighbour downhill,
 // whose value in the model may be loose; 0 if the two slopes do not straddle a minimum.
-func (l *scan) chord() float64 {
+func (l *scan) secantGain() float64 {
 	at := slices.IndexFunc(l.points, func(p point) bool { return p.Evaluation == l.best.Evaluation })
 	next := at + 1
 	if l.best.slope > 0 {
@@ -62,8 +62,8 @@ func (l *scan) chord() float64 {
 	return 0.5 * l.best.slope * l.best.slope * (other.depth - l.best.depth) / (other.slope - l.best.slope)
 }
 
-// bracketed finishes a search by [Secant] between the neighbours of the best point.
-func (l *scan) bracketed(ctx context.Context, f Objective, seen *Result) (*Result, error) {
+// finishBySecant finishes a search by [Secant] between the neighbours of the best point.
+func (l *scan) finishBySecant(ctx context.Context, f Objective, seen *Result) (*Result, error) {
 	at := slices.IndexFunc(l.points, func(p point) bool { return p.Evaluation == l.best.Evaluation })
 	shallow, deep := l.best.depth-l.o.Step, max(l.o.Bottom, l.best.depth+l.o.Step)
 	if at > 0 {
@@ -78,7 +78,7 @@ func (l *scan) bracketed(ctx context.Context, f Objective, seen *Result) (*Resul
 	}
 	o := l.o.Options
 	o.Schedule = Exact // it starts at the best point
-	o.Evaluations = l.left()
+	o.Evaluations = l.evaluationsLeft()
 	o.Logged += len(seen.Evaluations)
 	r, err := Secant(ctx, f, l.best.LogLambda[0], box, o)
 	if r == nil {

@@ -41,8 +41,9 @@ type weight struct {
 }
 
 // Predictor returns a predictor with the coefficients of f, for rows with the columns of the X
-// that f was fitted on. It does not check f, whose support must be ascending, with one coefficient
-// per column; [Load] and [Read] check the models that they read.
+// that f was fitted on, and keeps nothing of f, whose memory may be reused. It does not check f,
+// whose support must be ascending, with one coefficient per column; [Load] and [Read] check the
+// models that they read.
 func (f *Fitted) Predictor() *Predictor {
 	p := &Predictor{model: f.Model, loss: f.Loss, link: f.Link, columns: f.Columns, status: f.Status, relativeGap: f.RelativeGap, logLambda: slices.Clone(f.LogLambda)}
 	if f.PerClass == nil {

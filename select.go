@@ -95,8 +95,9 @@ type SelectOptions struct {
 	// by up to 0.07 standard errors at the first λ. A selection read from JSON has neither the folds
 	// nor their solutions, so it is treated in this second way.
 	From *Selection
-	// Evaluations is the maximum number of evaluations of the criterion; 0 means 50, the size of
-	// the grid, or for [WeightedLasso] 15 after those with one λ for all columns.
+	// Evaluations is the maximum number of evaluations of the criterion. 0 means 50; the size of the
+	// grid for [Grid]; 120 for [MCP], [SCAD], [ALO] and [GCV], and 160 for these criteria with two λ;
+	// 100 for C and ε; and for [WeightedLasso] 15 after those with one λ for all columns.
 	Evaluations int
 	// Points is the number of α in the grid, and MinRatio·αmax the least of them: they descend
 	// from αmax in geometric steps. 0 means 100 and 0.001. Random, Halton and TPE draw from the
@@ -124,10 +125,11 @@ type SelectOptions struct {
 // Select chooses λ by minimising the criterion of o.Validation, and refits on all rows.
 //
 // A search that ends early returns the best point so far: with status Cancelled if it was
-// stopped, Budget after MaxDuration, and Failed if an evaluation after the first fails. When ctx
-// ends there is no refit, and when a search ends before its first evaluation, for whatever reason,
-// there is no λ: Final is then nil, and Err says why. If the refit or a later step fails, Select
-// returns both the error and a selection that has the choice but lacks what was not computed.
+// stopped, Budget after MaxDuration, and Failed if an evaluation after the first fails or Progress
+// panics, with the cause in Err. When ctx ends there is no refit, and when a search ends before its
+// first evaluation, for whatever reason, there is no λ: Final is then nil, and Err says why. If the
+// refit or a later step fails, Select returns both the error and a selection that has the choice but
+// lacks what was not computed.
 //
 // x, y and c, and the errors, are those of [Fit]. Two more errors are possible. The kind is
 // BadParameter if there is nothing to choose because αmax is 0: the target is the same in every

@@ -59,8 +59,9 @@ func Splits() []Split { return []Split{ByRow, Stratified, Blocks, Forward} }
 type Validation struct {
 	Criterion Criterion // "" means CV
 	// Loss, with CV and HoldOut, judges held-out rows instead of the model's own loss; nil means
-	// the model's own loss. [criterion.Func] makes a criterion from a function, which does not see
-	// the weights of rows. Loss is called by several goroutines at once. Not for models with a
+	// the model's own loss. [criterion.Func] makes a criterion from a function. With Config.Weights
+	// Loss must be of package criterion, among them [criterion.Of] a loss of the caller's, since no other
+	// criterion sees the weights of rows. Loss is called by several goroutines at once. Not for models with a
 	// predictor per class.
 	Loss  criterion.Criterion
 	Folds int   // the number of folds K; 0 means 5, or the number in FoldIDs
@@ -72,9 +73,10 @@ type Validation struct {
 	// Groups has the group of each row, any integer; the rows of a group stay in one fold. Split
 	// must be ByRow.
 	Groups []int
-	// FoldIDs has the fold of each row, instead of Folds and Split: a row with k ≥ 0 is held out by
-	// fold k, a row with −1 trains in every fold, and a row with −2 is reserved for [Selection].Test.
-	// With Split Forward, a fold is not trained on folds with larger ids.
+	// FoldIDs has the fold of each row: a row with k ≥ 0 is held out by fold k, a row with −1 trains in
+	// every fold, and a row with −2 is reserved for [Selection].Test. Folds must be 0 and Split ByRow or
+	// Forward. With Forward, a fold is not trained on folds with larger ids, so that fold 0 trains on
+	// the rows with −1.
 	FoldIDs []int
 	// Sigma is the noise level, the standard deviation of the target around its mean, for SURE,
 	// AIC and BIC. 0 estimates it from the residuals of a Lasso chosen by cross-validation (Reid,
@@ -187,7 +189,8 @@ func (e *engine) held(v Validation) (bilevel.Spec, error) {
 }
 
 // Validate evaluates the criterion of v, without its gradient, at each λ of grid in turn, with a
-// warm start of every fold from its previous solution; decreasing order is fastest. It yields one
+// warm start of every fold from its previous solution, which is kept as it is if it meets Tol at
+// the next λ too: finite differences need a Tol of 1e-13. Decreasing order is fastest. It yields one
 // evaluation per λ, and stops after an error; when ctx ends, that is the error of ctx. See [Fit]
 // for the other arguments and errors.
 func Validate(ctx context.Context, x sparse.Matrix, y []float64, grid [][]float64, v Validation, c Config) iter.Seq2[search.Evaluation, error] {

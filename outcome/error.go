@@ -20,7 +20,7 @@ const (
 	SingleClass  Kind = "single_class"  // a classification problem with one class
 	Limit        Kind = "limit"         // a stated limit would be exceeded
 	IO           Kind = "io"            // an error of the operating system
-	Internal     Kind = "internal"      // a defect in pare
+	Internal     Kind = "internal"      // a defect in pare, or a panic in a function of the caller's
 )
 
 // Error is what every package returns for input it cannot accept. Fields that

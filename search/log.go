@@ -75,7 +75,8 @@ func NewLog(key string) *Log { return &Log{key: key} }
 // replaced as a whole, so that it always holds a complete state. An error of saving ends the
 // search.
 //
-// The errors are those of [ReadLog], with the file's name, and errors of kind IO.
+// The errors are those of [ReadLog], with the file's name, and errors of kind IO. The key is that
+// of [NewLog].
 func OpenLog(path, key string) (*Log, error) {
 	l := &Log{key: key, path: path}
 	sealed.Sweep(path)
@@ -100,7 +101,7 @@ func OpenLog(path, key string) (*Log, error) {
 
 // ReadLog reads what [Log.Write] wrote. A log that is damaged or of another version is an
 // [outcome.Error] of kind Parse; a log with another key is one of kind BadParameter. If r
-// fails, the error is of kind IO.
+// fails, the error is of kind IO. The key is that of [NewLog].
 func ReadLog(r io.Reader, key string) (*Log, error) {
 	var body logBody
 	if err := logFile.Read(r, &body); err != nil {

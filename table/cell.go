@@ -17,8 +17,8 @@ type Cell struct {
 	Number float64
 	Text   string
 
-	spelled bool // Text is known to spell Number
-	comma   bool // Text has a decimal comma where it spells a number
+	textIsExact bool // Text is known to spell Number
+	comma       bool // Text has a decimal comma where it spells a number
 }
 
 // parse returns the number that the text spells.
@@ -160,8 +160,8 @@ func missingWord(text string) bool {
 	}
 }
 
-// truth returns 1 for a spelling of true and 0 for one of false, and whether text is either.
-func truth(text string) (float64, bool) {
+// parseBool returns 1 for a spelling of true and 0 for one of false, and whether text is either.
+func parseBool(text string) (float64, bool) {
 	switch text {
 	case "True", "TRUE", "true":
 		return 1, true
@@ -172,5 +172,5 @@ func truth(text string) (float64, bool) {
 	}
 }
 
-// spell returns the category of a number.
-func spell(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+// categoryOf returns the category of a number.
+func categoryOf(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

@@ -10,17 +10,17 @@ import (
 // A binary file, or a line of sizes, can claim any number of rows and columns in a few bytes. These constants
 // limit how many rows are accepted.
 const (
-	claimedRows = 1 << 26 // rows accepted even without entries
-	rowsOfEntry = 16      // more rows accepted per entry
+	mostRowsAlone = 1 << 26 // rows accepted even without entries
+	rowsPerEntry  = 16      // more rows accepted per entry
 )
 
-// believe refuses a shape that is out of proportion to the contents of a file.
-func believe(name string, rows, columns, entries int) error {
+// checkClaimedShape refuses a shape that is out of proportion to the contents of a file.
+func checkClaimedShape(name string, rows, columns, entries int) error {
 	const most = sparse.DefaultMaxFeatures
 	if columns > most {
 		return &outcome.Error{Kind: outcome.Limit, File: name, Message: fmt.Sprintf("%d columns, beyond the limit of %d", columns, most)}
 	}
-	if rows > claimedRows && (rows-claimedRows)/rowsOfEntry > entries {
+	if rows > mostRowsAlone && (rows-mostRowsAlone)/rowsPerEntry > entries {
 		return &outcome.Error{Kind: outcome.Limit, File: name, Message: fmt.Sprintf("%d rows with %d entries in all", rows, entries)}
 	}
 	return nil

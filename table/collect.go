@@ -15,24 +15,24 @@ import (
 // collector collects the rows of a table.
 type collector struct {
 	*plan
-	o        Options
-	rows     Rows
-	numbers  numberRows // rows, if it can return cells as numbers; else nil
-	plain    bool       // all columns that are not ignored are known to hold numbers
-	features []*column
-	places   []int     // of the features, their columns in the file
-	others   []*column // the target, and the columns of Options.Aside
-	byColumn []*column // by column of the file; nil: ignored
-	matrix   sparse.Builder
-	missing  []place   // missing cells of features, by row, then feature
-	read     int       // number of rows read from the file
-	kept     []int32   // nil as long as no row was left out
-	cells    []Cell    // cells of the current row
-	values   []float64 // features of the current row
+	o              Options
+	rows           Rows
+	numbers        numberRows // rows, if it can return cells as numbers; else nil
+	allNumbers     bool       // all columns that are not ignored are known to hold numbers
+	features       []*column
+	featureColumns []int     // of the features, their columns in the file
+	others         []*column // the target, and the columns of Options.Aside
+	byColumn       []*column // by column of the file; nil: ignored
+	matrix         sparse.Builder
+	missing        []missingCell // missing cells of features, by row, then feature
+	rowsRead       int           // number of rows read from the file
+	kept           []int32       // nil as long as no row was left out
+	cells          []Cell        // cells of the current row
+	values         []float64     // features of the current row
 }
 
-// place is the position of a missing cell: its row of the matrix, and its feature.
-type place struct{ row, feature int32 }
+// missingCell is the position of a missing cell: its row of the matrix, and its feature.
+type missingCell struct{ row, feature int32 }
 
 // hasFile reports whether the target has a file of its own.
 func (o *Options) hasFile() bool {
@@ -54,10 +54,10 @@ func collect(ctx context.Context, rows Rows, format string, o Options) (*Data, e
 		if r == ignored {
 			continue
 		}
-		col := &column{at: k, feature: -1, name: p.label(k), categories: p.categories[k], codes: map[string]int{}}
+		col := &column{position: k, feature: -1, name: p.columnLabel(k), categories: p.categories[k], codes: map[string]int{}}
 		if c.byColumn[k] = col; r == feature {
 			col.feature = len(c.features)
-			c.features, c.places = append(c.features, col), append(c.places, k)
+			c.features, c.featureColumns = append(c.features, col), append(c.featureColumns, k)
 		} else {
 			c.others = append(c.others, col)
 		}
@@ -67,10 +67,10 @@ func collect(ctx context.Context, rows Rows, format string, o Options) (*Data, e
 	if text, ok := rows.(*csvRows); ok && o.Header == nil && text.numbersColumns() {
 		notes = append(notes, Note{"header_numbers", "the first line is 0, 1, 2 and so on, as pandas numbers columns without names, and was taken for a row; --header takes it for names"})
 	}
-	if err := c.all(ctx); err != nil {
+	if err := c.readAll(ctx); err != nil {
 		return nil, err
 	}
-	d := &Data{Format: format, Rows: c.read, Kept: c.kept, Notes: notes}
+	d := &Data{Format: format, Rows: c.rowsRead, Kept: c.kept, Notes: notes}
 	if err := c.finish(ctx, d); err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func collect(ctx context.Context, rows Rows, format string, o Options) (*Data, e
 // numberRows are rows that can return their cells as numbers.
 type numberRows interface {
 	Rows
-	beside(threads int)
+	parseConcurrently(threads int)
 	stop()
 	advance() error
 	numbers() (values []float64, ok bool) // of the row; not finite: not plainly a number
@@ -93,16 +93,16 @@ type numberRows interface {
 	cells(row []Cell) []Cell
 }
 
-// all reads every row.
-func (c *collector) all(ctx context.Context) error {
+// readAll reads every row.
+func (c *collector) readAll(ctx context.Context) error {
 	if rows, ok := c.rows.(numberRows); ok {
 		c.numbers = rows
-		rows.beside(c.o.threads())
+		rows.parseConcurrently(c.o.threads())
 		defer rows.stop()
 	}
 	for looked := -1024; ; {
-		if c.read >= looked+1024 {
-			looked = c.read
+		if c.rowsRead >= looked+1024 {
+			looked = c.rowsRead
 			if err := context.Cause(ctx); err != nil {
 				return &outcome.Error{Kind: outcome.IO, File: c.file, Message: "reading stopped", Err: err}
 			}
@@ -127,10 +127,10 @@ func (c *collector) next() (err error) {
 	if err := c.numbers.advance(); err != nil {
 		return err
 	}
-	if c.plain {
-		taken, err := c.takeTable()
+	if c.allNumbers {
+		taken, err := c.addTable()
 		if !taken {
-			taken, err = c.takeNumbers()
+			taken, err = c.addNumbers()
 		}
 		if taken {
 			return err
@@ -142,25 +142,25 @@ func (c *collector) next() (err error) {
 
 // row adds the row whose cells are in c.cells.
 func (c *collector) row() error {
-	c.read++
+	c.rowsRead++
 	whole, err := c.readCells()
 	if err != nil {
 		return err
 	}
 	if !whole && c.o.Missing == DropRows {
-		c.leaveOut()
+		c.skipRow()
 		return nil
 	}
 	if c.kept != nil {
-		c.kept = append(c.kept, int32(c.read-1))
+		c.kept = append(c.kept, int32(c.rowsRead-1))
 	}
-	if err := c.takeCells(); err != nil {
+	if err := c.storeCells(); err != nil {
 		return err
 	}
 	if err := c.matrix.Row(nil, c.values); err != nil {
-		return c.at(err)
+		return c.rowError(err)
 	}
-	c.plain = c.plain || c.numbers != nil && c.isPlain()
+	c.allNumbers = c.allNumbers || c.numbers != nil && c.areAllNumbers()
 	return nil
 }
 
@@ -172,50 +172,50 @@ func (c *collector) readCells() (whole bool, err error) {
 			continue
 		}
 		if err := c.byColumn[k].read(&c.cells[k], c.o); err != nil {
-			return false, c.locate(k, err)
+			return false, c.cellError(k, err)
 		}
 		whole = whole && c.cells[k].Kind != Absent
 	}
 	return whole, nil
 }
 
-// leaveOut leaves the row out. From the first such row on, c.kept lists the rows that stay.
-func (c *collector) leaveOut() {
+// skipRow leaves the row out. From the first such row on, c.kept lists the rows that stay.
+func (c *collector) skipRow() {
 	if c.kept != nil {
 		return
 	}
-	c.kept = make([]int32, 0, c.read)
-	for i := range c.read - 1 {
+	c.kept = make([]int32, 0, c.rowsRead)
+	for i := range c.rowsRead - 1 {
 		c.kept = append(c.kept, int32(i))
 	}
 }
 
-// takeCells stores the values of the cells: features in c.values, others in their columns.
-func (c *collector) takeCells() error {
+// storeCells stores the values of the cells: features in c.values, others in their columns.
+func (c *collector) storeCells() error {
 	for k, cell := range c.cells {
 		col := c.byColumn[k]
 		if col == nil {
 			continue
 		}
-		v := col.take(cell, c.read)
+		v := col.encode(cell, c.rowsRead)
 		switch {
 		case cell.Kind == Absent && (col.feature < 0 || c.o.Missing == Refuse):
-			return c.locate(k, errMissing)
+			return c.cellError(k, errMissing)
 		case col.feature < 0:
 			col.values = append(col.values, v)
 		default:
 			c.values[col.feature] = v
 			if cell.Kind == Absent {
-				c.missing = append(c.missing, place{int32(c.matrix.Rows()), int32(col.feature)})
+				c.missing = append(c.missing, missingCell{int32(c.matrix.Rows()), int32(col.feature)})
 			}
 		}
 	}
 	return nil
 }
 
-// takeTable adds the current row and some after it if all their cells are numbers, with the same result as row.
+// addTable adds the current row and some after it if all their cells are numbers, with the same result as row.
 // It reports whether it did.
-func (c *collector) takeTable() (taken bool, err error) {
+func (c *collector) addTable() (taken bool, err error) {
 	if c.width == 0 || c.o.Limits != (sparse.Limits{}) { // row reports in which row an error is
 		return false, nil
 	}
@@ -226,38 +226,38 @@ func (c *collector) takeTable() (taken bool, err error) {
 	rows := len(cells) / c.width
 	if c.kept != nil {
 		for i := range rows {
-			c.kept = append(c.kept, int32(c.read+i))
+			c.kept = append(c.kept, int32(c.rowsRead+i))
 		}
 	}
 	for _, col := range c.others {
-		for at := col.at; at < len(cells); at += c.width {
+		for at := col.position; at < len(cells); at += c.width {
 			col.values = append(col.values, cells[at])
 		}
 	}
 	if c.o.Missing == Mean {
 		for _, col := range c.features {
-			for at := col.at; at < len(cells); at += c.width {
+			for at := col.position; at < len(cells); at += c.width {
 				col.sum += cells[at]
 			}
 			col.numbers += rows
 		}
 	}
-	c.read += rows
-	if err := c.matrix.Block(cells, c.width, c.places); err != nil {
-		return true, c.at(err)
+	c.rowsRead += rows
+	if err := c.matrix.Block(cells, c.width, c.featureColumns); err != nil {
+		return true, c.rowError(err)
 	}
 	return true, nil
 }
 
-// takeNumbers adds the current row if all its cells are numbers, with the same result as row. It reports
+// addNumbers adds the current row if all its cells are numbers, with the same result as row. It reports
 // whether it did.
-func (c *collector) takeNumbers() (taken bool, err error) {
+func (c *collector) addNumbers() (taken bool, err error) {
 	values := c.values
 	cells, ok := c.numbers.numbers()
 	if !ok {
 		return false, nil
 	}
-	for f, at := range c.places {
+	for f, at := range c.featureColumns {
 		v := cells[at]
 		if notFinite(v) {
 			return false, nil
@@ -265,16 +265,16 @@ func (c *collector) takeNumbers() (taken bool, err error) {
 		values[f] = v
 	}
 	for _, col := range c.others {
-		if notFinite(cells[col.at]) {
+		if notFinite(cells[col.position]) {
 			return false, nil
 		}
 	}
-	c.read++
+	c.rowsRead++
 	if c.kept != nil {
-		c.kept = append(c.kept, int32(c.read-1))
+		c.kept = append(c.kept, int32(c.rowsRead-1))
 	}
 	for _, col := range c.others {
-		col.values = append(col.values, cells[col.at])
+		col.values = append(col.values, cells[col.position])
 	}
 	if c.o.Missing == Mean {
 		for f, col := range c.features {
@@ -283,13 +283,13 @@ func (c *collector) takeNumbers() (taken bool, err error) {
 		}
 	}
 	if err := c.matrix.Row(nil, values); err != nil {
-		return true, c.at(err)
+		return true, c.rowError(err)
 	}
 	return true, nil
 }
 
-// isPlain reports whether every column that is not ignored is known to hold numbers.
-func (c *collector) isPlain() bool {
+// areAllNumbers reports whether every column that is not ignored is known to hold numbers.
+func (c *collector) areAllNumbers() bool {
 	for _, col := range c.byColumn {
 		if col != nil && (!col.decided || col.text || col.categories) {
 			return false
@@ -298,8 +298,8 @@ func (c *collector) isPlain() bool {
 	return true
 }
 
-// at adds file and line to the error of a row.
-func (c *collector) at(err error) error {
+// rowError adds file and line to the error of a row.
+func (c *collector) rowError(err error) error {
 	if e, ok := errors.AsType[*outcome.Error](err); ok {
 		if e.File, e.Line = c.file, c.rows.Line(); e.Line > 0 {
 			e.Byte = 1
@@ -308,14 +308,14 @@ func (c *collector) at(err error) error {
 	return err
 }
 
-// locate returns the error of a cell, with its place and the flag that helps.
-func (c *collector) locate(k int, err error) error {
-	e := &outcome.Error{Kind: outcome.Parse, File: c.file, HasRow: true, Row: c.read - 1}
+// cellError returns the error of a cell, with its place and the flag that helps.
+func (c *collector) cellError(k int, err error) error {
+	e := &outcome.Error{Kind: outcome.Parse, File: c.file, HasRow: true, Row: c.rowsRead - 1}
 	if text, ok := c.rows.(interface{ at(k int) (int, int64) }); ok {
 		e.HasRow, e.Row = false, 0
 		e.Line, e.Byte = text.at(k)
 	}
-	e.Message = fmt.Sprintf("%s: %v", c.label(k), err)
+	e.Message = fmt.Sprintf("%s: %v", c.columnLabel(k), err)
 	switch {
 	case errors.Is(err, errInfinite):
 		e.Kind = outcome.NonFinite
@@ -344,18 +344,18 @@ func (c *collector) finish(ctx context.Context, d *Data) error {
 			d.Schema.Target = c.names[c.target]
 		}
 	}
-	if len(c.index) > 0 {
-		d.Notes = append(d.Notes, Note{"row_labels", c.indexed()})
+	if len(c.rowLabels) > 0 {
+		d.Notes = append(d.Notes, Note{"row_labels", c.indexNote()})
 	}
 	d.noteCategories(c.features, c.matrix.Rows())
 	order := make([][]int, len(c.features)) // by feature, for its texts: code → rank among the categories
 	for f, col := range c.features {
-		in := Input{Position: col.at}
+		in := Input{Position: col.position}
 		if c.names != nil {
-			in.Name = c.names[col.at]
+			in.Name = c.names[col.position]
 		}
 		if col.text {
-			in.Categories, order[f] = ranked(col.texts)
+			in.Categories, order[f] = sortedWithRanks(col.texts)
 		}
 		var err error
 		if in.Fill, err = col.fill(c.o.Missing, c.matrix.Rows(), order[f]); err != nil {
@@ -364,15 +364,15 @@ func (c *collector) finish(ctx context.Context, d *Data) error {
 		d.Schema.Inputs = append(d.Schema.Inputs, in)
 	}
 	d.Names = d.Schema.Names()
-	if err := c.take(ctx, d, order); err != nil {
+	if err := c.makeMatrix(ctx, d, order); err != nil {
 		return err
 	}
 	d.noteCounts(c.features)
-	return c.stand(d)
+	return c.setOthers(d)
 }
 
-// take makes the matrix; the rows collected are the matrix if they need no expansion.
-func (c *collector) take(ctx context.Context, d *Data, order [][]int) (err error) {
+// makeMatrix makes the matrix; the rows collected are the matrix if they need no expansion.
+func (c *collector) makeMatrix(ctx context.Context, d *Data, order [][]int) (err error) {
 	plain := len(c.missing) == 0 || c.o.Missing == Zero
 	for _, in := range d.Schema.Inputs {
 		plain = plain && in.Categories == nil
@@ -427,15 +427,15 @@ func (c *collector) expand(ctx context.Context, inputs []Input, order [][]int) (
 	return out.Matrix(ctx, int(starts[len(starts)-1]))
 }
 
-// stand sets the target and Aside.
-func (c *collector) stand(d *Data) error {
+// setOthers sets the target and Aside.
+func (c *collector) setOthers(d *Data) error {
 	for _, col := range c.others {
-		if c.roles[col.at] == target {
+		if c.roles[col.position] == target {
 			if d.Y = col.values; col.values == nil {
 				d.Y = []float64{}
 			}
 			if col.text {
-				labels, place := ranked(col.texts)
+				labels, place := sortedWithRanks(col.texts)
 				d.Labels = labels
 				for i, code := range d.Y {
 					d.Y[i] = float64(place[int(code)-1])
@@ -453,7 +453,7 @@ func (c *collector) stand(d *Data) error {
 				one.Texts[i] = col.texts[int(code)-1]
 			}
 		}
-		d.Aside[c.aside[col.at]] = one
+		d.Aside[c.aside[col.position]] = one
 	}
 	return nil
 }

@@ -10,13 +10,13 @@ import (
 
 // column is a column of the file while it is being read.
 type column struct {
-	at         int // index in the file
+	position   int // index in the file
 	feature    int // index among the features; −1: not a feature
 	name       string
 	categories bool // cells are categories, even if they look like numbers
 	text       bool // cells are text
 	decided    bool // it is known whether cells are text
-	since      int  // the row that decided it, from 1
+	decidedAt  int  // the row that decided it, from 1
 	codes      map[string]int
 	texts      []string // by code
 	counts     []int    // by code
@@ -37,7 +37,7 @@ var (
 // read determines the kind of a cell, and checks that the column may hold it. A cell of a numeric column is a
 // Number afterwards.
 func (col *column) read(cell *Cell, o Options) error {
-	if cell.spelled && cell.Kind == Spelled && !col.categories && (!col.decided || !col.text) {
+	if cell.textIsExact && cell.Kind == Spelled && !col.categories && (!col.decided || !col.text) {
 		cell.Kind = Number
 		return nil
 	}
@@ -47,15 +47,15 @@ func (col *column) read(cell *Cell, o Options) error {
 			return nil
 		}
 	}
-	if err := col.tell(cell, o); err != nil {
+	if err := col.resolveKind(cell, o); err != nil {
 		return err
 	}
 	switch {
 	case cell.Kind == Absent || !col.decided || col.text == (cell.Kind == Text):
 	case !col.text:
-		return fmt.Errorf("%q is text, %w: row %d has a number here", shorten(cell.Text), errMixed, col.since)
+		return fmt.Errorf("%q is text, %w: row %d has a number here", shorten(cell.Text), errMixed, col.decidedAt)
 	default:
-		return fmt.Errorf("%s is a number, %w: row %d has text here", spell(cell.Number), errMixed, col.since)
+		return fmt.Errorf("%s is a number, %w: row %d has text here", categoryOf(cell.Number), errMixed, col.decidedAt)
 	}
 	if cell.Kind == Number && notFinite(cell.Number) {
 		return fmt.Errorf("%g is %w", cell.Number, errInfinite)
@@ -63,18 +63,18 @@ func (col *column) read(cell *Cell, o Options) error {
 	if cell.Kind == Text && !utf8.ValidString(cell.Text) {
 		return fmt.Errorf("%q is not UTF-8 text", shorten(cell.Text))
 	}
-	if cell.Kind == Text && col.takesNumbers(o) {
+	if cell.Kind == Text && col.mustBeNumbers(o) {
 		return fmt.Errorf("%q is %w", shorten(cell.Text), errText)
 	}
 	return nil
 }
 
-// tell determines the kind of a cell that a text file spells, and turns other cells into categories where the
+// resolveKind determines the kind of a cell that a text file spells, and turns other cells into categories where the
 // column has them.
-func (col *column) tell(cell *Cell, o Options) error {
+func (col *column) resolveKind(cell *Cell, o Options) error {
 	switch {
 	case cell.Kind == Number && col.categories:
-		cell.Kind, cell.Text = Text, spell(cell.Number)
+		cell.Kind, cell.Text = Text, categoryOf(cell.Number)
 		return nil
 	case cell.Kind == Time && col.feature >= 0 && !col.categories:
 		return fmt.Errorf("%q is %w", shorten(cell.Text), errTime)
@@ -91,13 +91,13 @@ func (col *column) tell(cell *Cell, o Options) error {
 		return nil
 	}
 	v, err := cell.parse()
-	truth, isTruth := truth(cell.Text)
+	truth, isTruth := parseBool(cell.Text)
 	switch {
 	case err == nil:
 		cell.Kind, cell.Number = Number, v
 	case isTruth && col.feature >= 0:
 		cell.Kind, cell.Number = Number, truth
-	case errors.Is(err, errNotNumber) && (!errors.Is(err, errNotFinite) || !col.takesNumbers(o)):
+	case errors.Is(err, errNotNumber) && (!errors.Is(err, errNotFinite) || !col.mustBeNumbers(o)):
 		cell.Kind = Text
 	default:
 		return fmt.Errorf("%q is %w", shorten(cell.Text), err)
@@ -105,22 +105,22 @@ func (col *column) tell(cell *Cell, o Options) error {
 	return nil
 }
 
-// takesNumbers reports whether the column must not hold text.
-func (col *column) takesNumbers(o Options) bool {
+// mustBeNumbers reports whether the column must not hold text.
+func (col *column) mustBeNumbers(o Options) bool {
 	if col.decided {
 		return !col.text
 	}
 	return !col.categories && col.feature >= 0 && !o.OneHot
 }
 
-// take returns the number that represents a cell: the number itself, or 1 plus the code of a text; 0 for a
+// encode returns the number that represents a cell: the number itself, or 1 plus the code of a text; 0 for a
 // missing cell.
-func (col *column) take(cell Cell, row int) float64 {
+func (col *column) encode(cell Cell, row int) float64 {
 	if cell.Kind == Absent {
 		return 0
 	}
 	if !col.decided {
-		col.decided, col.text, col.since = true, cell.Kind == Text, row
+		col.decided, col.text, col.decidedAt = true, cell.Kind == Text, row
 	}
 	if col.text {
 		return float64(col.code(cell.Text) + 1)
@@ -155,8 +155,8 @@ func shorten(s string) string {
 	return s[:most] + "…"
 }
 
-// ranked sorts texts, and returns the position of each in the sorted list.
-func ranked(texts []string) (sorted []string, place []int) {
+// sortedWithRanks sorts texts, and returns the position of each in the sorted list.
+func sortedWithRanks(texts []string) (sorted []string, place []int) {
 	by := make([]int, len(texts))
 	for k := range by {
 		by[k] = k

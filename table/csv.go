@@ -23,17 +23,17 @@ const MaxColumns = 1 << 20
 // csvRows reads CSV, TSV and similar text. It parses blocks of lines itself, until it meets a quoted cell that
 // contains quotes or a newline; from there on, the standard library's reader reads the text.
 type csvRows struct {
-	name      string
-	separator byte
-	comma     bool // numbers have decimal commas
-	blocks    *input.Blocks[csvBlock]
-	block     *input.Block[csvBlock] // nil: none yet, or no more
-	row       int                    // current row of the block
-	before    int                    // lines before the block, or before r
-	again     bool                   // advance must return the current row once more
+	name        string
+	separator   byte
+	comma       bool // numbers have decimal commas
+	blocks      *input.Blocks[csvBlock]
+	block       *input.Block[csvBlock] // nil: none yet, or no more
+	row         int                    // current row of the block
+	linesBefore int                    // lines before the block, or before r
+	repeatRow   bool                   // advance must return the current row once more
 
 	r      *csv.Reader // nil as long as blocks are read
-	rest   *narrow     // what r reads
+	guard  *lineGuard  // what r reads
 	record []string    // current record of r
 
 	names []string
@@ -42,13 +42,13 @@ type csvRows struct {
 }
 
 func newCSVRows(name string, text io.Reader, separator byte, before int, o Options) (*csvRows, error) {
-	c := &csvRows{name: name, separator: separator, before: before, comma: o.DecimalComma}
+	c := &csvRows{name: name, separator: separator, linesBefore: before, comma: o.DecimalComma}
 	set, err := kernels.Active()
 	if err != nil {
 		return nil, &outcome.Error{Kind: outcome.BadParameter, Flag: "kernels", Message: "cannot use this set", Err: err}
 	}
 	c.blocks = input.NewBlocks(text, input.BlockSize, func(text []byte, into *csvBlock) { into.parse(set, text, separator) })
-	c.blocks.Line = (&narrow{separator: separator}).line
+	c.blocks.Line = (&lineGuard{separator: separator}).line
 	if err := c.advance(); err != nil {
 		if errors.Is(err, io.EOF) {
 			return c, nil
@@ -63,24 +63,24 @@ func newCSVRows(name string, text io.Reader, separator byte, before int, o Optio
 		record[k] = strings.TrimSpace(record[k])
 	}
 	if !isHeader(record, o.Header) {
-		c.again = true
+		c.repeatRow = true
 		return c, nil
 	}
 	if name, ok := strings.CutPrefix(record[0], "# "); ok { // as NumPy begins a line of names
 		record[0] = strings.TrimSpace(name)
 	}
 	c.names = record
-	return c, c.labelled(c.r != nil || c.block.Text[c.block.Got.starts[c.row]] == '"')
+	return c, c.readFirstRow(c.r != nil || c.block.Text[c.block.Got.starts[c.row]] == '"')
 }
 
-// labelled reads the first row below a header. If it has one more cell than the header, the first column has
+// readFirstRow reads the first row below a header. If it has one more cell than the header, the first column has
 // labels of rows and no name, as R's write.table writes it. This does not hold if the last cell is empty, as a
 // separator at the end of the line makes it; nor if cells are separated by commas, which may be decimal commas,
 // unless the names are quoted, as R quotes them.
-func (c *csvRows) labelled(quotes bool) error {
+func (c *csvRows) readFirstRow(quotes bool) error {
 	names := c.width
-	c.expect(0)
-	defer func() { c.expect(c.width) }()
+	c.setWidth(0)
+	defer func() { c.setWidth(c.width) }()
 	err := c.advance()
 	if c.width = names; errors.Is(err, io.EOF) {
 		return nil
@@ -88,7 +88,7 @@ func (c *csvRows) labelled(quotes bool) error {
 	if err != nil {
 		return err
 	}
-	c.again = true
+	c.repeatRow = true
 	row := c.texts(nil)
 	switch n := len(row); {
 	case n == names:
@@ -103,7 +103,7 @@ func (c *csvRows) labelled(quotes bool) error {
 // numbersColumns reports whether the first line, which is not a header, is 0, 1, 2 and so on, with three cells
 // or more. It is then more likely numbers of columns than a row.
 func (c *csvRows) numbersColumns() bool {
-	if !c.again || c.names != nil || c.width < 3 {
+	if !c.repeatRow || c.names != nil || c.width < 3 {
 		return false
 	}
 	for k, cell := range c.texts(nil) {
@@ -114,8 +114,8 @@ func (c *csvRows) numbersColumns() bool {
 	return true
 }
 
-// expect sets the number of cells that a row must have; 0: that of the next row.
-func (c *csvRows) expect(width int) {
+// setWidth sets the number of cells that a row must have; 0: that of the next row.
+func (c *csvRows) setWidth(width int) {
 	if c.width = width; c.r != nil {
 		c.r.FieldsPerRecord = width
 	}
@@ -156,29 +156,29 @@ func (c *csvRows) Next(row []Cell) ([]Cell, error) {
 	return c.cells(row), nil
 }
 
-// beside parses the given number of blocks at once, until stop is called.
-func (c *csvRows) beside(threads int) { c.blocks.Beside(threads) }
-func (c *csvRows) stop()              { c.blocks.Close() }
+// parseConcurrently parses the given number of blocks at once, until stop is called.
+func (c *csvRows) parseConcurrently(threads int) { c.blocks.Beside(threads) }
+func (c *csvRows) stop()                         { c.blocks.Close() }
 
 // advance moves to the next row.
 func (c *csvRows) advance() error {
-	if c.again {
-		c.again = false
+	if c.repeatRow {
+		c.repeatRow = false
 		return nil
 	}
 	for c.r == nil {
 		if c.block != nil {
 			got := &c.block.Got
 			if c.row++; c.row < got.rows() {
-				c.line = c.before + got.lines[c.row]
+				c.line = c.linesBefore + got.lines[c.row]
 				if n := len(got.row(c.row)); c.width > 0 && n != c.width {
 					return uneven(c.name, c.line, n, c.width)
 				}
 				return nil
 			}
-			c.before += got.newlines
+			c.linesBefore += got.newlines
 			if got.end < len(c.block.Text) {
-				c.quoted(c.block.Text[got.end:])
+				c.useStandardReader(c.block.Text[got.end:])
 				break
 			}
 		}
@@ -188,7 +188,7 @@ func (c *csvRows) advance() error {
 		}
 		c.row = -1
 	}
-	return c.standard()
+	return c.readStandard()
 }
 
 // numbers returns the cells of the row as numbers, NaN for a cell that is not plainly a number; ok is false if
@@ -235,7 +235,7 @@ func (c *csvRows) texts(to []string) []string {
 func (c *csvRows) at(k int) (line int, at int64) {
 	if c.r != nil {
 		line, column := c.r.FieldPos(k)
-		return c.before + line, int64(column)
+		return c.linesBefore + line, int64(column)
 	}
 	got := &c.block.Got
 	start := got.starts[c.row]
@@ -253,7 +253,7 @@ func (c *csvRows) cells(row []Cell) []Cell {
 	for k, text := range c.record {
 		cell := Cell{Text: trimmed(text), comma: c.comma}
 		if known && !math.IsNaN(values[k]) {
-			cell.Number, cell.spelled = values[k], true
+			cell.Number, cell.textIsExact = values[k], true
 		}
 		row = append(row, cell)
 	}
@@ -268,11 +268,11 @@ func trimmed(text string) string {
 	return strings.TrimSpace(text)
 }
 
-// quoted switches to the standard library's reader. begun is text that has been read from the blocks already.
-func (c *csvRows) quoted(begun []byte) {
+// useStandardReader switches to the standard library's reader. begun is text that has been read from the blocks already.
+func (c *csvRows) useStandardReader(begun []byte) {
 	rest := io.MultiReader(bytes.NewReader(bytes.Clone(begun)), c.blocks.Rest())
-	c.rest = &narrow{r: rest, separator: c.separator}
-	c.r = csv.NewReader(c.rest)
+	c.guard = &lineGuard{r: rest, separator: c.separator}
+	c.r = csv.NewReader(c.guard)
 	c.r.Comma, c.r.ReuseRecord, c.r.FieldsPerRecord = rune(c.separator), true, c.width
 	c.block = nil
 }
@@ -300,45 +300,45 @@ func (c *csvRows) failed(err error) error {
 	}
 }
 
-// standard reads the next record with the standard library's reader.
-func (c *csvRows) standard() error {
+// readStandard reads the next record with the standard library's reader.
+func (c *csvRows) readStandard() error {
 	record, err := c.r.Read()
-	c.rest.row = c.r.InputOffset()
+	c.guard.rowStart = c.r.InputOffset()
 	var at *csv.ParseError
 	switch {
 	case err == nil:
 		line, _ := c.r.FieldPos(0)
-		c.record, c.line = record, c.before+line
+		c.record, c.line = record, c.linesBefore+line
 		return nil
 	case errors.As(err, &at) && errors.Is(err, csv.ErrFieldCount):
-		return uneven(c.name, c.before+at.Line, len(record), c.width)
+		return uneven(c.name, c.linesBefore+at.Line, len(record), c.width)
 	case errors.As(err, &at):
 		what := "a quoted cell: " + at.Err.Error()
 		if at.StartLine != at.Line {
-			what += fmt.Sprintf(", in the row that begins at line %d", c.before+at.StartLine)
+			what += fmt.Sprintf(", in the row that begins at line %d", c.linesBefore+at.StartLine)
 		}
-		return &outcome.Error{Kind: outcome.Parse, File: c.name, Line: c.before + at.Line, Byte: int64(at.Column), Message: what}
+		return &outcome.Error{Kind: outcome.Parse, File: c.name, Line: c.linesBefore + at.Line, Byte: int64(at.Column), Message: what}
 	default:
 		return c.failed(err)
 	}
 }
 
-// narrow guards memory: it refuses a line with more separators than there may be columns, and a row of more
+// lineGuard guards memory: it refuses a line with more separators than there may be columns, and a row of more
 // bytes than a line may have (quoted cells may span lines).
-type narrow struct {
+type lineGuard struct {
 	r         io.Reader
 	separator byte
 	count     int
-	given     int64 // bytes read
-	row       int64 // bytes read before the current row
+	bytesRead int64 // bytes read
+	rowStart  int64 // bytes read before the current row
 }
 
-func (n *narrow) Read(b []byte) (int, error) {
+func (n *lineGuard) Read(b []byte) (int, error) {
 	size, err := n.r.Read(b)
 	if wide := n.add(b[:size]); wide != nil {
 		return 0, wide
 	}
-	if n.given += int64(size); n.given-n.row > sparse.DefaultMaxLineBytes {
+	if n.bytesRead += int64(size); n.bytesRead-n.rowStart > sparse.DefaultMaxLineBytes {
 		return 0, outcome.Errorf(outcome.Limit, "a row of more than %d bytes", sparse.DefaultMaxLineBytes)
 	}
 	return size, err
@@ -349,7 +349,7 @@ func tooWide() error {
 }
 
 // line is add for the beginning of a line.
-func (n *narrow) line(begun []byte) error {
+func (n *lineGuard) line(begun []byte) error {
 	n.count = 0
 	if len(begun) > sparse.DefaultMaxLineBytes {
 		return outcome.Errorf(outcome.Limit, "a line of more than %d bytes", sparse.DefaultMaxLineBytes)
@@ -357,7 +357,7 @@ func (n *narrow) line(begun []byte) error {
 	return n.add(begun)
 }
 
-func (n *narrow) add(text []byte) error {
+func (n *lineGuard) add(text []byte) error {
 	for _, c := range text {
 		switch c {
 		case '\n':

@@ -65,7 +65,7 @@ func compareRecords(t *testing.T, text string, bytewise bool, threads int) int {
 			if cell.Text != strings.TrimSpace(record[k]) {
 				t.Fatalf("%q: %q, the standard library has %q", text, cell.Text, record[k])
 			}
-			if v, err := strconv.ParseFloat(record[k], 64); cell.spelled && (err != nil || math.Float64bits(v) != math.Float64bits(cell.Number)) {
+			if v, err := strconv.ParseFloat(record[k], 64); cell.textIsExact && (err != nil || math.Float64bits(v) != math.Float64bits(cell.Number)) {
 				t.Fatalf("%q is %v, the standard library has %v, %v", record[k], cell.Number, v, err)
 			}
 		}
@@ -90,7 +90,7 @@ func allRecords(r io.Reader, threads int) ([][]Cell, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.beside(threads)
+	c.parseConcurrently(threads)
 	defer c.stop()
 	var all [][]Cell
 	var row []Cell

@@ -18,7 +18,7 @@ type csvBlock struct {
 	lines    []int     // line of each row, from 1
 	newlines int       // number of newlines before end
 	end      int       // offset of the first line that the block cannot parse; the length of the text if there is none
-	words    bool      // some cell is not plainly a number
+	hasText  bool      // some cell is not plainly a number
 
 	marks []int32 // scratch: −1 and the ends of the cells of a text without quotes
 }
@@ -29,7 +29,7 @@ func (b *csvBlock) rows() int { return len(b.starts) }
 // numbers.
 func (b *csvBlock) table(from, width int) (values []float64, ok bool) {
 	first := b.firsts[from]
-	if b.words {
+	if b.hasText {
 		return nil, false
 	}
 	for i := from; i < b.rows(); i++ {
@@ -45,8 +45,8 @@ func (b *csvBlock) row(i int) []float64 { return b.values[b.firsts[i]:b.firsts[i
 
 // parse splits the lines of a text into cells. A quoted cell may contain neither quotes nor newlines.
 func (b *csvBlock) parse(k *kernels.Set, text []byte, separator byte) {
-	if !b.even(k, text, separator) {
-		b.uneven(text, separator)
+	if !b.parseEven(k, text, separator) {
+		b.parseUneven(text, separator)
 	}
 }
 
@@ -54,9 +54,9 @@ func (b *csvBlock) parse(k *kernels.Set, text []byte, separator byte) {
 // than a kernel reads.
 const longCell = 16
 
-// even parses a text without quotes, all of whose lines have as many cells as the first, two or more. It finds
+// parseEven parses a text without quotes, all of whose lines have as many cells as the first, two or more. It finds
 // the ends of all cells before it reads any of them. done says whether the text has this form.
-func (b *csvBlock) even(k *kernels.Set, text []byte, separator byte) (done bool) {
+func (b *csvBlock) parseEven(k *kernels.Set, text []byte, separator byte) (done bool) {
 	width := 1 + bytes.Count(text[:bytes.IndexByte(text, '\n')], []byte{separator})
 	if width == 1 || bytes.IndexByte(text, '"') >= 0 {
 		return false
@@ -77,16 +77,16 @@ func (b *csvBlock) even(k *kernels.Set, text []byte, separator byte) (done bool)
 		}
 	}
 	b.ends, b.values = b.marks[1:n+1], slices.Grow(b.values[:0], n)[:n]
-	b.newlines, b.words, b.end = rows, false, len(text)
+	b.newlines, b.hasText, b.end = rows, false, len(text)
 	long := len(text) > longCell*n // the kernel would not read most cells
 	if long || k.Numbers(text, b.marks[:n+1], b.values) > 0 {
-		b.others(text, long)
+		b.readOthers(text, long)
 	}
 	return true
 }
 
-// others reads those cells of an even text that the kernel has not read as numbers, or all cells.
-func (b *csvBlock) others(text []byte, all bool) {
+// readOthers reads those cells of an even text that the kernel has not read as numbers, or all cells.
+func (b *csvBlock) readOthers(text []byte, all bool) {
 	ends, values := b.ends, b.values[:len(b.ends)]
 	at := b.starts[0]
 	for c, mark := range ends {
@@ -118,15 +118,15 @@ func (b *csvBlock) read(text []byte, c, at int) {
 		v, ok = number(text[at:], end-at)
 	}
 	if !ok {
-		v, b.words = math.NaN(), true
+		v, b.hasText = math.NaN(), true
 	}
 	b.values[c] = v
 }
 
-// uneven is parse for any text.
-func (b *csvBlock) uneven(text []byte, separator byte) {
+// parseUneven is parse for any text.
+func (b *csvBlock) parseUneven(text []byte, separator byte) {
 	b.values, b.ends, b.firsts, b.starts, b.lines = b.values[:0], b.ends[:0], append(b.firsts[:0], 0), b.starts[:0], b.lines[:0]
-	b.newlines, b.words = 0, false
+	b.newlines, b.hasText = 0, false
 	m := newMarks(text, separator)
 	for at := 0; at < len(text); b.newlines++ {
 		b.end = at
@@ -161,8 +161,8 @@ func (b *csvBlock) line(m *marks, at int) int {
 		}
 		if !ok {
 			if v, ok = number(text[at:], end-at); !ok {
-				v, b.words = math.NaN(), true
-				if end = word(text, at, m.separator); end < 0 {
+				v, b.hasText = math.NaN(), true
+				if end = wordEnd(text, at, m.separator); end < 0 {
 					return -1
 				}
 				if end < mark-1 || end > mark {
@@ -186,9 +186,9 @@ func number(text []byte, n int) (v float64, ok bool) {
 	return v, fault == decimal.None && length == n
 }
 
-// word returns the end of the cell that begins at offset at and is not plainly a number; −1 where quotes do not
+// wordEnd returns the end of the cell that begins at offset at and is not plainly a number; −1 where quotes do not
 // enclose it.
-func word(text []byte, at int, separator byte) int {
+func wordEnd(text []byte, at int, separator byte) int {
 	if text[at] == '"' {
 		length := bytes.IndexByte(text[at+1:], '"')
 		end := at + 1 + length + 1

@@ -57,7 +57,7 @@ func Describe(ctx context.Context, path string, o Options) (*Contents, error) {
 		return nil, err
 	}
 	rows := src.rows
-	p, err := assigned(headerOf(o.Name, rows), o)
+	p, err := assignRoles(headerOf(o.Name, rows), o)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func Describe(ctx context.Context, path string, o Options) (*Contents, error) {
 			out.Columns[k].Name = p.names[k]
 		}
 	}
-	p.repeated(func(_, again int) { out.Columns[again].Again = true })
+	p.eachRepeated(func(_, again int) { out.Columns[again].Again = true })
 	var row []Cell
 	for {
 		if out.Rows%1024 == 0 && ctx.Err() != nil {
@@ -105,13 +105,13 @@ func (c *Content) add(cell Cell) {
 		c.Times++
 		return
 	case Spelled:
-		_, isTruth := truth(cell.Text)
+		_, isTruth := parseBool(cell.Text)
 		_, err := cell.parse()
 		switch {
 		case missingWord(cell.Text):
 			c.Missing++
 			return
-		case cell.spelled || err == nil || isTruth && !c.Target:
+		case cell.textIsExact || err == nil || isTruth && !c.Target:
 			c.Numbers++
 			return
 		case !errors.Is(err, errNotNumber) && c.Fault == "":

@@ -11,7 +11,7 @@ type marks struct {
 	text      []byte
 	separator byte
 	from      int    // offset of the current 64 bytes
-	bits      uint64 // marks among them that have not been returned yet
+	pending   uint64 // marks among them that have not been returned yet
 }
 
 func newMarks(text []byte, separator byte) marks {
@@ -22,22 +22,22 @@ func newMarks(text []byte, separator byte) marks {
 
 // next returns the offset of the next mark; there must be one.
 func (m *marks) next() int {
-	for m.bits == 0 {
+	for m.pending == 0 {
 		m.seek(m.from + 64)
 	}
-	k := bits.TrailingZeros64(m.bits)
-	m.bits &= m.bits - 1
+	k := bits.TrailingZeros64(m.pending)
+	m.pending &= m.pending - 1
 	return m.from + k
 }
 
 // seek continues the search at offset from.
 func (m *marks) seek(from int) {
-	m.from, m.bits = from, 0
+	m.from, m.pending = from, 0
 	text := m.text[from:]
 	if len(text) < 64 {
 		for k, c := range text {
 			if c == m.separator || c == '\n' {
-				m.bits |= 1 << k
+				m.pending |= 1 << k
 			}
 		}
 		return
@@ -47,7 +47,7 @@ func (m *marks) seek(from int) {
 	for k := 0; k < 64; k += 8 {
 		x := binary.LittleEndian.Uint64(text[k:])
 		both := zeros(x^separators) | zeros(x^ones*'\n')
-		m.bits |= both * 0x0002040810204081 >> 56 << k
+		m.pending |= both * 0x0002040810204081 >> 56 << k
 	}
 }
 

@@ -8,25 +8,25 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// placed is an input with its position in the matrix.
-type placed struct {
+// inputColumn is an input with its position in the matrix.
+type inputColumn struct {
 	Input
-	start  int // its first column of the matrix
-	codes  map[string]int
-	values map[float64]int // codes of categories that are numbers; unclear where several are the same number
-	column column
+	firstColumn int // its first column of the matrix
+	codes       map[string]int
+	values      map[float64]int // codes of categories that are numbers; ambiguous where several are the same number
+	column      column
 }
 
-const unclear = -1
+const ambiguous = -1
 
-// categorise fills codes and values.
-func (at *placed) categorise() {
+// setCodes fills codes and values.
+func (at *inputColumn) setCodes() {
 	at.codes, at.values = make(map[string]int, len(at.Categories)), map[float64]int{}
 	for code, text := range at.Categories {
 		at.codes[text] = code
 		if v, err := parseNumber(text); err == nil {
 			if _, met := at.values[v]; met {
-				code = unclear
+				code = ambiguous
 			}
 			at.values[v] = code
 		}
@@ -35,7 +35,7 @@ func (at *placed) categorise() {
 
 // code returns the code of a cell's category: found by its text, or else by its number, since another program may
 // write the number with a point if the column has missing cells.
-func (at *placed) code(cell Cell) (code int, ok bool) {
+func (at *inputColumn) code(cell Cell) (code int, ok bool) {
 	if code, ok = at.codes[cell.Text]; ok {
 		return code, true
 	}
@@ -44,11 +44,11 @@ func (at *placed) code(cell Cell) (code int, ok bool) {
 		return 0, false
 	}
 	code, ok = at.values[v]
-	return code, ok && code != unclear
+	return code, ok && code != ambiguous
 }
 
 // match returns the input for each column of the file, and the column of the target, −1 if there is none.
-func (s *Schema) match(h header, p int, named string, aside map[string]int) ([]*placed, int, error) {
+func (s *Schema) match(h header, p int, named string, aside map[string]int) ([]*inputColumn, int, error) {
 	target, err := s.matchTarget(h, named)
 	if err != nil {
 		return nil, 0, err
@@ -60,11 +60,11 @@ func (s *Schema) match(h header, p int, named string, aside map[string]int) ([]*
 	if err != nil {
 		return nil, 0, err
 	}
-	byColumn, start := make([]*placed, h.width), 0
+	byColumn, start := make([]*inputColumn, h.width), 0
 	for i, in := range s.Inputs {
-		at := &placed{Input: in, start: start, column: column{categories: in.Categories != nil}}
+		at := &inputColumn{Input: in, firstColumn: start, column: column{categories: in.Categories != nil}}
 		if in.Categories != nil {
-			at.categorise()
+			at.setCodes()
 		}
 		byColumn[positions[i]] = at
 		start += in.width()
@@ -75,8 +75,8 @@ func (s *Schema) match(h header, p int, named string, aside map[string]int) ([]*
 	return byColumn, target, nil
 }
 
-// standing returns those columns of a list that the file has, by name.
-func (h header) standing(aside []string) map[string]int {
+// columnsPresent returns those columns of a list that the file has, by name.
+func (h header) columnsPresent(aside []string) map[string]int {
 	found := map[string]int{}
 	for _, name := range aside {
 		if k, ok := h.find(name); ok && name != "" {
@@ -87,15 +87,15 @@ func (h header) standing(aside []string) map[string]int {
 }
 
 // plainMatch takes all columns as they are, except the target and those of aside.
-func plainMatch(h header, p, target int, aside map[string]int) ([]*placed, int, error) {
+func plainMatch(h header, p, target int, aside map[string]int) ([]*inputColumn, int, error) {
 	others := slices.Collect(maps.Values(aside))
 	if target >= 0 {
 		others = append(others, target)
 	}
-	byColumn, next := make([]*placed, h.width), 0
+	byColumn, next := make([]*inputColumn, h.width), 0
 	for k := range byColumn {
 		if !slices.Contains(others, k) {
-			byColumn[k] = &placed{start: next}
+			byColumn[k] = &inputColumn{firstColumn: next}
 			next++
 		}
 	}
@@ -113,13 +113,13 @@ func shape(h header, message string) error {
 func (s *Schema) matchTarget(h header, named string) (int, error) {
 	switch {
 	case named != "":
-		return h.need("target", named)
+		return h.require("target", named)
 	case s == nil || s.TargetPosition < 0:
 		return -1, nil
-	case s.laidOut(h):
+	case s.samePositions(h):
 		return s.TargetPosition, nil
 	case h.names != nil && s.named():
-		return h.only(s.Target)
+		return h.findUnique(s.Target)
 	case h.width == s.Width:
 		return s.TargetPosition, nil
 	default:
@@ -127,9 +127,9 @@ func (s *Schema) matchTarget(h header, named string) (int, error) {
 	}
 }
 
-// laidOut reports whether the file has the schema's columns at the same positions, by their names. Positions
+// samePositions reports whether the file has the schema's columns at the same positions, by their names. Positions
 // then distinguish columns of the same name, such as a feature named as the target.
-func (s *Schema) laidOut(h header) bool {
+func (s *Schema) samePositions(h header) bool {
 	if h.names == nil || h.width != s.Width || s.TargetPosition >= h.width || s.TargetPosition >= 0 && h.names[s.TargetPosition] != s.Target {
 		return false
 	}
@@ -144,17 +144,17 @@ func (s *Schema) named() bool {
 // positions returns, for each input, its column in the file.
 func (s *Schema) positions(h header, target int) ([]int, error) {
 	out := make([]int, len(s.Inputs))
-	if h.names != nil && s.named() && !s.laidOut(h) {
+	if h.names != nil && s.named() && !s.samePositions(h) {
 		for i, in := range s.Inputs {
 			k, err := in.Position, error(nil)
 			if in.Name != "" {
-				k, err = h.only(in.Name)
+				k, err = h.findUnique(in.Name)
 			}
 			if err != nil {
 				return nil, err
 			}
 			if k < 0 || k >= h.width {
-				return nil, shape(h, fmt.Sprintf("no column %q, which the model uses; %s", in.Name, h.there()))
+				return nil, shape(h, fmt.Sprintf("no column %q, which the model uses; %s", in.Name, h.columnList()))
 			}
 			out[i] = k
 		}

@@ -19,8 +19,8 @@ import (
 // marketMagic begins a Matrix Market file.
 const marketMagic = "%%MatrixMarket"
 
-// market reads a Matrix Market file: line by line, except that plain coordinate entries are read by blocks.
-type market struct {
+// marketReader reads a Matrix Market file: line by line, except that plain coordinate entries are read by blocks.
+type marketReader struct {
 	ctx     context.Context
 	name    string
 	limits  sparse.Limits
@@ -41,7 +41,7 @@ const longestLine = 1 << 20
 
 // readMarket reads the coordinate or the array format, of real numbers, integers or patterns (all values 1).
 func readMarket(ctx context.Context, text io.Reader, o Options) (*sparse.CSC, string, error) {
-	m := &market{ctx: ctx, name: o.Name, limits: o.Limits, threads: o.threads(), lines: bufio.NewReaderSize(text, longestLine)}
+	m := &marketReader{ctx: ctx, name: o.Name, limits: o.Limits, threads: o.threads(), lines: bufio.NewReaderSize(text, longestLine)}
 	if err := m.next(false); err != nil {
 		return nil, "", err
 	}
@@ -73,7 +73,7 @@ func readMarket(ctx context.Context, text io.Reader, o Options) (*sparse.CSC, st
 }
 
 // next moves to the next line that is not blank; it skips comments if they are allowed here.
-func (m *market) next(comments bool) error {
+func (m *marketReader) next(comments bool) error {
 	for {
 		text, err := m.lines.ReadSlice('\n')
 		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, bufio.ErrBufferFull) {
@@ -97,12 +97,12 @@ func (m *market) next(comments bool) error {
 	}
 }
 
-func (m *market) fail(format string, args ...any) error {
+func (m *marketReader) fail(format string, args ...any) error {
 	return &outcome.Error{Kind: outcome.Parse, File: m.name, Line: max(m.line, 1), Byte: 1, Message: fmt.Sprintf(format, args...)}
 }
 
 // sizes reads the line of sizes.
-func (m *market) sizes(want int) ([]int, error) {
+func (m *marketReader) sizes(want int) ([]int, error) {
 	if err := m.next(true); err != nil {
 		return nil, err
 	}
@@ -127,33 +127,33 @@ func (m *market) sizes(want int) ([]int, error) {
 	return out, nil
 }
 
-// collected is the number of bytes, besides those that [sparse.Limits] counts, that a nonzero takes while it is
+// bytesCollected is the number of bytes, besides those that [sparse.Limits] counts, that a nonzero takes while it is
 // collected with its row and column in growing slices, to be sorted.
-const collected = 48
+const bytesCollected = 48
 
 // checkCollected refuses a matrix whose nonzeros, collected in this way, would exceed the limits.
 func checkCollected(limits sparse.Limits, n, p int, entries int64) error {
-	return limits.Check(n, p, entries, collected*min(entries, 1<<40))
+	return limits.Check(n, p, entries, bytesCollected*min(entries, 1<<40))
 }
 
-// fits refuses a number of nonzeros that exceeds the limits.
-func (m *market) fits(entries int) error {
+// checkFits refuses a number of nonzeros that exceeds the limits.
+func (m *marketReader) checkFits(entries int) error {
 	return named(checkCollected(m.limits, m.n, m.p, int64(entries)), m.name)
 }
 
 // coordinates reads one entry per line: row, column and value.
-func (m *market) coordinates() (*sparse.CSC, error) {
+func (m *marketReader) coordinates() (*sparse.CSC, error) {
 	sizes, err := m.sizes(3)
 	if err != nil {
 		return nil, err
 	}
-	if err := believe(m.name, m.n, m.p, sizes[2]); err != nil {
+	if err := checkClaimedShape(m.name, m.n, m.p, sizes[2]); err != nil {
 		return nil, err
 	}
-	if err := m.fits(sizes[2]); err != nil {
+	if err := m.checkFits(sizes[2]); err != nil {
 		return nil, err
 	}
-	left, err := m.plainly(sizes[2])
+	left, err := m.readBlocks(sizes[2])
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +166,7 @@ func (m *market) coordinates() (*sparse.CSC, error) {
 }
 
 // add keeps an entry, and its mirror image where the file omits it.
-func (m *market) add(i, j int32, v float64) {
+func (m *marketReader) add(i, j int32, v float64) {
 	m.rows, m.columns, m.values = append(m.rows, i), append(m.columns, j), append(m.values, v)
 	if i == j || !m.symmetric && !m.skew {
 		return
@@ -177,26 +177,26 @@ func (m *market) add(i, j int32, v float64) {
 	m.rows, m.columns, m.values = append(m.rows, j), append(m.columns, i), append(m.values, v)
 }
 
-// grows checks the limits whenever one more entry needs new memory.
-func (m *market) grows() error {
+// checkGrowth checks the limits whenever one more entry needs new memory.
+func (m *marketReader) checkGrowth() error {
 	if len(m.values) < cap(m.values) {
 		return nil
 	}
-	return m.fits(len(m.values))
+	return m.checkFits(len(m.values))
 }
 
 // matrix makes the matrix of the entries kept, if nothing follows them in the file.
-func (m *market) matrix() (*sparse.CSC, error) {
-	if err := m.end(); err != nil {
+func (m *marketReader) matrix() (*sparse.CSC, error) {
+	if err := m.expectEnd(); err != nil {
 		return nil, err
 	}
 	x, err := sparse.NewTriplets(m.ctx, m.n, m.p, m.rows, m.columns, m.values)
 	return x, named(err, m.name)
 }
 
-// plainly reads entries by blocks as long as all lines of a block are plain entries, and returns how many
+// readBlocks reads entries by blocks as long as all lines of a block are plain entries, and returns how many
 // entries remain to be read. The lines after that are left for next.
-func (m *market) plainly(entries int) (left int, err error) {
+func (m *marketReader) readBlocks(entries int) (left int, err error) {
 	blocks := input.NewBlocks(m.lines, input.BlockSize, func(text []byte, into *marketBlock) { into.parse(text, m.n, m.p, m.pattern) })
 	blocks.Line = func(begun []byte) error {
 		if len(begun) > longestLine {
@@ -223,7 +223,7 @@ func (m *market) plainly(entries int) (left int, err error) {
 			return entries, nil
 		}
 		for k, v := range got.values {
-			if err := m.grows(); err != nil {
+			if err := m.checkGrowth(); err != nil {
 				return 0, err
 			}
 			m.add(got.rows[k], got.columns[k], v)
@@ -236,7 +236,7 @@ func (m *market) plainly(entries int) (left int, err error) {
 }
 
 // stopped is the error of a text that could not be read on.
-func (m *market) stopped(err error) error {
+func (m *marketReader) stopped(err error) error {
 	if e, ok := errors.AsType[*outcome.Error](err); ok {
 		return e
 	}
@@ -244,7 +244,7 @@ func (m *market) stopped(err error) error {
 }
 
 // entry reads the line of an entry.
-func (m *market) entry() error {
+func (m *marketReader) entry() error {
 	width := 3
 	if m.pattern {
 		width = 2
@@ -266,7 +266,7 @@ func (m *market) entry() error {
 			return m.fail("%q is %v", shorten(m.fields[2]), err)
 		}
 	}
-	if err := m.grows(); err != nil {
+	if err := m.checkGrowth(); err != nil {
 		return err
 	}
 	m.add(int32(i-1), int32(j-1), v)
@@ -274,11 +274,11 @@ func (m *market) entry() error {
 }
 
 // array reads one value per line, column by column; only the lower triangle where the matrix is symmetric.
-func (m *market) array() (*sparse.CSC, error) {
+func (m *marketReader) array() (*sparse.CSC, error) {
 	if _, err := m.sizes(2); err != nil {
 		return nil, err
 	}
-	if err := believe(m.name, m.n, m.p, 0); err != nil && (m.n == 0 || m.p == 0) {
+	if err := checkClaimedShape(m.name, m.n, m.p, 0); err != nil && (m.n == 0 || m.p == 0) {
 		return nil, err
 	}
 	for j := 0; j < m.p && m.n > 0; j++ {
@@ -297,7 +297,7 @@ func (m *market) array() (*sparse.CSC, error) {
 			if v != 0 {
 				m.add(int32(i), int32(j), v)
 			}
-			if err := m.grows(); err != nil {
+			if err := m.checkGrowth(); err != nil {
 				return nil, err
 			}
 		}
@@ -306,7 +306,7 @@ func (m *market) array() (*sparse.CSC, error) {
 }
 
 // value reads a line with one number.
-func (m *market) value() (float64, error) {
+func (m *marketReader) value() (float64, error) {
 	if err := m.next(false); err != nil {
 		return 0, err
 	}
@@ -317,8 +317,8 @@ func (m *market) value() (float64, error) {
 	return v, nil
 }
 
-// end refuses anything but comments after the last entry.
-func (m *market) end() error {
+// expectEnd refuses anything but comments after the last entry.
+func (m *marketReader) expectEnd() error {
 	for {
 		text, err := m.lines.ReadSlice('\n')
 		if m.line++; len(text) == 0 {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// few is the number of categories that is never remarked on, and of rows on which counting may be chance.
-const few = 10
+// alwaysFew is the number of categories that is never remarked on, and of rows on which counting may be chance.
+const alwaysFew = 10
 
 // noteCategories remarks on columns with more categories than half the number of rows, as identifiers and dates
 // have.
@@ -14,7 +14,7 @@ func (d *Data) noteCategories(features []*column, rows int) {
 	const most = 3
 	var many []string
 	for _, col := range features {
-		if n := len(col.texts); n > few && 2*n > rows {
+		if n := len(col.texts); n > alwaysFew && 2*n > rows {
 			many = append(many, col.name)
 		}
 	}
@@ -30,18 +30,18 @@ func (d *Data) noteCategories(features []*column, rows int) {
 func (d *Data) noteCounts(features []*column) {
 	at := 0
 	for f, in := range d.Schema.Inputs {
-		if in.Categories == nil && d.counts(at) {
+		if in.Categories == nil && d.countsRows(at) {
 			d.Notes = append(d.Notes, Note{"row_numbers", features[f].name + " counts the rows, as identifiers do: it says nothing about other rows, unless they are in the order of time; --drop leaves it out"})
 		}
 		at += in.width()
 	}
 }
 
-// counts reports whether a column of X grows by 1 from each row of the file to the next.
-func (d *Data) counts(j int) bool {
+// countsRows reports whether a column of X grows by 1 from each row of the file to the next.
+func (d *Data) countsRows(j int) bool {
 	n, _ := d.X.Dims()
 	rows, values := d.X.Column(j)
-	if n <= few || len(values) < n-1 {
+	if n <= alwaysFew || len(values) < n-1 {
 		return false
 	}
 	value := func(i int) (row, v float64) {
@@ -65,11 +65,11 @@ func (d *Data) counts(j int) bool {
 	return true
 }
 
-// indexed is the remark on the columns that were left out as row labels.
-func (p *plan) indexed() string {
-	labels := make([]string, len(p.index))
-	for i, k := range p.index {
-		labels[i] = p.label(k)
+// indexNote is the remark on the columns that were left out as row labels.
+func (p *plan) indexNote() string {
+	labels := make([]string, len(p.rowLabels))
+	for i, k := range p.rowLabels {
+		labels[i] = p.columnLabel(k)
 	}
 	return strings.Join(labels, ", ") + ": labels of rows, as pandas and R write them, which are no features unless --columns or --categories lists them"
 }

@@ -22,16 +22,16 @@ const npyMagic = "\x93NUMPY"
 
 // array is a NumPy array whose elements have not been read yet.
 type array struct {
-	r       io.Reader
-	name    string // of the file, in errors
-	limits  sparse.Limits
-	kind    byte // f, i, u, b, U or S
-	size    int  // bytes of an element
-	order   binary.ByteOrder
-	fortran bool
-	shape   []int
-	buffer  []byte
-	sealed  bool // a checksum follows the elements; the reader verifies it at its end
+	r           io.Reader
+	name        string // of the file, in errors
+	limits      sparse.Limits
+	kind        byte // f, i, u, b, U or S
+	size        int  // bytes of an element
+	order       binary.ByteOrder
+	fortran     bool
+	shape       []int
+	buffer      []byte
+	checksummed bool // a checksum follows the elements; the reader verifies it at its end
 }
 
 // npyHeader matches the three entries that NumPy writes, in NumPy's order.
@@ -130,24 +130,24 @@ func (a *array) next(count int) ([]byte, error) {
 	}
 	b := a.buffer[:count*a.size]
 	if _, err := io.ReadFull(a.r, b); err != nil {
-		return nil, a.cut(err)
+		return nil, a.truncated(err)
 	}
 	return b, nil
 }
 
-// ended reads on to the end of the array if a checksum is verified there.
-func (a *array) ended() error {
-	if !a.sealed {
+// readToEnd reads on to the end of the array if a checksum is verified there.
+func (a *array) readToEnd() error {
+	if !a.checksummed {
 		return nil
 	}
 	if _, err := io.Copy(io.Discard, a.r); err != nil {
-		return a.cut(err)
+		return a.truncated(err)
 	}
 	return nil
 }
 
-// cut is the error of an array that ends too early or is damaged.
-func (a *array) cut(err error) error {
+// truncated is the error of an array that ends too early or is damaged.
+func (a *array) truncated(err error) error {
 	if errors.Is(err, zip.ErrChecksum) {
 		return &outcome.Error{Kind: outcome.Parse, File: a.name, Message: "the ZIP archive is damaged: the checksum of an array is wrong"}
 	}
@@ -269,7 +269,7 @@ func (a *array) numbers() ([]float64, error) {
 	count := 1
 	for _, n := range a.shape {
 		if n != 0 && count > min(math.MaxInt, 1<<39)/n {
-			return nil, a.cut(io.EOF)
+			return nil, a.truncated(io.EOF)
 		}
 		count *= n
 	}
@@ -288,11 +288,11 @@ func (a *array) numbers() ([]float64, error) {
 			out = append(out, a.number(b, k))
 		}
 	}
-	return out, a.ended()
+	return out, a.readToEnd()
 }
 
-// mostRow is the largest number of bytes in a row of an array.
-const mostRow = 8 * MaxColumns
+// mostRowBytes is the largest number of bytes in a row of an array.
+const mostRowBytes = 8 * MaxColumns
 
 // arrayBlock is the number of elements that are read together, rounded down to whole rows.
 const arrayBlock = 8192
@@ -300,10 +300,10 @@ const arrayBlock = 8192
 // arrayRows is an array as a table, row by row; names may be nil.
 type arrayRows struct {
 	*array
-	n, p, at int
-	names    []string
-	columns  []float64 // the whole array, if it is stored by columns
-	together int       // number of rows that are read at once
+	n, p, at    int
+	names       []string
+	columns     []float64 // the whole array, if it is stored by columns
+	rowsPerRead int       // number of rows that are read at once
 
 	text   []byte    // the current row, if elements are text
 	values []float64 // otherwise the rows that were read together
@@ -319,14 +319,14 @@ func newArrayRows(a *array) (*arrayRows, error) {
 	if p >= MaxColumns {
 		return nil, &outcome.Error{Kind: outcome.Limit, File: a.name, Message: fmt.Sprintf("%d columns, and a table may have %d", p, MaxColumns)}
 	}
-	if p*a.size > mostRow {
-		return nil, &outcome.Error{Kind: outcome.Limit, File: a.name, Message: fmt.Sprintf("rows of %d bytes, and %d is the limit", p*a.size, mostRow)}
+	if p*a.size > mostRowBytes {
+		return nil, &outcome.Error{Kind: outcome.Limit, File: a.name, Message: fmt.Sprintf("rows of %d bytes, and %d is the limit", p*a.size, mostRowBytes)}
 	}
 	if p == 0 {
 		return nil, &outcome.Error{Kind: outcome.Shape, File: a.name, Message: fmt.Sprintf("the array of %d × 0 elements has no column: write a matrix with a row for each sample", n)}
 	}
 	if a.size == 0 { // text of no length takes no bytes
-		if err := believe(a.name, n, 0, 0); err != nil {
+		if err := checkClaimedShape(a.name, n, 0, 0); err != nil {
 			return nil, err
 		}
 	}
@@ -352,9 +352,9 @@ func (r *arrayRows) Next(row []Cell) ([]Cell, error) {
 	return r.cells(row), nil
 }
 
-// beside makes advance read blocks of rows.
-func (r *arrayRows) beside(int) { r.together = max(1, arrayBlock/max(1, r.p)) }
-func (r *arrayRows) stop()      {}
+// parseConcurrently makes advance read blocks of rows.
+func (r *arrayRows) parseConcurrently(int) { r.rowsPerRead = max(1, arrayBlock/max(1, r.p)) }
+func (r *arrayRows) stop()                 {}
 
 // advance moves to the next row.
 func (r *arrayRows) advance() error {
@@ -363,7 +363,7 @@ func (r *arrayRows) advance() error {
 	}
 	if r.at == r.n {
 		r.values = nil
-		if err := r.ended(); err != nil {
+		if err := r.readToEnd(); err != nil {
 			return err
 		}
 		return io.EOF
@@ -375,7 +375,7 @@ func (r *arrayRows) advance() error {
 	}
 	rows := 1
 	if r.p > 0 {
-		rows = min(r.n-r.at, max(1, r.together))
+		rows = min(r.n-r.at, max(1, r.rowsPerRead))
 	}
 	r.row, r.values = 0, slices.Grow(r.values[:0], rows*r.p)[:rows*r.p]
 	if r.columns != nil {

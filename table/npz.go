@@ -62,7 +62,7 @@ func (z *archive) open(name string) (*array, io.Closer, error) {
 		_ = r.Close()
 		return nil, nil, err
 	}
-	a.sealed = true
+	a.checksummed = true
 	return a, r, nil
 }
 
@@ -182,7 +182,7 @@ func (z *archive) fits(n, p int) error {
 		product *= float64(length)
 	}
 	entries := int64(min(product, 1<<40))
-	if err := believe(z.name, n, p, int(min(entries, math.MaxInt))); err != nil {
+	if err := checkClaimedShape(z.name, n, p, int(min(entries, math.MaxInt))); err != nil {
 		return err
 	}
 	return named(checkCollected(z.limits, n, p, entries), z.name)
@@ -202,7 +202,7 @@ func (z *archive) format() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return a.text(b, 0), a.ended()
+	return a.text(b, 0), a.readToEnd()
 }
 
 // expand turns pointers to the starts of n rows or columns into an index for each entry.

@@ -27,8 +27,8 @@ func headerOf(file string, rows Rows) header {
 	return h
 }
 
-// called returns the name of the file for a sentence.
-func (h header) called() string { return cmp.Or(h.file, "the table") }
+// fileName returns the name of the file for a sentence.
+func (h header) fileName() string { return cmp.Or(h.file, "the table") }
 
 // find returns the column with a name, or with a number: from 1, or from −1 backwards.
 func (h header) find(name string) (int, bool) {
@@ -48,8 +48,8 @@ func (h header) find(name string) (int, bool) {
 	}
 }
 
-// only is find for a name that a model uses: −1 if no column has it, an error if several have it.
-func (h header) only(name string) (int, error) {
+// findUnique is find for a name that a model uses: −1 if no column has it, an error if several have it.
+func (h header) findUnique(name string) (int, error) {
 	k := slices.Index(h.names, name)
 	if k >= 0 && slices.Contains(h.names[k+1:], name) {
 		return k, shape(h, fmt.Sprintf("several columns named %q, of which the model knows one: leave the others out", name))
@@ -57,37 +57,37 @@ func (h header) only(name string) (int, error) {
 	return k, nil
 }
 
-// need is find for a column that must exist, and whose name must be unique.
-func (h header) need(flag, name string) (int, error) {
+// require is find for a column that must exist, and whose name must be unique.
+func (h header) require(flag, name string) (int, error) {
 	k, ok := h.find(name)
 	if !ok {
-		e := outcome.At(outcome.Usage, flag, "%s has no column %q; %s", h.called(), name, h.there())
+		e := outcome.At(outcome.Usage, flag, "%s has no column %q; %s", h.fileName(), name, h.columnList())
 		return 0, e
 	}
 	if h.names != nil && slices.Index(h.names[k+1:], name) >= 0 {
-		return 0, outcome.At(outcome.Usage, flag, "%s has several columns named %q: give the number of the one meant", h.called(), name)
+		return 0, outcome.At(outcome.Usage, flag, "%s has several columns named %q: give the number of the one meant", h.fileName(), name)
 	}
 	return k, nil
 }
 
-// all is need for a list of names.
-func (h header) all(flag string, names []string) ([]int, error) {
+// requireAll is require for a list of names.
+func (h header) requireAll(flag string, names []string) ([]int, error) {
 	var list []int
 	for _, name := range names {
-		k, err := h.need(flag, name)
+		k, err := h.require(flag, name)
 		if err != nil {
 			return nil, err
 		}
 		if flag == "columns" && slices.Contains(list, k) {
-			return nil, outcome.At(outcome.Usage, flag, "%s is listed twice", h.label(k))
+			return nil, outcome.At(outcome.Usage, flag, "%s is listed twice", h.columnLabel(k))
 		}
 		list = append(list, k)
 	}
 	return list, nil
 }
 
-// there lists the columns that exist, for error messages.
-func (h header) there() string {
+// columnList lists the columns that exist, for error messages.
+func (h header) columnList() string {
 	if h.names == nil {
 		return fmt.Sprintf("it has columns 1 to %d, without names", h.width)
 	}
@@ -105,8 +105,8 @@ func (h header) there() string {
 	return text
 }
 
-// label is the name of a column in messages.
-func (h header) label(k int) string {
+// columnLabel is the name of a column in messages.
+func (h header) columnLabel(k int) string {
 	if h.names != nil && h.names[k] != "" {
 		return "column " + strconv.Quote(h.names[k])
 	}
@@ -131,26 +131,26 @@ type plan struct {
 	target     int      // −1: none
 	targetFile string   // "": none
 	aside      []string // by column, its name in Options.Aside
-	index      []int    // columns that are ignored because they label rows
+	rowLabels  []int    // columns that are ignored because they label rows
 }
 
 // newPlan assigns a role to each column, and refuses features with the same name.
 func newPlan(h header, o Options) (*plan, error) {
-	p, err := assigned(h, o)
+	p, err := assignRoles(h, o)
 	if err != nil {
 		return nil, err
 	}
-	return p, p.distinct()
+	return p, p.checkDistinct()
 }
 
-// assigned assigns a role to each column.
-func assigned(h header, o Options) (*plan, error) {
+// assignRoles assigns a role to each column.
+func assignRoles(h header, o Options) (*plan, error) {
 	p := &plan{header: h, roles: make([]role, h.width), categories: make([]bool, h.width), aside: make([]string, h.width), target: -1}
 	if o.Columns != nil {
 		for k := range p.roles {
 			p.roles[k] = ignored
 		}
-		kept, err := h.all("columns", o.Columns)
+		kept, err := h.requireAll("columns", o.Columns)
 		if err != nil {
 			return nil, err
 		}
@@ -158,7 +158,7 @@ func assigned(h header, o Options) (*plan, error) {
 			p.roles[k] = feature
 		}
 	}
-	dropped, err := h.all("drop", o.Drop)
+	dropped, err := h.requireAll("drop", o.Drop)
 	if err != nil {
 		return nil, err
 	}
@@ -173,7 +173,7 @@ func assigned(h header, o Options) (*plan, error) {
 	if err := p.setTarget(o); err != nil {
 		return nil, err
 	}
-	text, err := h.all("categories", o.Categories)
+	text, err := h.requireAll("categories", o.Categories)
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +182,7 @@ func assigned(h header, o Options) (*plan, error) {
 	}
 	for k, r := range p.roles {
 		if r == feature && o.Columns == nil && !p.categories[k] && h.labelsRows(k) {
-			p.roles[k], p.index = ignored, append(p.index, k)
+			p.roles[k], p.rowLabels = ignored, append(p.rowLabels, k)
 		}
 	}
 	return p, nil
@@ -210,10 +210,10 @@ func (p *plan) setTarget(o Options) error {
 		if o.NoTarget {
 			return nil
 		}
-		return outcome.At(outcome.Usage, "target", "which column of %s is the target? Give --target NAME or its number; %s", p.called(), p.there())
+		return outcome.At(outcome.Usage, "target", "which column of %s is the target? Give --target NAME or its number; %s", p.fileName(), p.columnList())
 	}
 	if k, ok := p.find(o.Target); ok {
-		if _, err := p.need("target", o.Target); err != nil {
+		if _, err := p.require("target", o.Target); err != nil {
 			return err
 		}
 		p.roles[k], p.target = target, k
@@ -223,26 +223,26 @@ func (p *plan) setTarget(o Options) error {
 		p.targetFile = o.Target
 		return nil
 	}
-	return outcome.At(outcome.Usage, "target", "%q is neither a column of %s nor a file; %s", o.Target, p.called(), p.there())
+	return outcome.At(outcome.Usage, "target", "%q is neither a column of %s nor a file; %s", o.Target, p.fileName(), p.columnList())
 }
 
-// distinct refuses features with the same name: models identify columns by their names.
-func (p *plan) distinct() (err error) {
+// checkDistinct refuses features with the same name: models identify columns by their names.
+func (p *plan) checkDistinct() (err error) {
 	for k, r := range p.roles {
 		if r != ignored && p.names != nil && !utf8.ValidString(p.names[k]) {
 			return &outcome.Error{Kind: outcome.Parse, File: p.file, Message: fmt.Sprintf("the name of column %d is not UTF-8 text: save the file as UTF-8", k+1)}
 		}
 	}
-	p.repeated(func(first, again int) {
+	p.eachRepeated(func(first, again int) {
 		if err == nil {
-			err = outcome.At(outcome.Usage, "drop", "columns %d and %d of %s have the same name, %q: rename one of them, or leave it out by its number", first+1, again+1, p.called(), p.names[again])
+			err = outcome.At(outcome.Usage, "drop", "columns %d and %d of %s have the same name, %q: rename one of them, or leave it out by its number", first+1, again+1, p.fileName(), p.names[again])
 		}
 	})
 	return err
 }
 
-// repeated reports each feature that has the name of an earlier one, by calling tell.
-func (p *plan) repeated(tell func(first, again int)) {
+// eachRepeated reports each feature that has the name of an earlier one, by calling tell.
+func (p *plan) eachRepeated(tell func(first, again int)) {
 	if p.names == nil {
 		return
 	}

@@ -76,13 +76,13 @@ func (s *Schema) readRows(in *input.Input, p int, o Options) iter.Seq2[Row, erro
 		}
 		src, err := recognise(in, o)
 		if err == nil && src.labels && s != nil && s.Inputs != nil {
-			src, err = separated(in, src.text, ',', 0, o) // as the file that the model was fitted on
+			src, err = separatedRows(in, src.text, ',', 0, o) // as the file that the model was fitted on
 		}
 		if err != nil {
 			yield(Row{}, err)
 			return
 		}
-		if err := src.refusal(in, o, false); err != nil {
+		if err := src.optionError(in, o, false); err != nil {
 			yield(Row{}, err)
 			return
 		}
@@ -110,7 +110,7 @@ func (s *Schema) readRows(in *input.Input, p int, o Options) iter.Seq2[Row, erro
 					yield(Row{}, err)
 					return
 				}
-				yield = y.compared(yield)
+				yield = y.withTarget(yield)
 			}
 			s.tableRows(in.Context(), rows, p, o, yield)
 		default:
@@ -127,20 +127,20 @@ func (s *Schema) mappedRows(in *input.Input, p int, o Options, yield func(Row, e
 		return
 	}
 	defer d.Close()
-	place, err := s.places(d, o.Name)
+	place, err := s.modelColumns(d, o.Name)
 	if err != nil {
 		yield(Row{}, err)
 		return
 	}
-	matrixRows(sparse.Compressed(d.X), nil, p, place, o, d.compared(yield))
+	matrixRows(sparse.Compressed(d.X), nil, p, place, o, d.withTarget(yield))
 }
 
-// compared returns a yield function that adds d's target to each row.
-func (d *Data) compared(yield func(Row, error) bool) func(Row, error) bool {
+// withTarget returns a yield function that adds d's target to each row.
+func (d *Data) withTarget(yield func(Row, error) bool) func(Row, error) bool {
 	return func(row Row, err error) bool {
 		if err == nil && d.Y != nil {
 			y := d.Y[row.Number-1]
-			if row.Target, row.HasTarget = spell(y), true; d.Labels != nil {
+			if row.Target, row.HasTarget = categoryOf(y), true; d.Labels != nil {
 				row.Target = d.Labels[int(y)]
 			}
 		}
@@ -148,9 +148,9 @@ func (d *Data) compared(yield func(Row, error) bool) func(Row, error) bool {
 	}
 }
 
-// places returns the model's column for each column of the data, −1 for none. It returns nil where the columns
+// modelColumns returns the model's column for each column of the data, −1 for none. It returns nil where the columns
 // are the same, or have no names.
-func (s *Schema) places(d *Data, file string) ([]int32, error) {
+func (s *Schema) modelColumns(d *Data, file string) ([]int32, error) {
 	var names []string
 	if s != nil {
 		names = s.Names()
@@ -195,7 +195,7 @@ func (s *Schema) svmlightRows(ctx context.Context, text io.Reader, p int, o Opti
 		if columns == nil {
 			columns = []int32{}
 		}
-		if !yield(Row{Number: number, Columns: columns, Values: row.Values, Target: spell(row.Label), HasTarget: true}, nil) {
+		if !yield(Row{Number: number, Columns: columns, Values: row.Values, Target: categoryOf(row.Label), HasTarget: true}, nil) {
 			return
 		}
 	}
@@ -250,7 +250,7 @@ type entry struct {
 // tableRows yields the rows of a table.
 func (s *Schema) tableRows(ctx context.Context, rows Rows, p int, o Options, yield func(Row, error) bool) {
 	h := headerOf(o.Name, rows)
-	stands := h.standing(o.Aside)
+	stands := h.columnsPresent(o.Aside)
 	byColumn, target, err := s.match(h, p, o.Target, stands)
 	if err != nil {
 		yield(Row{}, err)
@@ -275,7 +275,7 @@ func (s *Schema) tableRows(ctx context.Context, rows Rows, p int, o Options, yie
 			return
 		}
 		out.Number++
-		c.read = out.Number
+		c.rowsRead = out.Number
 		if err == nil {
 			err = out.set(c, cells, byColumn, missing)
 		}
@@ -284,10 +284,10 @@ func (s *Schema) tableRows(ctx context.Context, rows Rows, p int, o Options, yie
 			return
 		}
 		if out.Target, out.HasTarget = "", false; target >= 0 {
-			out.Target, out.HasTarget = spelled(cells[target])
+			out.Target, out.HasTarget = cellText(cells[target])
 		}
 		for name, k := range stands {
-			out.Aside[name], _ = spelled(cells[k])
+			out.Aside[name], _ = cellText(cells[k])
 		}
 		if !yield(out, nil) {
 			return
@@ -296,7 +296,7 @@ func (s *Schema) tableRows(ctx context.Context, rows Rows, p int, o Options, yie
 }
 
 // set sets r's values from the cells of a row.
-func (r *Row) set(c *collector, cells []Cell, byColumn []*placed, missing Missing) error {
+func (r *Row) set(c *collector, cells []Cell, byColumn []*inputColumn, missing Missing) error {
 	r.Unknown, r.Incomplete = 0, false
 	values := r.Values[:cap(r.Values)]
 	clear(values)
@@ -307,30 +307,30 @@ func (r *Row) set(c *collector, cells []Cell, byColumn []*placed, missing Missin
 		}
 		cell := cells[k]
 		if err := at.column.read(&cell, Options{OneHot: true}); err != nil {
-			return c.locate(k, err)
+			return c.cellError(k, err)
 		}
 		if cell.Kind == Text && at.Categories == nil {
 			what := errText.Error()
 			if _, err := cell.parse(); errors.Is(err, errNotFinite) {
 				what = err.Error()
 			}
-			return c.locate(k, fmt.Errorf("%q is %s, and the model takes numbers here", shorten(cell.Text), what))
+			return c.cellError(k, fmt.Errorf("%q is %s, and the model takes numbers here", shorten(cell.Text), what))
 		}
 		switch {
 		case cell.Kind == Absent && at.Fill != nil:
-			copy(values[at.start:], at.Fill)
+			copy(values[at.firstColumn:], at.Fill)
 		case cell.Kind == Absent && missing == DropRows:
 			r.Incomplete = true
 		case cell.Kind == Absent:
-			return c.locate(k, errors.New("no value here, and the model has nothing that stands for it"))
+			return c.cellError(k, errors.New("no value here, and the model has nothing that stands for it"))
 		case at.Categories != nil:
 			if code, ok := at.code(cell); ok {
-				values[at.start+code] = 1
+				values[at.firstColumn+code] = 1
 			} else {
 				r.Unknown++
 			}
 		default:
-			values[at.start] = cell.Number
+			values[at.firstColumn] = cell.Number
 		}
 	}
 	if r.Values = values; r.Incomplete {
@@ -339,13 +339,13 @@ func (r *Row) set(c *collector, cells []Cell, byColumn []*placed, missing Missin
 	return nil
 }
 
-// spelled returns the text of a cell, and whether the cell has a value.
-func spelled(cell Cell) (string, bool) {
+// cellText returns the text of a cell, and whether the cell has a value.
+func cellText(cell Cell) (string, bool) {
 	switch cell.Kind {
 	case Absent:
 		return "", false
 	case Number:
-		return spell(cell.Number), true
+		return categoryOf(cell.Number), true
 	case Text, Time:
 		return cell.Text, true
 	case Spelled:
@@ -354,7 +354,7 @@ func spelled(cell Cell) (string, bool) {
 		return "", false
 	}
 	if v, err := cell.parse(); err == nil {
-		return spell(v), true
+		return categoryOf(v), true
 	}
 	return cell.Text, true
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// recognised is what an input contains: svmlight or Matrix Market text, a mapped file, an archive of arrays, or
+// recognition is what an input contains: svmlight or Matrix Market text, a mapped file, an archive of arrays, or
 // the rows of a table.
-type recognised struct {
+type recognition struct {
 	format   string
 	svmlight bool
 	labels   bool // svmlight text of labels alone, which may also be a table of one column
@@ -28,65 +28,65 @@ type recognised struct {
 }
 
 // recognise finds out what an input contains from how it begins.
-func recognise(in *input.Input, o Options) (recognised, error) {
+func recognise(in *input.Input, o Options) (recognition, error) {
 	text := bufio.NewReaderSize(in, input.BufferSize)
 	head, err := firstLine(text)
 	if err != nil {
-		return recognised{}, in.Failed(err)
+		return recognition{}, in.Failed(err)
 	}
 	switch {
 	case bytes.HasPrefix(head, []byte(npyMagic)):
 		a, err := openArray(text, in.Name, o.Limits)
 		if err != nil {
-			return recognised{}, err
+			return recognition{}, err
 		}
 		r, err := newArrayRows(a)
-		return recognised{format: "an array of NumPy's", rows: r}, err
+		return recognition{format: "an array of NumPy's", rows: r}, err
 	case bytes.HasPrefix(bytes.ToLower(head), bytes.ToLower([]byte(marketMagic))):
-		return recognised{market: true, text: text}, nil
+		return recognition{market: true, text: text}, nil
 	case bytes.HasPrefix(head, []byte(sparse.MappedMagic)):
-		return recognised{mapped: true}, nil
+		return recognition{mapped: true}, nil
 	case bytes.HasPrefix(head, []byte(zipMagic)):
 		if in.File() == nil || in.Unpacks() {
-			return recognised{}, refused(in.Name, "a ZIP archive, which is not read from a stream or from inside another file; name the file itself")
+			return recognition{}, refused(in.Name, "a ZIP archive, which is not read from a stream or from inside another file; name the file itself")
 		}
 		z, err := openArchive(in.File(), in.Name, o.Limits)
-		return recognised{archive: z}, err
+		return recognition{archive: z}, err
 	}
 	for _, f := range o.Formats {
 		if beginsWith(head, f.Magic) {
 			return f.recognise(in)
 		}
 	}
-	if known := foreign(head); known != "" {
-		return recognised{}, refused(in.Name, known)
+	if known := foreignFormat(head); known != "" {
+		return recognition{}, refused(in.Name, known)
 	}
 	rest, marked := bytes.CutPrefix(head, []byte("\xef\xbb\xbf"))
 	if marked { // UTF-8, as some editors write it
 		_, _ = text.Discard(3)
 	}
-	if separator, length := declared(rest); length > 0 {
+	if separator, length := declaredSeparator(rest); length > 0 {
 		_, _ = text.Discard(length)
-		return separated(in, text, separator, 1, o)
+		return separatedRows(in, text, separator, 1, o)
 	}
-	length, before := remarks(rest)
+	length, before := leadingComments(rest)
 	_, _ = text.Discard(length)
-	switch form := formOf(rest[length:]); form {
+	switch form := textForm(rest[length:]); form {
 	case svmlightText, labelsAlone:
-		return recognised{format: "svmlight text", svmlight: true, labels: form == labelsAlone, text: text}, nil
+		return recognition{format: "svmlight text", svmlight: true, labels: form == labelsAlone, text: text}, nil
 	case 0:
-		return recognised{}, refused(in.Name, "text that is neither svmlight, \"label index:value ...\", nor a table: cells with commas, semicolons, tabs or bars between, or as many numbers or words in quotes in each line with blanks between")
+		return recognition{}, refused(in.Name, "text that is neither svmlight, \"label index:value ...\", nor a table: cells with commas, semicolons, tabs or bars between, or as many numbers or words in quotes in each line with blanks between")
 	case ' ':
 		r, err := newBlankRows(in.Name, text, o.Header)
-		return recognised{format: "a table with blanks between", rows: r}, err
+		return recognition{format: "a table with blanks between", rows: r}, err
 	default:
-		return separated(in, text, form, before, o)
+		return separatedRows(in, text, form, before, o)
 	}
 }
 
-// declared returns the separator that a first line such as sep=; declares, as Excel writes it, and the length
+// declaredSeparator returns the separator that a first line such as sep=; declares, as Excel writes it, and the length
 // of that line; 0 where there is no such line.
-func declared(head []byte) (separator byte, length int) {
+func declaredSeparator(head []byte) (separator byte, length int) {
 	line, _, whole := bytes.Cut(head, []byte{'\n'})
 	text := strings.Trim(strings.TrimSuffix(string(line), "\r"), `"`)
 	if name, sep, ok := strings.Cut(text, "="); whole && ok && strings.EqualFold(name, "sep") && len(sep) == 1 && strings.Contains(separators, sep) {
@@ -95,26 +95,26 @@ func declared(head []byte) (separator byte, length int) {
 	return 0, 0
 }
 
-// separated reads a text as a table with a separator between cells. before is the number of lines already read.
-func separated(in *input.Input, text *bufio.Reader, separator byte, before int, o Options) (recognised, error) {
+// separatedRows reads a text as a table with a separator between cells. before is the number of lines already read.
+func separatedRows(in *input.Input, text *bufio.Reader, separator byte, before int, o Options) (recognition, error) {
 	r, err := newCSVRows(in.Name, text, separator, before, o)
 	if err != nil {
-		return recognised{}, err
+		return recognition{}, err
 	}
-	return recognised{format: r.format(), rows: r}, nil
+	return recognition{format: r.format(), rows: r}, nil
 }
 
 // recognise opens a file of a further format.
-func (f Format) recognise(in *input.Input) (recognised, error) {
+func (f Format) recognise(in *input.Input) (recognition, error) {
 	if in.File() == nil || in.Unpacks() {
-		return recognised{}, refused(in.Name, f.Name+", which is not read from a stream or from inside another file; name the file itself")
+		return recognition{}, refused(in.Name, f.Name+", which is not read from a stream or from inside another file; name the file itself")
 	}
 	info, err := in.File().Stat()
 	if err != nil {
-		return recognised{}, in.Failed(err)
+		return recognition{}, in.Failed(err)
 	}
 	rows, err := f.Open(in.File(), info.Size(), in.Name)
-	return recognised{format: f.Name, rows: rows}, err
+	return recognition{format: f.Name, rows: rows}, err
 }
 
 func refused(name, what string) error {
@@ -158,8 +158,8 @@ var (
 	markup   = regexp.MustCompile(`^<[A-Za-z!?]`)
 )
 
-// foreign says what a file is that cannot be read here; "" if its beginning does not show that.
-func foreign(head []byte) string {
+// foreignFormat says what a file is that cannot be read here; "" if its beginning does not show that.
+func foreignFormat(head []byte) string {
 	for _, f := range []struct{ magic, name string }{
 		{`{"pare_model":`, "a saved model, which pare predict MODEL FILE takes, not data"},
 		{"PAR1", "a Parquet file, which this program was built without a reader for"},
@@ -208,9 +208,9 @@ func foreign(head []byte) string {
 // separators are the bytes that may separate cells.
 const separators = ",;\t|"
 
-// remarks returns the length and number of the leading lines that begin with #, where a table with a separator
+// leadingComments returns the length and number of the leading lines that begin with #, where a table with a separator
 // follows. If the last of them holds the column names, as NumPy writes them, it is not counted.
-func remarks(head []byte) (length, lines int) {
+func leadingComments(head []byte) (length, lines int) {
 	last := 0
 	for length < len(head) && head[length] == '#' {
 		end := bytes.IndexByte(head[length:], '\n')
@@ -220,7 +220,7 @@ func remarks(head []byte) (length, lines int) {
 		last, length = length, length+end+1
 		lines++
 	}
-	below, form := sample(head[length:]), formOf(head[length:])
+	below, form := sample(head[length:]), textForm(head[length:])
 	switch {
 	case lines == 0 || len(below) == 0 || strings.IndexByte(separators, form) < 0:
 		return 0, 0
@@ -237,9 +237,9 @@ const (
 	labelsAlone  byte = '1'
 )
 
-// formOf says what the first lines of a text look like: svmlight text, a table (it returns the separator), or
+// textForm says what the first lines of a text look like: svmlight text, a table (it returns the separator), or
 // neither (0).
-func formOf(head []byte) byte {
+func textForm(head []byte) byte {
 	lines := sample(head)
 	if len(lines) == 0 {
 		return svmlightText // nothing, or blank lines: a file without rows

@@ -90,11 +90,11 @@ func (d *Data) choose(o Options) error {
 	}
 	_, p := d.X.Dims()
 	h := header{file: o.Name, names: d.Names, width: p}
-	taken, err := h.all("columns", o.Columns)
+	taken, err := h.requireAll("columns", o.Columns)
 	if err != nil {
 		return err
 	}
-	dropped, err := h.all("drop", o.Drop)
+	dropped, err := h.requireAll("drop", o.Drop)
 	if err != nil {
 		return err
 	}

@@ -196,10 +196,10 @@ func (o *Options) check() error {
 	return o.Limits.Check(0, 0, 0, 0)
 }
 
-// refusal is the error of options that do not apply to the format of the input. Text without a row has no
+// optionError is the error of options that do not apply to the format of the input. Text without a row has no
 // format, so for text that looks like svmlight it first reads on to see whether there is a row.
-func (src recognised) refusal(in *input.Input, o Options, own bool) error {
-	err := src.unsuited(o, own)
+func (src recognition) optionError(in *input.Input, o Options, own bool) error {
+	err := src.checkOptions(o, own)
 	if err == nil || !src.svmlight {
 		return err
 	}
@@ -213,9 +213,9 @@ func (src recognised) refusal(in *input.Input, o Options, own bool) error {
 	}
 }
 
-// unsuited refuses options that do not apply to files of this format. own says that the target may have a file
+// checkOptions refuses options that do not apply to files of this format. own says that the target may have a file
 // of its own; otherwise it must be a column.
-func (src recognised) unsuited(o Options, own bool) error {
+func (src recognition) checkOptions(o Options, own bool) error {
 	what := src.format
 	switch {
 	case src.mapped:
@@ -259,7 +259,7 @@ func read(in *input.Input, o Options) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := src.refusal(in, o, true); err != nil {
+	if err := src.optionError(in, o, true); err != nil {
 		return nil, err
 	}
 	switch {

@@ -40,10 +40,10 @@ func checkSize(y float64) error {
 	}
 }
 
-// ratios sets out = ye^−m, the target over the mean.
-func (Gamma) ratios(k *kernels.Set, y, m, out []float64) {
+// meanRatios sets out = ye^−m, the target over the mean.
+func (Gamma) meanRatios(k *kernels.Set, y, m, out []float64) {
 	for len(m) > 0 {
-		n := min(len(m), mostRows)
+		n := min(len(m), blockRows)
 		part := out[:n]
 		for i, v := range m[:n] {
 			part[i] = -v
@@ -62,39 +62,39 @@ func (Gamma) ratios(k *kernels.Set, y, m, out []float64) {
 
 // Value implements [Loss], with h = ln y − m: e^h − 1 − h.
 func (g Gamma) Value(k *kernels.Set, y, m, out []float64) {
-	for from, to := range halves(len(y)) {
+	for from, to := range halvings(len(y)) {
 		y, m, logs, ratios := y[from:to], m[from:to], out[from:to], out[to:][:to-from]
 		k.Log(logs, y)
-		g.ratios(k, y, m, ratios)
+		g.meanRatios(k, y, m, ratios)
 		for i, ratio := range ratios {
 			logs[i] = g.value(logs[i]-m[i], ratio)
 		}
 	}
 	if last := len(y) - 1; last >= 0 {
 		h := kernels.Log(y[last]) - m[last]
-		g.ratios(k, y[last:], m[last:], out[last:])
+		g.meanRatios(k, y[last:], m[last:], out[last:])
 		out[last] = g.value(h, out[last])
 	}
 }
 
 // value returns e^h − 1 − h, ratio = e^h.
 func (Gamma) value(h, ratio float64) float64 {
-	if math.Abs(h) < nearby {
-		return half(h) * bend(h)
+	if math.Abs(h) < seriesRadius {
+		return half(h) * scaledExpExcess(h)
 	}
 	return ratio - 1 - h
 }
 
 // Slope implements [Loss]: ye^−m − 1.
 func (g Gamma) Slope(k *kernels.Set, y, m, out []float64) {
-	g.ratios(k, y, m, out)
+	g.meanRatios(k, y, m, out)
 	for i := range out {
 		out[i]--
 	}
 }
 
 // Curvature implements [Loss]: ye^−m.
-func (g Gamma) Curvature(k *kernels.Set, y, m, out []float64) { g.ratios(k, y, m, out) }
+func (g Gamma) Curvature(k *kernels.Set, y, m, out []float64) { g.meanRatios(k, y, m, out) }
 
 // At implements [Pointwise].
 func (Gamma) At(y, m float64) (slope, curvature float64) {
@@ -104,7 +104,7 @@ func (Gamma) At(y, m float64) (slope, curvature float64) {
 
 // Third implements [Loss]: −ye^−m.
 func (g Gamma) Third(k *kernels.Set, y, m, out []float64) {
-	g.ratios(k, y, m, out)
+	g.meanRatios(k, y, m, out)
 	for i, v := range out {
 		out[i] = -v
 	}
@@ -112,14 +112,14 @@ func (g Gamma) Third(k *kernels.Set, y, m, out []float64) {
 
 // Divergence implements [Loss]: KL(w‖w₁) at w = 1 − c + cw₁, w₁ = ye^−m.
 func (g Gamma) Divergence(k *kernels.Set, y, m []float64, at Dual, out []float64) {
-	for from, to := range halves(len(y)) {
+	for from, to := range halvings(len(y)) {
 		ratios := out[from:to]
-		g.ratios(k, y[from:to], m[from:to], ratios)
+		g.meanRatios(k, y[from:to], m[from:to], ratios)
 		entropies(k, at, from, nil, ratios, out[to:][:to-from])
 		g.repair(at, from, y[from:to], m[from:to], ratios)
 	}
 	if last := len(y) - 1; last >= 0 {
-		g.ratios(k, y[last:], m[last:], out[last:])
+		g.meanRatios(k, y[last:], m[last:], out[last:])
 		out[last] = entropyToward(at.Rest(last), 1, out[last])
 		g.repair(at, last, y[last:], m[last:], out[last:])
 	}
@@ -171,7 +171,7 @@ func (gamma) Sums(k *kernels.Set, _, _, v []float64) [3]float64 {
 // StepBy implements [Summed].
 func (g gamma) StepBy(sums [3]float64) float64 {
 	slope := sums[0]
-	if math.Abs(slope) <= settled*g.total {
+	if math.Abs(slope) <= sumRounding*g.total {
 		return 0
 	}
 	return math.Copysign(kernels.Log(1+slope/g.total), slope)

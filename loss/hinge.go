@@ -16,8 +16,8 @@ func (SmoothedHinge) Link() Link { return Margin }
 // Check accepts −1 and 1.
 func (SmoothedHinge) Check(y float64) error { return Logistic{}.Check(y) }
 
-// lack returns 1 − t, and 1 − t clipped to [0, 1], which is −dℓ/dt.
-func lack(y, m float64) (all, within float64) {
+// marginLack returns 1 − t, and 1 − t clipped to [0, 1], which is −dℓ/dt.
+func marginLack(y, m float64) (all, within float64) {
 	all = 1 - float64(y*m)
 	return all, max(0, min(1, all)) // keeps NaN
 }
@@ -25,7 +25,7 @@ func lack(y, m float64) (all, within float64) {
 // Value implements [Loss].
 func (SmoothedHinge) Value(_ *kernels.Set, y, m, out []float64) {
 	for i, label := range y {
-		all, within := lack(label, m[i])
+		all, within := marginLack(label, m[i])
 		out[i] = half(within) + float64(within*(all-within))
 		if all < 0 {
 			out[i] = 0
@@ -36,7 +36,7 @@ func (SmoothedHinge) Value(_ *kernels.Set, y, m, out []float64) {
 // Slope implements [Loss].
 func (SmoothedHinge) Slope(_ *kernels.Set, y, m, out []float64) {
 	for i, label := range y {
-		_, within := lack(label, m[i])
+		_, within := marginLack(label, m[i])
 		out[i] = label * within
 	}
 }
@@ -49,7 +49,7 @@ func (l SmoothedHinge) Curvature(_ *kernels.Set, y, m, out []float64) {
 // CurvatureWithin implements [Jumping].
 func (SmoothedHinge) CurvatureWithin(reach float64, y, m, out []float64) {
 	for i, label := range y {
-		all, _ := lack(label, m[i])
+		all, _ := marginLack(label, m[i])
 		out[i] = 0
 		if all > -reach && all < 1+reach {
 			out[i] = 1
@@ -67,7 +67,7 @@ func (SmoothedHinge) Third(k *kernels.Set, _, _, out []float64) { k.Clear(out) }
 // ½(1 − c)² − t(1 − c) below.
 func (SmoothedHinge) Divergence(_ *kernels.Set, y, m []float64, at Dual, out []float64) {
 	for i, label := range y {
-		all, within := lack(label, m[i])
+		all, within := marginLack(label, m[i])
 		rest := at.Rest(i)
 		out[i] = half(rest*within) + float64(rest*max(0, all-within))
 	}

@@ -21,7 +21,7 @@ type Huber struct {
 	Deviations float64
 }
 
-const usualDeviations = 1.345 * 1.4826
+const defaultDeviations = 1.345 * 1.4826
 
 // Name returns "huber".
 func (Huber) Name() string { return "huber" }
@@ -57,7 +57,7 @@ func (h Huber) Curvature(_ *kernels.Set, y, m, out []float64) { h.CurvatureWithi
 // CurvatureWithin implements [Jumping].
 func (h Huber) CurvatureWithin(reach float64, y, m, out []float64) {
 	for i, t := range y {
-		out[i] = oneWhere(math.Abs(t-m[i]) < h.Delta+reach)
+		out[i] = indicator(math.Abs(t-m[i]) < h.Delta+reach)
 	}
 }
 
@@ -105,7 +105,7 @@ func (h Huber) Bind(k *kernels.Set, y, weights []float64, _ bool) (Loss, error) 
 	}
 	multiple := h.Deviations
 	if multiple == 0 {
-		multiple = usualDeviations
+		multiple = defaultDeviations
 	}
 	centre := median(k, y, weights)
 	away := make([]float64, len(y))

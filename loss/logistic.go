@@ -113,21 +113,21 @@ func (Logistic) Bind(k *kernels.Set, y, weights []float64, _ bool) (Loss, error)
 			}
 		}
 	}
-	bound.share = bound.positive / bound.total
-	if bound.share == 0 || bound.share == 1 {
+	bound.positiveShare = bound.positive / bound.total
+	if bound.positiveShare == 0 || bound.positiveShare == 1 {
 		return nil, outcome.Errorf(outcome.SingleClass, "all training rows are of one class")
 	}
-	bound.logOdds = kernels.Log(bound.share / (1 - bound.share))
+	bound.logOdds = kernels.Log(bound.positiveShare / (1 - bound.positiveShare))
 	return bound, nil
 }
 
 // logistic is Logistic on the rows of a problem.
 type logistic struct {
 	Logistic
-	total    float64 // Σsᵢ
-	positive float64 // Σsᵢ of class +1
-	share    float64 // positive/total
-	logOdds  float64 // of share
+	total         float64 // Σsᵢ
+	positive      float64 // Σsᵢ of class +1
+	positiveShare float64 // positive/total
+	logOdds       float64 // of positiveShare
 }
 
 // Null implements [Anchored]: ln 2, or with an intercept the entropy of the classes.
@@ -135,12 +135,12 @@ func (l logistic) Null(intercept bool) float64 {
 	if !intercept {
 		return math.Ln2
 	}
-	return -float64(l.share*kernels.Log(l.share)) - float64((1-l.share)*kernels.Log(1-l.share))
+	return -float64(l.positiveShare*kernels.Log(l.positiveShare)) - float64((1-l.positiveShare)*kernels.Log(1-l.positiveShare))
 }
 
 const (
-	settled = 1e-15 // the share of Σ|vᵢ| up to which Σvᵢ counts as rounding
-	slight  = 1e-6  // the change of the expected numbers, relative to both classes, up to which their logarithm is linear
+	sumRounding  = 1e-15 // the share of Σ|vᵢ| up to which Σvᵢ counts as rounding
+	linearChange = 1e-6  // the change of the expected numbers, relative to both classes, up to which their logarithm is linear
 )
 
 // Step implements [Stepper]: Newton's step in the log-odds of the expected share of class +1. These are
@@ -158,13 +158,13 @@ func (logistic) Sums(k *kernels.Set, y, rho, v []float64) [3]float64 {
 func (l logistic) StepBy(sums [3]float64) float64 {
 	slope, size := sums[0], sums[1]
 	bend := size - sums[2] // Σ sᵢσσ̄
-	if math.Abs(slope) <= settled*size {
+	if math.Abs(slope) <= sumRounding*size {
 		return 0
 	}
 	negative := l.total - l.positive
 	expected, rest := l.positive-slope, negative+slope
 	odds := l.logOdds - kernels.Log(expected/rest)
-	if math.Abs(slope) <= slight*min(l.positive, negative) { // the difference above may be all rounding, where predictions are far from 0
+	if math.Abs(slope) <= linearChange*min(l.positive, negative) { // the difference above may be all rounding, where predictions are far from 0
 		odds = slope/l.positive + slope/negative
 	}
 	step := math.Abs(odds * expected / l.total * rest / bend)

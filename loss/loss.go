@@ -198,8 +198,8 @@ func CheckTarget(k *kernels.Set, l Loss, y []float64) error {
 // half returns ½x².
 func half(x float64) float64 { return float64(0.5 * x * x) }
 
-// oneWhere returns 1 or 0, without a branch, as the side of a jump that a row is on is unpredictable.
-func oneWhere(there bool) float64 {
+// indicator returns 1 or 0, without a branch, as the side of a jump that a row is on is unpredictable.
+func indicator(there bool) float64 {
 	var bits uint64
 	if there {
 		bits = oneBits

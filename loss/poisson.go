@@ -39,7 +39,7 @@ func (Poisson) Check(y float64) error {
 // means sets out = e^m, or the largest number where that overflows.
 func (Poisson) means(k *kernels.Set, m, out []float64) {
 	for len(m) > 0 {
-		n := min(len(m), mostRows)
+		n := min(len(m), blockRows)
 		part := out[:n]
 		k.Exp(part, m[:n])
 		for i, mean := range part {
@@ -53,7 +53,7 @@ func (Poisson) means(k *kernels.Set, m, out []float64) {
 
 // Value implements [Loss], with h = m − ln y: y(e^h − 1 − h).
 func (p Poisson) Value(k *kernels.Set, y, m, out []float64) {
-	for from, to := range halves(len(y)) {
+	for from, to := range halvings(len(y)) {
 		y, m, logs, means := y[from:to], m[from:to], out[from:to], out[to:][:to-from]
 		k.Log(logs, y)
 		k.Exp(means, m)
@@ -71,8 +71,8 @@ func (Poisson) value(y, h, mean float64) float64 {
 	switch {
 	case y == 0:
 		return mean
-	case math.Abs(h) < nearby:
-		return float64(y*half(h)) * bend(h)
+	case math.Abs(h) < seriesRadius:
+		return float64(y*half(h)) * scaledExpExcess(h)
 	default:
 		return mean - y - float64(y*h)
 	}
@@ -100,7 +100,7 @@ func (p Poisson) Third(k *kernels.Set, _, m, out []float64) { p.means(k, m, out)
 
 // Divergence implements [Loss]: KL(t‖μ) at t = (1 − c)y + cμ, μ = e^m.
 func (p Poisson) Divergence(k *kernels.Set, y, m []float64, at Dual, out []float64) {
-	for from, to := range halves(len(y)) {
+	for from, to := range halvings(len(y)) {
 		means := out[from:to]
 		p.means(k, m[from:to], means)
 		entropies(k, at, from, y[from:to], means, out[to:][:to-from])
@@ -136,11 +136,11 @@ func entropies(k *kernels.Set, at Dual, first int, y, means, logs []float64) {
 		}
 		d := rests[Side(slope[i])] * (target - mean)
 		logs[i] = d
-		far = far || !(math.Abs(d) < float64(nearby*mean))
+		far = far || !(math.Abs(d) < float64(seriesRadius*mean))
 	}
 	if !far {
 		for i, mean := range means {
-			means[i] = entropyNear(mean, logs[i])
+			means[i] = entropyByDifference(mean, logs[i])
 		}
 		return
 	}
@@ -149,7 +149,7 @@ func entropies(k *kernels.Set, at Dual, first int, y, means, logs []float64) {
 		if y != nil {
 			target = y[i]
 		}
-		logs[i] = toward(rests[Side(slope[i])], target, mean) / mean
+		logs[i] = dualTarget(rests[Side(slope[i])], target, mean) / mean
 	}
 	k.Log(logs, logs)
 	for i, mean := range means {
@@ -158,10 +158,10 @@ func entropies(k *kernels.Set, at Dual, first int, y, means, logs []float64) {
 			target = y[i]
 		}
 		rest := rests[Side(slope[i])]
-		if d := rest * (target - mean); math.Abs(d) < float64(nearby*mean) {
-			means[i] = entropyNear(mean, d)
+		if d := rest * (target - mean); math.Abs(d) < float64(seriesRadius*mean) {
+			means[i] = entropyByDifference(mean, d)
 		} else {
-			means[i] = entropyFar(rest, target, mean, logs[i])
+			means[i] = entropyByLog(rest, target, mean, logs[i])
 		}
 	}
 }
@@ -169,41 +169,41 @@ func entropies(k *kernels.Set, at Dual, first int, y, means, logs []float64) {
 // entropyToward is entropies for one row, rest = 1 − c.
 func entropyToward(rest, y, mean float64) float64 {
 	d := rest * (y - mean)
-	if math.Abs(d) < float64(nearby*mean) {
-		return entropyNear(mean, d)
+	if math.Abs(d) < float64(seriesRadius*mean) {
+		return entropyByDifference(mean, d)
 	}
-	return entropyFar(rest, y, mean, kernels.Log(toward(rest, y, mean)/mean))
+	return entropyByLog(rest, y, mean, kernels.Log(dualTarget(rest, y, mean)/mean))
 }
 
-// entropyNear returns KL(μ + d‖μ) where d is small compared with μ.
-func entropyNear(mean, d float64) float64 {
+// entropyByDifference returns KL(μ + d‖μ) where d is small compared with μ.
+func entropyByDifference(mean, d float64) float64 {
 	d2 := float64(0.5 * d)
 	s := d2 / (mean + d2) // as in entropy, x = d/μ
 	return float64(d*s) * entropySeries(s)
 }
 
-// entropyFar returns KL(t‖μ) where log is ln(t/μ).
-func entropyFar(rest, y, mean, log float64) float64 {
-	t := toward(rest, y, mean)
+// entropyByLog returns KL(t‖μ) where log is ln(t/μ).
+func entropyByLog(rest, y, mean, log float64) float64 {
+	t := dualTarget(rest, y, mean)
 	if t == 0 || rest == 0 {
 		return mean - t
 	}
 	return float64(t*log) - t + mean
 }
 
-// toward returns t = (1 − c)y + cμ, rest = 1 − c.
-func toward(rest, y, mean float64) float64 { return float64(rest*y) + float64((1-rest)*mean) }
+// dualTarget returns t = (1 − c)y + cμ, rest = 1 − c.
+func dualTarget(rest, y, mean float64) float64 { return float64(rest*y) + float64((1-rest)*mean) }
 
-// mostRows is the number of rows that are processed together, so that their intermediate results stay in the
+// blockRows is the number of rows that are processed together, so that their intermediate results stay in the
 // nearest cache.
-const mostRows = 1024
+const blockRows = 1024
 
-// halves yields parts of n rows, each at most half of the rows left, until one row is left over. An output
+// halvings yields parts of n rows, each at most half of the rows left, until one row is left over. An output
 // vector that is set part by part then has room, behind each part, for a second number per row of the part.
-func halves(n int) iter.Seq2[int, int] {
+func halvings(n int) iter.Seq2[int, int] {
 	return func(yield func(from, to int) bool) {
 		for from := 0; n-from > 1; {
-			to := from + min((n-from)/2, mostRows)
+			to := from + min((n-from)/2, blockRows)
 			if !yield(from, to) {
 				return
 			}
@@ -261,28 +261,28 @@ func (poisson) Sums(k *kernels.Set, _, _, v []float64) [3]float64 {
 // StepBy implements [Summed].
 func (p poisson) StepBy(sums [3]float64) float64 {
 	slope := sums[0]
-	if math.Abs(slope) <= settled*p.sum {
+	if math.Abs(slope) <= sumRounding*p.sum {
 		return 0
 	}
 	return math.Copysign(kernels.Log(p.sum/(p.sum-slope)), slope)
 }
 
-// nearby is the absolute value of an argument up to which the series below are used; the functions themselves
+// seriesRadius is the absolute value of an argument up to which the series below are used; the functions themselves
 // would lose digits there.
-const nearby = 0.25
+const seriesRadius = 0.25
 
-// less returns e^x − 1.
-func less(x float64) float64 {
-	if math.Abs(x) < nearby {
-		return x + float64(excess(x))
+// expMinus1 returns e^x − 1.
+func expMinus1(x float64) float64 {
+	if math.Abs(x) < seriesRadius {
+		return x + float64(expExcess(x))
 	}
 	return kernels.Exp(x) - 1
 }
 
-// relative returns (1 + x)ln(1 + x) − x for x ≥ −1: KL(u(1 + x)‖u)/u.
-func relative(x float64) float64 {
+// relativeEntropy returns (1 + x)ln(1 + x) − x for x ≥ −1: KL(u(1 + x)‖u)/u.
+func relativeEntropy(x float64) float64 {
 	switch {
-	case math.Abs(x) < nearby:
+	case math.Abs(x) < seriesRadius:
 		return entropy(x)
 	case x == -1:
 		return 1
@@ -291,17 +291,17 @@ func relative(x float64) float64 {
 	}
 }
 
-// excess returns e^x − 1 − x.
-func excess(x float64) float64 {
-	if math.Abs(x) >= nearby {
+// expExcess returns e^x − 1 − x.
+func expExcess(x float64) float64 {
+	if math.Abs(x) >= seriesRadius {
 		return kernels.Exp(x) - 1 - x
 	}
-	return half(x) * bend(x)
+	return half(x) * scaledExpExcess(x)
 }
 
-// bend returns (e^x − 1 − x)/½x² for small x: 1 + x/3 + x²/12 + …, summed in pairs, so that few operations
+// scaledExpExcess returns (e^x − 1 − x)/½x² for small x: 1 + x/3 + x²/12 + …, summed in pairs, so that few operations
 // depend on one another.
-func bend(x float64) float64 {
+func scaledExpExcess(x float64) float64 {
 	x2 := float64(x * x)
 	x4 := float64(x2 * x2)
 	q01 := float64(2./6*x) + 1

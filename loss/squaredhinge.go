@@ -22,7 +22,7 @@ func (SquaredHinge) Check(y float64) error { return Logistic{}.Check(y) }
 // Value implements [Loss].
 func (SquaredHinge) Value(_ *kernels.Set, y, m, out []float64) {
 	for i, label := range y {
-		all, _ := lack(label, m[i])
+		all, _ := marginLack(label, m[i])
 		out[i] = half(max(0, all))
 	}
 }
@@ -30,7 +30,7 @@ func (SquaredHinge) Value(_ *kernels.Set, y, m, out []float64) {
 // Slope implements [Loss]: y(1 − ym)₊.
 func (SquaredHinge) Slope(_ *kernels.Set, y, m, out []float64) {
 	for i, label := range y {
-		all, _ := lack(label, m[i])
+		all, _ := marginLack(label, m[i])
 		out[i] = label * max(0, all)
 	}
 }
@@ -43,8 +43,8 @@ func (l SquaredHinge) Curvature(_ *kernels.Set, y, m, out []float64) {
 // CurvatureWithin implements [Jumping].
 func (SquaredHinge) CurvatureWithin(reach float64, y, m, out []float64) {
 	for i, label := range y {
-		all, _ := lack(label, m[i])
-		out[i] = oneWhere(all > -reach)
+		all, _ := marginLack(label, m[i])
+		out[i] = indicator(all > -reach)
 	}
 }
 
@@ -62,7 +62,7 @@ func (SquaredHinge) Third(k *kernels.Set, _, _, out []float64) { k.Clear(out) }
 // Divergence implements [Loss]: ½((1 − c)(1 − ym)₊)².
 func (SquaredHinge) Divergence(_ *kernels.Set, y, m []float64, at Dual, out []float64) {
 	for i, label := range y {
-		all, _ := lack(label, m[i])
+		all, _ := marginLack(label, m[i])
 		out[i] = half(at.Rest(i) * max(0, all))
 	}
 }

@@ -20,7 +20,7 @@ type Tweedie struct {
 	Power float64
 }
 
-const usualPower = 1.5
+const defaultPower = 1.5
 
 // Name returns "tweedie".
 func (Tweedie) Name() string { return "tweedie" }
@@ -39,29 +39,29 @@ func (Tweedie) Check(y float64) error {
 // powers returns a and q.
 func (t Tweedie) powers() (a, q float64) {
 	if t.Power == 0 {
-		return 2 - usualPower, usualPower - 1
+		return 2 - defaultPower, defaultPower - 1
 	}
 	return 2 - t.Power, t.Power - 1
 }
 
-// halfway reports that a = q = ½, as they are without a power: then e^{−qm} is 1/e^{am}.
-func (t Tweedie) halfway() bool {
+// isHalfway reports that a = q = ½, as they are without a power: then e^{−qm} is 1/e^{am}.
+func (t Tweedie) isHalfway() bool {
 	a, q := t.powers()
 	return a == q
 }
 
-// parts returns e^{am} and ye^{−qm}.
-func (t Tweedie) parts(y, m float64) (up, down float64) {
+// terms returns e^{am} and ye^{−qm}.
+func (t Tweedie) terms(y, m float64) (up, down float64) {
 	a, q := t.powers()
 	rising := kernels.Exp(a * m)
-	if t.halfway() {
-		return bounded(y, rising, 1/rising)
+	if t.isHalfway() {
+		return boundedTerms(y, rising, 1/rising)
 	}
-	return bounded(y, rising, kernels.Exp(-q*m))
+	return boundedTerms(y, rising, kernels.Exp(-q*m))
 }
 
-// bounded returns e^{am} and ye^{−qm}, limited so that they do not overflow, given e^{am} and e^{−qm}.
-func bounded(y, rising, falling float64) (up, down float64) {
+// boundedTerms returns e^{am} and ye^{−qm}, limited so that they do not overflow, given e^{am} and e^{−qm}.
+func boundedTerms(y, rising, falling float64) (up, down float64) {
 	up = min(rising, 0.25*math.MaxFloat64)
 	if y > 0 {
 		down = min(y*falling, 0.25*math.MaxFloat64)
@@ -73,18 +73,18 @@ func bounded(y, rising, falling float64) (up, down float64) {
 // computed for many rows at once, in entries of out that are not set yet.
 func (t Tweedie) eachRow(k *kernels.Set, y, m, out []float64, of func(i int, up, down float64) float64) {
 	a, q := t.powers()
-	if t.halfway() {
+	if t.isHalfway() {
 		for i, v := range m {
 			out[i] = a * v
 		}
 		k.Exp(out, out)
 		for i, target := range y {
-			up, down := bounded(target, out[i], 1/out[i])
+			up, down := boundedTerms(target, out[i], 1/out[i])
 			out[i] = of(i, up, down)
 		}
 		return
 	}
-	for from, to := range halves(len(y)) {
+	for from, to := range halvings(len(y)) {
 		rising, falling := out[from:to], out[to:][:to-from]
 		for i, v := range m[from:to] {
 			rising[i], falling[i] = a*v, -q*v
@@ -92,12 +92,12 @@ func (t Tweedie) eachRow(k *kernels.Set, y, m, out []float64, of func(i int, up,
 		k.Exp(rising, rising)
 		k.Exp(falling, falling)
 		for i, target := range y[from:to] {
-			up, down := bounded(target, rising[i], falling[i])
+			up, down := boundedTerms(target, rising[i], falling[i])
 			rising[i] = of(from+i, up, down)
 		}
 	}
 	if last := len(y) - 1; last >= 0 {
-		up, down := t.parts(y[last], m[last])
+		up, down := t.terms(y[last], m[last])
 		out[last] = of(last, up, down)
 	}
 }
@@ -106,7 +106,7 @@ func (t Tweedie) eachRow(k *kernels.Set, y, m, out []float64, of func(i int, up,
 // that is 2(e^{m/2} − √y)²/e^{m/2}.
 func (t Tweedie) Value(k *kernels.Set, y, m, out []float64) {
 	a, q := t.powers()
-	if t.halfway() {
+	if t.isHalfway() {
 		for i, v := range m {
 			out[i] = a * v
 		}
@@ -132,7 +132,7 @@ func (t Tweedie) Value(k *kernels.Set, y, m, out []float64) {
 			continue
 		}
 		h := m[i] - kernels.Log(target)
-		out[i] *= excess(a*h)/a + excess(-q*h)/q
+		out[i] *= expExcess(a*h)/a + expExcess(-q*h)/q
 	}
 }
 
@@ -150,7 +150,7 @@ func (t Tweedie) Curvature(k *kernels.Set, y, m, out []float64) {
 // At implements [Pointwise].
 func (t Tweedie) At(y, m float64) (slope, curvature float64) {
 	a, q := t.powers()
-	up, down := t.parts(y, m)
+	up, down := t.terms(y, m)
 	return down - up, float64(a*up) + float64(q*down)
 }
 
@@ -170,14 +170,14 @@ func (t Tweedie) Third(k *kernels.Set, y, m, out []float64) {
 // too small.
 func (t Tweedie) Divergence(k *kernels.Set, y, m []float64, at Dual, out []float64) {
 	a, q := t.powers()
-	halfway := t.halfway()
+	halfway := t.isHalfway()
 	t.eachRow(k, y, m, out, func(i int, up, down float64) float64 {
 		rest, target := at.Rest(i), y[i]
 		switch {
 		case rest == 0:
 			return 0
 		case target == 0: // U′ = cU
-			return float64(up*relative(-rest)) / a
+			return float64(up*relativeEntropy(-rest)) / a
 		}
 		want := float64(rest * (down - up))
 		var grown, other float64 // U′/U − 1 and W′/W − 1
@@ -185,13 +185,13 @@ func (t Tweedie) Divergence(k *kernels.Set, y, m []float64, at Dual, out []float
 			grown = grownHalfway(target, up, down, want, (1-rest)*(down-up))
 			other = -grown / (1 + grown)
 		} else {
-			grown = t.shift(up, down, want, kernels.Log(target)-m[i])
+			grown = t.rootShift(up, down, want, kernels.Log(target)-m[i])
 			other = (float64(up*grown) - want) / down
 		}
 		if !(other >= -1 && other < mostCount) { // W is negligible beside U: W′ = 0
 			other, grown = -1, (want-down)/up
 		}
-		return float64(up*relative(grown))/a + float64(down*relative(other))/q
+		return float64(up*relativeEntropy(grown))/a + float64(down*relativeEntropy(other))/q
 	})
 }
 
@@ -207,19 +207,19 @@ func grownHalfway(y, up, down, want, dual float64) float64 {
 }
 
 const (
-	shifts    = 30
-	halfNear  = 1e-9 // tolerance of a bisection step
-	shiftNear = 1e-4 // tolerance of a Newton step, relative to min(1, |d|): the error of d is about its square, that of the divergence the square of that
+	mostShifts   = 30
+	bisectionTol = 1e-9 // tolerance of a bisection step
+	newtonTol    = 1e-4 // tolerance of a Newton step, relative to min(1, |d|): the error of d is about its square, that of the divergence the square of that
 )
 
-// shift returns e^{ad} − 1 at the root d of U(e^{ad} − 1) − W(e^{−qd} − 1) = want, which lies
+// rootShift returns e^{ad} − 1 at the root d of U(e^{ad} − 1) − W(e^{−qd} − 1) = want, which lies
 // between 0 and last.
-func (t Tweedie) shift(up, down, want, last float64) float64 {
+func (t Tweedie) rootShift(up, down, want, last float64) float64 {
 	a, q := t.powers()
 	lower, upper := min(0, last), max(0, last)
 	d := min(max(want/(float64(a*up)+float64(q*down)), lower), upper)
-	for range shifts {
-		grow, shrink := less(a*d), less(-q*d)
+	for range mostShifts {
+		grow, shrink := expMinus1(a*d), expMinus1(-q*d)
 		f := float64(up*grow) - float64(down*shrink) - want
 		slope := float64(a*up*(1+grow)) + float64(q*down*(1+shrink))
 		if f > 0 {
@@ -227,16 +227,16 @@ func (t Tweedie) shift(up, down, want, last float64) float64 {
 		} else {
 			lower = d
 		}
-		next, near := d-f/slope, shiftNear
+		next, near := d-f/slope, newtonTol
 		if !(next >= lower && next <= upper) {
-			next, near = 0.5*(lower+upper), halfNear
+			next, near = 0.5*(lower+upper), bisectionTol
 		}
 		done := math.Abs(next-d) <= near*min(1, math.Abs(next))
 		if d = next; done {
 			break
 		}
 	}
-	return less(a * d)
+	return expMinus1(a * d)
 }
 
 // Smoothness returns false: there is no bound.

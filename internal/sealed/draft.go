@@ -41,7 +41,7 @@ func osDisk() disk {
 			if err != nil {
 				return nil, err
 			}
-			if !lock(f) || !names(name, f) { // Sweep has removed it already
+			if !lock(f) || !isFileOf(name, f) { // Sweep has removed it already
 				_ = f.Close()
 				return nil, fs.ErrExist
 			}
@@ -59,8 +59,8 @@ func osDisk() disk {
 	}
 }
 
-// names reports that the name is still that of the file.
-func names(name string, f *os.File) bool {
+// isFileOf reports that the name is still that of the file.
+func isFileOf(name string, f *os.File) bool {
 	there, err := os.Stat(name)
 	if err != nil {
 		return false
@@ -74,7 +74,7 @@ func names(name string, f *os.File) bool {
 func NewDraft(path string) (*Draft, error) { return newDraft(osDisk(), path) }
 
 func newDraft(on disk, path string) (*Draft, error) {
-	path, err := target(path)
+	path, err := resolveLinks(path)
 	if err != nil {
 		return nil, err
 	}
@@ -104,8 +104,8 @@ func newDraft(on disk, path string) (*Draft, error) {
 // mostLinks is the length of a chain of symbolic links that is followed.
 const mostLinks = 40
 
-// target returns the path that a symbolic link leads to, and any other path as it is.
-func target(path string) (string, error) {
+// resolveLinks returns the path that a symbolic link leads to, and any other path as it is.
+func resolveLinks(path string) (string, error) {
 	for range mostLinks {
 		info, err := os.Lstat(path)
 		if err != nil || info.Mode()&fs.ModeSymlink == 0 {
@@ -195,7 +195,7 @@ func Replaceable(path string) error {
 // Sweep removes the drafts for a path that killed processes have left behind. Drafts in use are locked; on
 // systems without locks Sweep removes nothing.
 func Sweep(path string) {
-	path, err := target(path)
+	path, err := resolveLinks(path)
 	if err != nil {
 		return
 	}
@@ -212,7 +212,7 @@ func Sweep(path string) {
 		}
 		name := filepath.Join(filepath.Dir(path), entry.Name())
 		if f, err := os.OpenFile(name, os.O_WRONLY, 0); err == nil {
-			if orphan(f) {
+			if lockAbandoned(f) {
 				_ = os.Remove(name)
 			}
 			_ = f.Close()

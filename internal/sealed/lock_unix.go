@@ -14,7 +14,7 @@ func lock(f *os.File) bool {
 	return !errors.Is(syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB), syscall.EWOULDBLOCK)
 }
 
-// orphan reports whether the lock of a file was free, and takes it.
-func orphan(f *os.File) bool {
+// lockAbandoned reports whether the lock of a file was free, and takes it.
+func lockAbandoned(f *os.File) bool {
 	return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil
 }

@@ -35,21 +35,21 @@ func (k Kind) encode(body any, version int) ([]byte, error) {
 		return nil, &outcome.Error{Kind: outcome.Internal, Message: "cannot encode the " + k.Noun, Err: err}
 	}
 	sum := sha256.Sum256(inner)
-	data := fmt.Appendf(k.opening(), "%d,\"sha256\":\"%x\",\"body\":", version, sum)
+	data := fmt.Appendf(k.prefix(), "%d,\"sha256\":\"%x\",\"body\":", version, sum)
 	return append(append(data, inner...), "}\n"...), nil
 }
 
-// opening is the beginning of every file of the kind.
-func (k Kind) opening() []byte { return fmt.Appendf(nil, "{%q:", k.Key) }
+// prefix is the beginning of every file of the kind.
+func (k Kind) prefix() []byte { return fmt.Appendf(nil, "{%q:", k.Key) }
 
 // Read reads what Encode wrote into body, a pointer. Anything else is an [outcome.Error] of kind Parse, and
 // so is a file of another version. Input with another beginning is refused there, so that data of any length,
 // or a device without end, is not read further. A file that is too long is an error of kind Limit. Where r
 // fails, the error is of kind IO.
 func (k Kind) Read(r io.Reader, body any) error {
-	data := make([]byte, len(k.opening()))
+	data := make([]byte, len(k.prefix()))
 	_, err := io.ReadFull(r, data)
-	if err == nil && !bytes.Equal(data, k.opening()) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+	if err == nil && !bytes.Equal(data, k.prefix()) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return outcome.Errorf(outcome.Parse, "not a %s", k.Noun)
 	}
 	if err == nil {

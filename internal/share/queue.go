@@ -14,12 +14,12 @@ var ErrFull = errors.New("share: the queue is full")
 // waits for all earlier ones, even where there is room for it, so that small calls cannot overtake large ones
 // for ever.
 type Queue struct {
-	mu      sync.Mutex
-	places  int
-	bytes   int64
-	longest int // largest number of waiting calls; below 0: no limit
-	waiting []*call
-	state   State
+	mu          sync.Mutex
+	places      int
+	bytes       int64
+	mostWaiting int // largest number of waiting calls; below 0: no limit
+	waiting     []*call
+	state       State
 }
 
 // State is what a queue has admitted.
@@ -36,7 +36,7 @@ type call struct {
 // NewQueue returns a queue with the given numbers of places and bytes, where 0 bytes means no limit. At most
 // longest calls may wait; below 0 means no limit.
 func NewQueue(places int, bytes int64, longest int) *Queue {
-	return &Queue{places: places, bytes: bytes, longest: longest}
+	return &Queue{places: places, bytes: bytes, mostWaiting: longest}
 }
 
 // Enter waits until a call that takes the given number of bytes is admitted; the caller must then call Leave
@@ -46,7 +46,7 @@ func (q *Queue) Enter(ctx context.Context, bytes int64) error {
 	q.mu.Lock()
 	c := &call{bytes, make(chan struct{})}
 	q.waiting = append(q.waiting, c)
-	if q.admit(); q.longest >= 0 && len(q.waiting) > q.longest && slices.Contains(q.waiting, c) {
+	if q.admit(); q.mostWaiting >= 0 && len(q.waiting) > q.mostWaiting && slices.Contains(q.waiting, c) {
 		q.remove(c)
 		q.mu.Unlock()
 		return ErrFull
@@ -65,7 +65,7 @@ func (q *Queue) Enter(ctx context.Context, bytes int64) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if !q.remove(c) {
-		q.leave(bytes) // the call was admitted at the same time
+		q.release(bytes) // the call was admitted at the same time
 	}
 	q.admit()
 	return ctx.Err()
@@ -75,7 +75,7 @@ func (q *Queue) Enter(ctx context.Context, bytes int64) error {
 func (q *Queue) Leave(bytes int64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.leave(bytes)
+	q.release(bytes)
 	q.admit()
 }
 
@@ -87,7 +87,7 @@ func (q *Queue) State() State {
 	return q.state
 }
 
-func (q *Queue) leave(bytes int64) {
+func (q *Queue) release(bytes int64) {
 	q.state.Running--
 	q.state.Bytes -= bytes
 }

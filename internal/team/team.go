@@ -22,7 +22,7 @@ type Task interface {
 type Team struct {
 	threads *Threads
 
-	lead   sync.Mutex // held by the leader during a task
+	busy   sync.Mutex // held by the leader during a task
 	task   Task
 	round  uint64
 	slot   int                 // index of its loop in Threads.loops
@@ -30,24 +30,24 @@ type Team struct {
 	shared atomic.Int64        // see Shared
 	broken atomic.Pointer[any] // the value with which a part panicked
 
-	_     line
-	state atomic.Uint64 // round, next part and number of parts, packed
-	_     line
-	left  atomic.Int64 // parts that are not done
-	_     line
+	_         cacheLine
+	state     atomic.Uint64 // round, next part and number of parts, packed
+	_         cacheLine
+	partsLeft atomic.Int64 // parts that are not done
+	_         cacheLine
 }
 
 const (
 	// Grain is the least modelled cost of a part, in nanoseconds, that is worth sharing.
 	Grain = 20_000
-	// each bounds the parts per thread. More than one even out differences between parts.
-	each = 4
+	// partsPerThread bounds the parts per thread. More than one even out differences between parts.
+	partsPerThread = 4
 	// mostParts bounds the parts, whose number has to fit into state.
 	mostParts = 1 << 10
-	// briefly is how long the leader waits for the parts of helpers without sleeping.
-	briefly = time.Millisecond
-	// pause is how long the leader then sleeps at a time: helpers must have lost their processors.
-	pause = 20 * time.Microsecond
+	// spinTime is how long the leader waits for the parts of helpers without sleeping.
+	spinTime = time.Millisecond
+	// sleepTime is how long the leader then sleeps at a time: helpers must have lost their processors.
+	sleepTime = 20 * time.Microsecond
 )
 
 // Team returns a team of these threads. It need not be closed.
@@ -72,7 +72,7 @@ func (m *Team) Cuts(cost float64) int {
 	if m.Threads() == 1 || cost < 2*Grain {
 		return 1
 	}
-	return int(min(cost/Grain, float64(each*m.Threads()), mostParts))
+	return int(min(cost/Grain, float64(partsPerThread*m.Threads()), mostParts))
 }
 
 // Few is [Team.Parts] for a loop in which every part has a fixed cost: it returns at most one part per thread.
@@ -100,17 +100,17 @@ func (m *Team) Shared() float64 {
 // Do runs all parts of a task and returns when they are done. If a part panics, Do panics with the
 // same value.
 func (m *Team) Do(parts int, task Task) {
-	if m.Threads() == 1 || parts <= 1 || !m.lead.TryLock() {
+	if m.Threads() == 1 || parts <= 1 || !m.busy.TryLock() {
 		inTurn(parts, task)
 		return
 	}
-	defer m.lead.Unlock()
-	if !m.threads.crowd.adapt() {
+	defer m.busy.Unlock()
+	if !m.threads.helperLimit.adapt() {
 		inTurn(parts, task)
 		return
 	}
 	m.task = task
-	m.left.Store(int64(parts))
+	m.partsLeft.Store(int64(parts))
 	m.round++
 	m.state.Store(m.round<<32 | uint64(parts))
 	if !m.called {
@@ -140,20 +140,20 @@ func inTurn(parts int, task Task) {
 // wait returns when the parts taken by helpers are done.
 func (m *Team) wait(began time.Time) {
 	worked := time.Since(began)
-	for looks := 1; m.left.Load() > 0; looks++ {
-		if looks%glance > 0 {
+	for looks := 1; m.partsLeft.Load() > 0; looks++ {
+		if looks%checksPerLook > 0 {
 			kernels.Relax()
 			continue
 		}
 		since := time.Since(began) - worked
-		if since > worked+away { // a part does not take longer than all parts of the leader
-			m.threads.crowd.noticed.Store(true)
+		if since > worked+lostGap { // a part does not take longer than all parts of the leader
+			m.threads.helperLimit.lostProcessor.Store(true)
 		}
-		if since <= briefly {
+		if since <= spinTime {
 			runtime.Gosched()
 			continue
 		}
-		time.Sleep(pause)
+		time.Sleep(sleepTime)
 		looks-- // and look at the clock again
 	}
 }
@@ -180,7 +180,7 @@ func (m *Team) part(k, of int) {
 			broken := cause // only this copy escapes to the heap
 			m.broken.Store(&broken)
 		}
-		m.left.Add(-1)
+		m.partsLeft.Add(-1)
 	}()
 	m.task.Part(k, of)
 }
@@ -188,12 +188,12 @@ func (m *Team) part(k, of int) {
 // Rest is called when no more loops are expected for a while. It returns when helpers have left, unless
 // other teams may use them.
 func (m *Team) Rest() {
-	if m == nil || !m.lead.TryLock() {
+	if m == nil || !m.busy.TryLock() {
 		return
 	}
-	defer m.lead.Unlock()
+	defer m.busy.Unlock()
 	if m.called {
 		m.called = false
-		m.threads.rested()
+		m.threads.waitForHelpers()
 	}
 }

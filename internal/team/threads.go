@@ -20,33 +20,33 @@ type Turns interface {
 // Threads limits how many threads a call has at work at once. Threads without a task help any of
 // the teams that have one. It is safe for concurrent use.
 type Threads struct {
-	places  chan struct{}
+	slots   chan struct{}
 	turns   Turns        // needed in addition to a place; nil: none
 	waiting atomic.Int64 // tasks that wait for a place
 
-	most    int                    // the largest number of helpers
-	help    func()                 // the method helping, as a value
-	loops   []atomic.Pointer[Team] // the teams that offer parts
-	teams   atomic.Int64           // the number of teams that have called helpers and not rested since
-	helpers atomic.Int64
-	crowd   crowd
-	_       line
-	idle    atomic.Int64 // helpers without a part
-	_       line
+	most        int                    // the largest number of helpers
+	help        func()                 // the method helperLoop, as a value
+	loops       []atomic.Pointer[Team] // the teams that offer parts
+	teams       atomic.Int64           // the number of teams that have called helpers and not rested since
+	helpers     atomic.Int64
+	helperLimit helperLimit
+	_           cacheLine
+	idle        atomic.Int64 // helpers without a part
+	_           cacheLine
 }
 
-// line separates fields that change often from the cache line of fields that are read often.
-type line [64]byte
+// cacheLine separates fields that change often from the cache line of fields that are read often.
+type cacheLine [64]byte
 
 const (
 	// patience is how long a helper looks for a part before it leaves: a sweep of the leader takes some milliseconds,
 	// and waking a sleeping thread takes as long as many a loop.
 	patience = 5 * time.Millisecond
-	// glance is the number of checks for a part between two looks at the clock, about 50 µs. The thread then also
+	// checksPerLook is the number of checks for a part between two looks at the clock, about 50 µs. The thread then also
 	// yields to other goroutines, which takes a lock that all threads share.
-	glance = 1024
-	// away is the time between two looks at the clock that shows that a waiting thread has been without a processor.
-	away = time.Millisecond
+	checksPerLook = 1024
+	// lostGap is the time between two looks at the clock that shows that a waiting thread has been without a processor.
+	lostGap = time.Millisecond
 )
 
 // NewThreads returns count threads, or one per processor if count is 0. If turns is not nil, they
@@ -54,9 +54,9 @@ const (
 func NewThreads(count int, turns Turns) *Threads {
 	count = Count(count)
 	atOnce := min(count, runtime.GOMAXPROCS(0))
-	t := &Threads{places: make(chan struct{}, count), turns: turns, most: atOnce - 1, loops: make([]atomic.Pointer[Team], atOnce)}
-	t.help = t.helping
-	t.crowd.begin(t.most)
+	t := &Threads{slots: make(chan struct{}, count), turns: turns, most: atOnce - 1, loops: make([]atomic.Pointer[Team], atOnce)}
+	t.help = t.helperLoop
+	t.helperLimit.begin(t.most)
 	return t
 }
 
@@ -72,7 +72,7 @@ func Count(threads int) int {
 func (t *Threads) Enter(ctx context.Context) error {
 	t.waiting.Add(1) // makes idle helpers leave
 	select {
-	case t.places <- struct{}{}:
+	case t.slots <- struct{}{}:
 		t.waiting.Add(-1)
 	case <-ctx.Done():
 		t.waiting.Add(-1)
@@ -80,15 +80,15 @@ func (t *Threads) Enter(ctx context.Context) error {
 	}
 	if t.turns != nil {
 		if err := t.turns.Enter(ctx); err != nil {
-			<-t.places
+			<-t.slots
 			return err
 		}
 	}
 	return nil
 }
 
-// wanted reports whether a task waits for a thread.
-func (t *Threads) wanted() bool {
+// taskWaits reports whether a task waits for a thread.
+func (t *Threads) taskWaits() bool {
 	return t.waiting.Load() > 0 || t.turns != nil && t.turns.Wanted()
 }
 
@@ -97,18 +97,18 @@ func (t *Threads) Leave() {
 	if t.turns != nil {
 		t.turns.Leave()
 	}
-	<-t.places
+	<-t.slots
 }
 
 // tryEnter takes a thread if one is free, and reports whether it did.
 func (t *Threads) tryEnter() bool {
 	select {
-	case t.places <- struct{}{}:
+	case t.slots <- struct{}{}:
 	default:
 		return false
 	}
 	if t.turns != nil && !t.turns.TryEnter() {
-		<-t.places
+		<-t.slots
 		return false
 	}
 	return true
@@ -119,7 +119,7 @@ func (t *Threads) tryEnter() bool {
 func (t *Threads) offer(m *Team, wanted int) bool {
 	for range t.loops {
 		if t.loops[m.slot].CompareAndSwap(nil, m) {
-			for wanted -= int(t.idle.Load()); wanted > 0 && t.room() > 0 && t.tryEnter(); wanted-- {
+			for wanted -= int(t.idle.Load()); wanted > 0 && t.helpersShort() > 0 && t.tryEnter(); wanted-- {
 				t.helpers.Add(1)
 				t.idle.Add(1)
 				go t.help()
@@ -131,15 +131,15 @@ func (t *Threads) offer(m *Team, wanted int) bool {
 	return false
 }
 
-// room returns how many more helpers are allowed; it is negative if there are too many.
-func (t *Threads) room() int { return int(t.crowd.helped.Load() - t.helpers.Load()) }
+// helpersShort returns how many more helpers are allowed; it is negative if there are too many.
+func (t *Threads) helpersShort() int { return int(t.helperLimit.allowed.Load() - t.helpers.Load()) }
 
-// helping runs parts of loops until there has been none for a while, or a task waits for the thread.
-func (t *Threads) helping() {
+// helperLoop runs parts of loops until there has been none for a while, or a task waits for the thread.
+func (t *Threads) helperLoop() {
 	at := int(t.helpers.Load()) // helpers begin at different loops
 	last := time.Now()
 	busy := last
-	for looks := 1; t.teams.Load() > 0 && t.room() >= 0 && !t.wanted(); looks++ {
+	for looks := 1; t.teams.Load() > 0 && t.helpersShort() >= 0 && !t.taskWaits(); looks++ {
 		if t.part(&at) {
 			t.idle.Add(-1)
 			for t.part(&at) {
@@ -150,11 +150,11 @@ func (t *Threads) helping() {
 			continue
 		}
 		kernels.Relax()
-		if looks%glance == 0 {
+		if looks%checksPerLook == 0 {
 			runtime.Gosched()
 			now := time.Now()
-			if now.Sub(last) > away {
-				t.crowd.noticed.Store(true)
+			if now.Sub(last) > lostGap {
+				t.helperLimit.lostProcessor.Store(true)
 				break
 			}
 			if last = now; now.Sub(busy) > patience {
@@ -183,8 +183,8 @@ func (t *Threads) part(at *int) bool {
 	return false
 }
 
-// rested returns when no helpers are left, or at once if other teams may use them.
-func (t *Threads) rested() {
+// waitForHelpers returns when no helpers are left, or at once if other teams may use them.
+func (t *Threads) waitForHelpers() {
 	for t.teams.Add(-1); t.teams.Load() == 0 && t.helpers.Load() > 0; {
 		runtime.Gosched()
 	}

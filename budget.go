@@ -21,21 +21,21 @@ func (e *engine) checkBudget() error {
 	case c.MaxSupport > 0 && e.family.samples:
 		return outcome.At(outcome.Usage, "max-support", "%s has samples in its support, not columns", c.Model)
 	}
-	return e.afford(e.atOnce(), 0)
+	return e.divideMemory(e.concurrentProblems(), 0)
 }
 
-// afford divides Config.MaxBytes among own inner problems on all rows and the lanes of folds. If all
+// divideMemory divides Config.MaxBytes among own inner problems on all rows and the lanes of folds. If all
 // of them cannot hold their memory at once, it lets as many lanes at a time as fit hold memory, which
 // they release in turn; at last one at a time, with few copies of columns. It refuses work that might
 // exceed the limit even then.
-func (e *engine) afford(own, lanes int) error {
+func (e *engine) divideMemory(own, lanes int) error {
 	if e.config.MaxBytes == 0 {
 		return nil
 	}
-	need, pair := e.of.MostBytes()
+	need, pair := e.statement.MostBytes()
 	most, least := float64(e.config.MaxBytes), need+float64(pair*inner.LeastGram*inner.LeastGram)
 	share := func(problems, most float64) {
-		e.gram = int(min(float64(e.of.LargestGram()), math.Sqrt((most/problems-need)/pair)))
+		e.gram = int(min(float64(e.statement.LargestGram()), math.Sqrt((most/problems-need)/pair)))
 	}
 	total, others := float64(own+lanes)*least, 0.0
 	if total <= most {
@@ -46,7 +46,7 @@ func (e *engine) afford(own, lanes int) error {
 	if turns {
 		// While lanes are at work, all other problems hold only their vectors; while a problem on
 		// all rows is at work, no lane is.
-		others = float64(float64(own+lanes) * e.of.IdleBytes())
+		others = float64(float64(own+lanes) * e.statement.IdleBytes())
 		for at := min(lanes, e.config.threads()); at > 0; at-- {
 			if total = others + float64(float64(at)*least); total <= most {
 				e.lanes = at
@@ -55,11 +55,11 @@ func (e *engine) afford(own, lanes int) error {
 			}
 		}
 	}
-	if (turns || own+lanes == 1) && e.of.BoundsCopies() {
-		copies, growth := e.of.MostBoundedBytes()
+	if (turns || own+lanes == 1) && e.statement.BoundsCopies() {
+		copies, growth := e.statement.MostBoundedBytes()
 		if total = others + copies + float64(pair*inner.LeastGram*inner.LeastGram); total <= most {
 			e.lanes, e.gram, e.packed = 1, inner.LeastGram, inner.LeastPacked+int64((most-total)/growth)
-			e.of.Frugal = true
+			e.statement.Frugal = true
 			return nil
 		}
 	}
@@ -69,25 +69,25 @@ func (e *engine) afford(own, lanes int) error {
 	return outcome.At(outcome.Limit, "max-bytes", "inner problems, %d at once, might take %.0f bytes, the limit is %d", own+lanes, total, e.config.MaxBytes)
 }
 
-// solvers returns the number of inner problems that a choice of λ holds besides the one on all rows.
-func (e *engine) solvers(folds bilevel.Folds) int {
+// laneProblems returns the number of inner problems that a choice of λ holds besides the one on all rows.
+func (e *engine) laneProblems(folds bilevel.Folds) int {
 	switch {
 	case folds == nil:
 		return 2 // the two problems of the finite difference of an information criterion
 	case e.family.classes:
-		return folds.Count(e.of.Kernels) * e.atOnce()
+		return folds.Count(e.statement.Kernels) * e.concurrentProblems()
 	default:
-		return folds.Count(e.of.Kernels)
+		return folds.Count(e.statement.Kernels)
 	}
 }
 
-// atOnce returns the number of inner problems that a solve on the same rows holds at once: one, or
+// concurrentProblems returns the number of inner problems that a solve on the same rows holds at once: one, or
 // for a predictor per class one for each thread.
-func (e *engine) atOnce() int {
+func (e *engine) concurrentProblems() int {
 	if !e.family.classes {
 		return 1
 	}
-	return max(1, min(e.config.threads(), e.of.Count))
+	return max(1, min(e.config.threads(), e.statement.Count))
 }
 
 func (c Config) threads() int { return team.Count(c.Threads) }

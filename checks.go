@@ -12,7 +12,7 @@ func (e *engine) checkConfig() error {
 	switch c, f := e.config, e.family; {
 	case c.Offset != nil && !f.offset():
 		return outcome.At(outcome.Usage, "offset", "%s has no offset; the models with one predictor and a penalty on columns have one", c.Model)
-	case c.Offset != nil && c.Method.iterate() != nil:
+	case c.Offset != nil && c.Method.iterdiffMethod() != nil:
 		return outcome.At(outcome.Usage, "method", "offsets go with method %s only", Implicit)
 	case c.Positive && !f.form.NonNegative:
 		return outcome.At(outcome.Usage, "positive", "%s has no constraint β ≥ 0; the models whose penalty is the ℓ1 norm or an elastic net have it, but for the multinomial ones", c.Model)
@@ -67,28 +67,28 @@ func (e *engine) checkVectors() error {
 		return outcome.At(outcome.Usage, "intercept", "%s has none: its coefficients have the sum 1", c.Model)
 	case c.Standardize && e.family.simplex:
 		return outcome.At(outcome.Usage, "standardize", "the coefficients of %s have the sum 1 as they are; scale the columns before", c.Model)
-	case c.Intercept && !e.family.bare:
+	case c.Intercept && !e.family.optionalIntercept:
 		return outcome.At(outcome.Usage, "intercept", "%s has an intercept unless NoIntercept says otherwise", c.Model)
 	case c.Intercept && c.NoIntercept:
 		return outcome.At(outcome.Usage, "intercept", "both asked for and left out")
-	case c.Standardize && e.family.samples && !e.vectors():
+	case c.Standardize && e.family.samples && !e.isVectors():
 		return outcome.At(outcome.Usage, "standardize", "%s without an intercept works on rows as they are; scale the columns before, or ask for an intercept", c.Model)
-	case c.Method.iterate() != nil && e.vectors():
+	case c.Method.iterdiffMethod() != nil && e.isVectors():
 		return outcome.At(outcome.Usage, "method", "%s with an intercept or a tube has %s alone", c.Model, Implicit)
 	default:
 		return nil
 	}
 }
 
-// vectors reports whether the problem is one of support vectors with an intercept or a tube.
-func (e *engine) vectors() bool { return e.family.tube || e.family.samples && e.config.Intercept }
+// isVectors reports whether the problem is one of support vectors with an intercept or a tube.
+func (e *engine) isVectors() bool { return e.family.tube || e.family.samples && e.config.Intercept }
 
 // checkMethod refuses options that are supported only with implicit differentiation.
 func (e *engine) checkMethod() error {
 	switch m := e.config.Method; {
 	case m != "" && !slices.Contains(Methods(), m):
 		return outcome.At(outcome.Usage, "method", "no method %q; there are %v", m, Methods())
-	case m.iterate() == nil:
+	case m.iterdiffMethod() == nil:
 		return nil
 	case e.config.Standardize:
 		return outcome.At(outcome.Usage, "method", "standardised columns go with method %s only", Implicit)

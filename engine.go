@@ -16,23 +16,23 @@ import (
 
 // engine is a Config resolved against data.
 type engine struct {
-	config Config
-	family family
-	of     *inner.Statement
+	config    Config
+	family    family
+	statement *inner.Statement
 	inner.Problem
 	leftOut Criterion     // ALO or GCV if λ is chosen by it, else ""
 	gram    int           // maximum number of columns of a Gram matrix; 0: not bounded by MaxBytes
 	packed  int64         // maximum bytes of copies of sparse columns; 0: not bounded by MaxBytes
 	lanes   int           // maximum number of lanes that hold more than coefficients at once; 0: all
 	reused  *Fitted       // the result that every solve overwrites, see [Fitter]; nil: each solve makes a new one
-	threads *team.Threads // made on first use, as are leave and team
-	leave   func()        // gives a thread back
+	threads *team.Threads // made on first use, as are release and team
+	release func()        // gives a thread back
 	team    *team.Team
 }
 
 // newEngine makes an engine that is ready to solve, for a call that ends with ctx.
 func newEngine(ctx context.Context, x sparse.Matrix, y []float64, c Config) (*engine, error) {
-	e, err := stated(ctx, x, y, c)
+	e, err := newUnopenedEngine(ctx, x, y, c)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func newEngine(ctx context.Context, x sparse.Matrix, y []float64, c Config) (*en
 func (e *engine) open(ctx context.Context) (err error) {
 	defer outcome.Caught(&err)
 	defer e.turn(ctx)()
-	e.Problem, err = e.family.state(e.of)
+	e.Problem, err = e.family.newProblem(e.statement)
 	return err
 }
 
@@ -54,8 +54,8 @@ func (e *engine) open(ctx context.Context) (err error) {
 func (e *engine) openTo(ctx context.Context, to purpose) (err error) {
 	defer outcome.Caught(&err)
 	e.Problem = nil
-	if many := to == toFitMany; (many || to == toFit) && e.of.FitsCondensed(many) {
-		e.Problem, err = inner.OnCondensed(ctx, e.of)
+	if many := to == toFitMany; (many || to == toFit) && e.statement.FitsCondensed(many) {
+		e.Problem, err = inner.OnCondensed(ctx, e.statement)
 	}
 	if e.Problem == nil && err == nil {
 		err = e.open(ctx)
@@ -63,9 +63,9 @@ func (e *engine) openTo(ctx context.Context, to purpose) (err error) {
 	return err
 }
 
-// stated checks a Config against the data and makes an engine without its inner problem, so that no
+// newUnopenedEngine checks a Config against the data and makes an engine without its inner problem, so that no
 // working memory is allocated yet.
-func stated(ctx context.Context, x sparse.Matrix, y []float64, c Config) (_ *engine, err error) {
+func newUnopenedEngine(ctx context.Context, x sparse.Matrix, y []float64, c Config) (_ *engine, err error) {
 	defer outcome.Caught(&err)
 	if ctx == nil {
 		return nil, errNoContext()
@@ -85,13 +85,13 @@ func stated(ctx context.Context, x sparse.Matrix, y []float64, c Config) (_ *eng
 	if err = e.checkConfig(); err != nil {
 		return nil, err
 	}
-	e.of = e.statement(x, y)
-	if e.of.Kernels, err = c.kernels(); err != nil {
+	e.statement = e.newStatement(x, y)
+	if e.statement.Kernels, err = c.kernels(); err != nil {
 		return nil, err
 	}
-	e.of.Kernels = e.of.Kernels.Until(ctx)
+	e.statement.Kernels = e.statement.Kernels.Until(ctx)
 	if c.ClassWeights != nil || c.Balanced {
-		if e.of.ClassWeights, err = inner.NewClassWeights(e.of.Kernels, y, c.ClassWeights); err != nil {
+		if e.statement.ClassWeights, err = inner.NewClassWeights(e.statement.Kernels, y, c.ClassWeights); err != nil {
 			return nil, err
 		}
 	}
@@ -101,33 +101,33 @@ func stated(ctx context.Context, x sparse.Matrix, y []float64, c Config) (_ *eng
 	if err = e.checkBudget(); err != nil {
 		return nil, err
 	}
-	return e, e.of.Check()
+	return e, e.statement.Check()
 }
 
-// part makes an engine for another problem on the rows of e, with the memory bounds that e has for each problem.
-func (e *engine) part(ctx context.Context, c Config) (*engine, error) {
+// subEngine makes an engine for another problem on the rows of e, with the memory bounds that e has for each problem.
+func (e *engine) subEngine(ctx context.Context, c Config) (*engine, error) {
 	c.MaxBytes = 0
-	part, err := stated(ctx, e.of.X, e.of.Y, c)
+	part, err := newUnopenedEngine(ctx, e.statement.X, e.statement.Y, c)
 	if err != nil {
 		return nil, err
 	}
-	part.gram, part.packed, part.of.Frugal = e.gram, e.packed, e.of.Frugal
+	part.gram, part.packed, part.statement.Frugal = e.gram, e.packed, e.statement.Frugal
 	if err := part.open(ctx); err != nil {
 		return nil, err
 	}
 	return part, nil
 }
 
-// statement states the inner problem.
-func (e *engine) statement(x sparse.Matrix, y []float64) *inner.Statement {
+// newStatement states the inner problem.
+func (e *engine) newStatement(x sparse.Matrix, y []float64) *inner.Statement {
 	c, f := e.config, e.family
 	of := &inner.Statement{
 		Name: string(f.name), Loss: f.loss, Form: f.form, Judge: f.judge, Classes: f.classes, Tube: f.tube, Simplex: f.simplex,
 		X: x, Y: y, Weights: c.Weights, Offset: c.Offset,
-		Intercept: c.Intercept || !f.bare && !c.NoIntercept, Standardise: c.Standardize,
+		Intercept: c.Intercept || !f.optionalIntercept && !c.NoIntercept, Standardise: c.Standardize,
 		Positive: c.Positive, Lower: c.Lower, Upper: c.Upper, Factors: c.PenaltyFactors,
 		Groups: c.Groups, GroupWeights: c.GroupWeights, Parameter: e.parameter(), Count: f.hyperparameters(x, y),
-		Threads: c.threads(), Certify: c.Certify, Solver: e.solver, Turn: e.turn, Team: e.helpers,
+		Threads: c.threads(), Certify: c.Certify, Solver: e.solver, Turn: e.turn, Team: e.problemTeam,
 	}
 	if c.grant != nil {
 		of.Memory = c.grant.memory
@@ -173,19 +173,19 @@ func (c Config) kernels() (*kernels.Set, error) {
 	return k, nil
 }
 
-// among returns the threads of the call, made on first use.
-func (e *engine) among() *team.Threads {
+// callThreads returns the threads of the call, made on first use.
+func (e *engine) callThreads() *team.Threads {
 	if e.threads == nil {
 		e.threads = team.NewThreads(e.config.threads(), (*poolTurns)(e))
-		e.leave = e.threads.Leave
+		e.release = e.threads.Leave
 	}
 	return e.threads
 }
 
-// helpers returns the team of the inner problem on all rows, made on first use.
-func (e *engine) helpers() *team.Team {
+// problemTeam returns the team of the inner problem on all rows, made on first use.
+func (e *engine) problemTeam() *team.Team {
 	if e.team == nil {
-		e.team = e.among().Team()
+		e.team = e.callThreads().Team()
 	}
 	return e.team
 }
@@ -227,21 +227,21 @@ func (e *engine) solver() cd.Options {
 // spec returns the specification that all outer problems share.
 func (e *engine) spec() bilevel.Spec {
 	spec := bilevel.Spec{
-		Weights: e.config.Weights, Intercept: !e.config.NoIntercept, Standardise: e.config.Standardize, Times: e.of.Times, Box: e.of.Box,
-		Iterate: e.config.Method.iterate(), Certify: e.config.Certify, Threads: e.config.Threads, Among: e.among(), Solved: e.config.Solved,
+		Weights: e.config.Weights, Intercept: !e.config.NoIntercept, Standardise: e.config.Standardize, Times: e.statement.Times, Box: e.statement.Box,
+		Iterate: e.config.Method.iterdiffMethod(), Certify: e.config.Certify, Threads: e.config.Threads, Among: e.callThreads(), Solved: e.config.Solved,
 	}
-	if e.of.ClassWeights != nil {
-		spec.Training = e.of.ClassWeights.Weigh
+	if e.statement.ClassWeights != nil {
+		spec.Training = e.statement.ClassWeights.Weigh
 	}
 	if e.config.grant != nil {
 		spec.Memory = e.config.grant.memory
 	}
-	e.bound(&spec)
+	e.setBounds(&spec)
 	return spec
 }
 
-// bound sets the bounds of the inner problems of an outer problem, and of their memory.
-func (e *engine) bound(spec *bilevel.Spec) {
+// setBounds sets the bounds of the inner problems of an outer problem, and of their memory.
+func (e *engine) setBounds(spec *bilevel.Spec) {
 	spec.Solver, spec.AtOnce = e.solver(), e.lanes
 	if s := e.config.grant; s != nil && s.lanes > 0 && (spec.AtOnce == 0 || s.lanes < spec.AtOnce) {
 		spec.AtOnce = s.lanes
@@ -252,8 +252,8 @@ func (e *engine) bound(spec *bilevel.Spec) {
 // turn waits for a thread, and in a pool for a turn, to make or to solve a problem. end gives them back.
 // If ctx has ended, turn does not wait: a solve then ends at once.
 func (e *engine) turn(ctx context.Context) (end func()) {
-	if e.among().Enter(ctx) == nil {
-		return e.leave
+	if e.callThreads().Enter(ctx) == nil {
+		return e.release
 	}
 	return func() {}
 }
@@ -269,7 +269,7 @@ func (e *engine) check(logLambda []float64) (err error) {
 
 // checkLength refuses a λ of the wrong length.
 func (e *engine) checkLength(logLambda []float64) error {
-	if r := e.of.Count; len(logLambda) != r {
+	if r := e.statement.Count; len(logLambda) != r {
 		return outcome.At(outcome.Shape, "log-lambda", "one λ is wanted for each hyperparameter, %d for %s, got %d", r, e.config.Model, len(logLambda))
 	}
 	return nil
@@ -325,23 +325,23 @@ func (e *engine) solve(ctx context.Context, logLambda []float64) (_ *Fitted, too
 	if f == nil {
 		f = &Fitted{}
 	}
-	e.take(f, s, logLambda, e.AppendMax(f.LogLambdaMax[:0]))
+	e.fillFitted(f, s, logLambda, e.AppendMax(f.LogLambdaMax[:0]))
 	f.Model, f.Loss, f.Link = e.config.Model, e.family.lossName(), e.family.link()
-	_, f.Columns = e.of.X.Dims()
+	_, f.Columns = e.statement.X.Dims()
 	return f, time.Since(began), nil
 }
 
-// take fills f with the solution s at one λ. f keeps the slice top, ln αmax.
-func (e *engine) take(f *Fitted, s *inner.Solution, logLambda, top []float64) {
+// fillFitted fills f with the solution s at one λ. f keeps the slice top, ln αmax.
+func (e *engine) fillFitted(f *Fitted, s *inner.Solution, logLambda, top []float64) {
 	*f = Fitted{
 		LogLambda: append(f.LogLambda[:0], logLambda...), LogLambdaMax: top,
 		Support: s.Support, Coef: s.Coef, Intercept: s.Intercept, Classes: s.Classes, Free: s.Free, Bound: s.Bound,
 		Objective: s.Objective, Certificate: s.Certificate, Unique: s.Unique, SupportCertified: s.SupportCertified,
-		DualMargin: s.DualMargin, SecondsCertify: s.SecondsCertify, Effort: s.Effort, Work: s.Work, Shared: s.Shared, Status: s.Status, Kernels: e.of.Kernels.Name,
+		DualMargin: s.DualMargin, SecondsCertify: s.SecondsCertify, Effort: s.Effort, Work: s.Work, Shared: s.Shared, Status: s.Status, Kernels: e.statement.Kernels.Name,
 	}
 	for _, class := range s.PerClass {
 		one := &Fitted{}
-		e.take(one, class, class.LogLambda, class.LogLambdaMax)
+		e.fillFitted(one, class, class.LogLambda, class.LogLambdaMax)
 		f.PerClass = append(f.PerClass, one)
 	}
 }

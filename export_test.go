@@ -12,8 +12,8 @@ import (
 // the Gram matrix of each may have.
 func Afford(x sparse.Matrix, y []float64, c Config, problems int) (columns int, err error) {
 	e := engine{config: c, family: c.Model.family()}
-	e.of = e.statement(x, y)
-	err = e.afford(problems, 0)
+	e.statement = e.newStatement(x, y)
+	err = e.divideMemory(problems, 0)
 	return e.gram, err
 }
 
@@ -27,10 +27,10 @@ func CapsOfRefits(ctx context.Context, x sparse.Matrix, y []float64, c Config, p
 	if err != nil {
 		return 0, 0, err
 	}
-	if err := e.afford(1, problems-1); err != nil {
+	if err := e.divideMemory(1, problems-1); err != nil {
 		return 0, 0, err
 	}
-	part, err := e.part(ctx, c)
+	part, err := e.subEngine(ctx, c)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -52,7 +52,7 @@ func (o outHeld) HeldOut(context.Context, []float64) ([]bilevel.Predicted, error
 // MeasuresOfPredicted computes the measures of predictions as [Select] does. Once the folds have made the predictions,
 // it takes all turns of the pool, and passes taken a function that gives one of them back.
 func MeasuresOfPredicted(ctx context.Context, x sparse.Matrix, y []float64, c Config, folds []bilevel.Predicted, classes []float64, taken func(leave func())) ([]Measure, error) {
-	e, done, err := admitted(ctx, x, y, c, nil, toFit)
+	e, done, err := admitEngine(ctx, x, y, c, nil, toFit)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func MeasuresOfPredicted(ctx context.Context, x sparse.Matrix, y []float64, c Co
 func SearchedAhead(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, c Config, other bool) (begun bool, final *Fitted, err error) {
 	certify := c.Certify
 	c.Certify = false
-	e, leave, err := admitted(ctx, x, y, c, &o.Validation, toChoose)
+	e, leave, err := admitEngine(ctx, x, y, c, &o.Validation, toChoose)
 	if err != nil {
 		return false, nil, err
 	}
@@ -79,21 +79,21 @@ func SearchedAhead(ctx context.Context, x sparse.Matrix, y []float64, o SelectOp
 	if o, err = e.resolve(o); err != nil {
 		return false, nil, err
 	}
-	t, err := e.task(ctx, ctx, o)
+	t, err := e.newTask(ctx, ctx, o)
 	if err != nil {
 		return false, nil, err
 	}
-	a := t.expect(ctx, o, certify)
-	defer a.forget()
-	r, _, err := t.minimise(ctx, t.choosing(o, false))
+	a := t.refitEarly(ctx, o, certify)
+	defer a.discard()
+	r, _, err := t.minimise(ctx, t.chooseOptions(o, false))
 	if err != nil {
 		return false, nil, err
 	}
-	if begun = a.begun(r.Best.LogLambda); other && a != nil {
+	if begun = a.hasBegun(r.Best.LogLambda); other && a != nil {
 		a.begin(ctx, []float64{r.Best.LogLambda[0] + 1}, nil, nil)
 	}
 	out := &Selection{Status: r.Status, Evaluations: r.Evaluations}
-	out.take(r.Best)
-	err = t.conclude(ctx, r.Best, o, out)
+	out.setChoice(r.Best)
+	err = t.finish(ctx, r.Best, o, out)
 	return begun, out.Final, err
 }

@@ -74,7 +74,7 @@ type Fitted struct {
 // Limit.
 func Fit(ctx context.Context, x sparse.Matrix, y, logLambda []float64, c Config) (_ *Fitted, err error) {
 	defer outcome.Caught(&err)
-	e, leave, err := admitted(ctx, x, y, c, nil, toFit)
+	e, leave, err := admitEngine(ctx, x, y, c, nil, toFit)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func Path(ctx context.Context, x sparse.Matrix, y []float64, grid [][]float64, c
 		if len(grid) >= manyFits {
 			to = toFitMany
 		}
-		e, leave, err := admitted(ctx, x, y, c, nil, to)
+		e, leave, err := admitEngine(ctx, x, y, c, nil, to)
 		if err != nil {
 			yield(nil, err)
 			return
@@ -135,12 +135,12 @@ type Fitter struct {
 // NewFitter makes a Fitter. It keeps x, y and the slices of c, which must not change. The errors
 // are those of [Fit].
 func NewFitter(x sparse.Matrix, y []float64, c Config) (*Fitter, error) {
-	e, err := stated(context.Background(), x, y, c)
+	e, err := newUnopenedEngine(context.Background(), x, y, c)
 	if err != nil {
 		return nil, err
 	}
 	if !e.family.classes {
-		e.of.Keep, e.reused = true, &Fitted{}
+		e.statement.Keep, e.reused = true, &Fitted{}
 	}
 	if err := e.openTo(context.Background(), toFit); err != nil {
 		return nil, err
@@ -160,7 +160,7 @@ func (f *Fitter) Fit(ctx context.Context, logLambda []float64) (_ *Fitted, err e
 		return nil, errNoContext()
 	}
 	if e.config.Pool != nil {
-		leave, err := e.enter(ctx, nil, toFit)
+		leave, err := e.admit(ctx, nil, toFit)
 		if err != nil {
 			return nil, err
 		}

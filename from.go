@@ -13,18 +13,18 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// left is the state that a selection keeps for a later selection that continues from it, on the same
+// resumeState is the state that a selection keeps for a later selection that continues from it, on the same
 // rows and new ones.
-type left struct {
-	judge     string              // the criterion, see [Validation.judge]
-	asked     dealing             // how the folds were asked for
-	dealt     bilevel.Folds       // the fold of each row; for a hold-out, before its training folds are joined into one
-	rows      uint64              // a checksum of the rows, see mark
+type resumeState struct {
+	criterion string              // the criterion, see [Validation.criterionName]
+	folds     foldOptions         // how the folds were asked for
+	foldOf    bilevel.Folds       // the fold of each row; for a hold-out, before its training folds are joined into one
+	checksum  uint64              // a checksum of the rows, see the function of that name
 	solutions []*bilevel.Solution // the solutions of the lanes at the best point; nil if they keep none
 }
 
-// dealing has the options by which rows are dealt into folds.
-type dealing struct {
+// foldOptions has the options by which rows are dealt into folds.
+type foldOptions struct {
 	criterion               Criterion
 	folds                   int
 	split                   Split
@@ -32,51 +32,51 @@ type dealing struct {
 	inOrder, grouped, given bool
 }
 
-// dealing returns the options by which v deals rows into folds; the zero value for a criterion on all rows.
-func (v Validation) dealing() dealing {
+// foldOptions returns the options by which v deals rows into folds; the zero value for a criterion on all rows.
+func (v Validation) foldOptions() foldOptions {
 	if v.onAllRows() {
-		return dealing{}
+		return foldOptions{}
 	}
-	return dealing{cmp.Or(v.Criterion, CV), cmp.Or(v.Folds, defaultFolds), cmp.Or(v.Split, ByRow), v.Seed, v.InOrder, v.Groups != nil, v.FoldIDs != nil}
+	return foldOptions{cmp.Or(v.Criterion, CV), cmp.Or(v.Folds, defaultFolds), cmp.Or(v.Split, ByRow), v.Seed, v.InOrder, v.Groups != nil, v.FoldIDs != nil}
 }
 
-// stay keeps the rows of an earlier selection in their folds and deals the new rows to these folds,
+// keepFolds keeps the rows of an earlier selection in their folds and deals the new rows to these folds,
 // if the earlier rows come first and the folds are asked for in the same way. It then sets FoldIDs of
 // v and returns the folds; for a hold-out, before its training folds are joined into one. It returns
 // nil if rows do not stay.
-func (e *engine) stay(from *Selection, v *Validation) bilevel.Folds {
-	if from == nil || from.left.dealt == nil {
+func (e *engine) keepFolds(from *Selection, v *Validation) bilevel.Folds {
+	if from == nil || from.resume.foldOf == nil {
 		return nil
 	}
-	was, n := &from.left, len(e.of.Y)
-	earlier := len(was.dealt)
-	if v.dealing() != was.asked || n < earlier || mark(e.of.Kernels, e.of.X, e.of.Y, earlier) != was.rows {
+	was, n := &from.resume, len(e.statement.Y)
+	earlier := len(was.foldOf)
+	if v.foldOptions() != was.folds || n < earlier || checksum(e.statement.Kernels, e.statement.X, e.statement.Y, earlier) != was.checksum {
 		return nil
 	}
 	how := bilevel.Newcomers{Shuffle: !v.InOrder, Seed: v.Seed, Groups: v.Groups}
 	switch {
-	case was.asked.given:
-		if len(v.FoldIDs) == n && slices.Equal(v.FoldIDs[:earlier], was.dealt) {
+	case was.folds.given:
+		if len(v.FoldIDs) == n && slices.Equal(v.FoldIDs[:earlier], was.foldOf) {
 			return v.FoldIDs
 		}
 		return nil
-	case was.asked.grouped && (len(v.Groups) != n || apart(e.of.Kernels, v.Groups, was.dealt)):
+	case was.folds.grouped && (len(v.Groups) != n || splitsGroups(e.statement.Kernels, v.Groups, was.foldOf)):
 		return nil
-	case was.asked.split == Stratified:
-		how.Alike = e.of.Y
-	case was.asked.split != ByRow:
+	case was.folds.split == Stratified:
+		how.Alike = e.statement.Y
+	case was.folds.split != ByRow:
 		return nil
 	}
-	dealt := was.dealt.Extended(e.of.Kernels, n, how)
+	dealt := was.foldOf.Extended(e.statement.Kernels, n, how)
 	v.FoldIDs, v.Folds, v.Split, v.InOrder, v.Groups = dealt, 0, "", false, nil
 	if v.Criterion == HoldOut {
-		v.FoldIDs = dealt.Last(e.of.Kernels)
+		v.FoldIDs = dealt.Last(e.statement.Kernels)
 	}
 	return dealt
 }
 
-// judge names the criterion and, if it is set, its loss.
-func (v Validation) judge() string {
+// criterionName names the criterion and, if it is set, its loss.
+func (v Validation) criterionName() string {
 	name := string(cmp.Or(v.Criterion, CV))
 	if v.Loss != nil {
 		name += " " + v.Loss.Name()
@@ -84,19 +84,19 @@ func (v Validation) judge() string {
 	return name
 }
 
-// alike reports whether the evaluations of an earlier selection are comparable with those of this task: by the same
+// comparable reports whether the evaluations of an earlier selection are comparable with those of this task: by the same
 // criterion of about the same scale, and at strengths of about the same scale.
-func (t *task) alike(from *Selection, v Validation) bool {
-	if was := from.left.judge; was != "" && was != v.judge() {
+func (t *task) comparable(from *Selection, v Validation) bool {
+	if was := from.resume.criterion; was != "" && was != v.criterionName() {
 		return false
 	}
 	scale := t.problem.NullValue() / from.NullValue
-	return scale > 0.5 && scale < 2 && (t.engine.family.form.Common || !apartInScale(from.LogLambdaMax, t.engine.Max()))
+	return scale > 0.5 && scale < 2 && (t.engine.family.form.Common || !scalesDiffer(from.LogLambdaMax, t.engine.Max()))
 }
 
-// apartInScale reports whether some αmax in a is more than twice, or less than half, of that in b. The same λ is then
+// scalesDiffer reports whether some αmax in a is more than twice, or less than half, of that in b. The same λ is then
 // another penalty; and far too small or too large a λ cannot be told from a minimum, as the criterion is flat at both.
-func apartInScale(a, b []float64) bool {
+func scalesDiffer(a, b []float64) bool {
 	for k := range a {
 		if math.Abs(a[k]-b[k]) > math.Ln2 {
 			return true
@@ -105,8 +105,8 @@ func apartInScale(a, b []float64) bool {
 	return false
 }
 
-// apart reports whether rows of one group are in several folds.
-func apart(k *kernels.Set, groups []int, folds bilevel.Folds) bool {
+// splitsGroups reports whether rows of one group are in several folds.
+func splitsGroups(k *kernels.Set, groups []int, folds bilevel.Folds) bool {
 	of, pace := map[int]int{}, k.Pace()
 	for i, fold := range folds {
 		pace.Did(1)
@@ -118,46 +118,46 @@ func apart(k *kernels.Set, groups []int, folds bilevel.Folds) bool {
 	return false
 }
 
-// leave stores in a selection the state that a later selection needs to continue from it. asked is the
-// Validation as the caller gave it; dealt has the folds from stay, or nil if the rows were dealt anew.
-func (t *task) leave(ctx context.Context, s *Selection, asked Validation, dealt bilevel.Folds, best search.Evaluation) error {
-	if s.left.judge = asked.judge(); asked.onAllRows() {
+// saveState stores in a selection the state that a later selection needs to continue from it. asked is the
+// Validation as the caller gave it; dealt has the folds from keepFolds, or nil if the rows were dealt anew.
+func (t *task) saveState(ctx context.Context, s *Selection, asked Validation, dealt bilevel.Folds, best search.Evaluation) error {
+	if s.resume.criterion = asked.criterionName(); asked.onAllRows() {
 		return nil
 	}
 	s.Folds = t.spec.Folds
-	how := asked.dealing()
+	how := asked.foldOptions()
 	if dealt == nil {
 		dealt = t.spec.Folds
 		if asked.Criterion == HoldOut && asked.FoldIDs == nil {
 			asked.Criterion = CV
-			dealt, _ = asked.folds(t.engine.of.Kernels, t.engine.of.Y) // the folds from which the hold-out was made
+			dealt, _ = asked.folds(t.engine.statement.Kernels, t.engine.statement.Y) // the folds from which the hold-out was made
 		}
 	}
-	s.left.asked, s.left.dealt, s.left.rows = how, dealt, mark(t.engine.of.Kernels, t.engine.of.X, t.engine.of.Y, len(dealt))
-	if from, ok := t.problem.(lanesKept); ok && t.columns == nil {
+	s.resume.folds, s.resume.foldOf, s.resume.checksum = how, dealt, checksum(t.engine.statement.Kernels, t.engine.statement.X, t.engine.statement.Y, len(dealt))
+	if from, ok := t.problem.(solutionKeeper); ok && t.columns == nil {
 		var err error
-		s.left.solutions, err = from.Solutions(ctx, best.LogLambda)
+		s.resume.solutions, err = from.Solutions(ctx, best.LogLambda)
 		return err
 	}
 	return nil
 }
 
-// lanesKept is a problem whose lanes keep their solutions, and can begin at given ones.
-type lanesKept interface {
+// solutionKeeper is a problem whose lanes keep their solutions, and can begin at given ones.
+type solutionKeeper interface {
 	KeepSolutions()
 	Solutions(ctx context.Context, logLambda []float64) ([]*bilevel.Solution, error)
 	Begin(at []*bilevel.Solution)
 	BeginEach(at []*bilevel.Solution)
 }
 
-// goOn makes the first evaluation begin at an earlier selection: each fold at its own solution if
+// resume makes the first evaluation begin at an earlier selection: each fold at its own solution if
 // rows have stayed in their folds, else all folds at the refit.
-func (t *task) goOn(from *Selection, stay bool) {
-	b, ok := t.problem.(lanesKept)
+func (t *task) resume(from *Selection, stay bool) {
+	b, ok := t.problem.(solutionKeeper)
 	switch {
 	case !ok:
-	case stay && from.left.solutions != nil && t.columns == nil:
-		b.BeginEach(from.left.solutions)
+	case stay && from.resume.solutions != nil && t.columns == nil:
+		b.BeginEach(from.resume.solutions)
 	default:
 		b.Begin(from.coefficients())
 	}
@@ -166,14 +166,14 @@ func (t *task) goOn(from *Selection, stay bool) {
 	}
 }
 
-// knownBetter reports whether the refit of an earlier selection is a better start for this refit than the mean of
+// earlierRefitBetter reports whether the refit of an earlier selection is a better start for this refit than the mean of
 // the solutions of the K folds. That mean leaves 1/K of the new information of every row in the residual; the
 // earlier refit leaves all of it in the rows that it has not seen. New rows weigh less if columns are dense, since
 // each row is then in all columns.
-func (t *task) knownBetter(from *Selection, fresh float64) bool {
-	folds := float64(t.spec.Folds.Count(t.engine.of.Kernels))
+func (t *task) earlierRefitBetter(from *Selection, fresh float64) bool {
+	folds := float64(t.spec.Folds.Count(t.engine.statement.Kernels))
 	most := 1 / (folds * folds)
-	if _, dense := t.engine.of.X.(*sparse.Dense); dense {
+	if _, dense := t.engine.statement.X.(*sparse.Dense); dense {
 		most = 1 / (2 * folds)
 	}
 	return fresh < most && t.columns == nil && !t.engine.config.Standardize && from.Final.PerClass == nil && len(from.LogLambda) == 1
@@ -191,12 +191,12 @@ func (t *task) earlierRefit(logLambda []float64) (columns []int32, coef []float6
 }
 
 const (
-	markedColumns = 64 // the maximum number of columns that mark reads
-	markedEntries = 2  // the number of entries per row after which mark reads no further column
+	checksumColumns = 64 // the maximum number of columns that checksum reads
+	checksumEntries = 2  // the number of entries per row after which checksum reads no further column
 )
 
-// mark returns a checksum of the first rows of data, made from their targets and some columns.
-func mark(k *kernels.Set, x sparse.Matrix, y []float64, rows int) (sum uint64) {
+// checksum returns a checksum of the first rows of data, made from their targets and some columns.
+func checksum(k *kernels.Set, x sparse.Matrix, y []float64, rows int) (sum uint64) {
 	take := func(word uint64) {
 		sum = (sum ^ word) * 0x9e3779b97f4a7c15
 		sum ^= sum >> 32
@@ -207,8 +207,8 @@ func mark(k *kernels.Set, x sparse.Matrix, y []float64, rows int) (sum uint64) {
 		take(math.Float64bits(t))
 	}
 	_, p := x.Dims()
-	columns, entries := min(p, markedColumns), 0
-	for c := 0; c < columns && entries < markedEntries*rows; c++ {
+	columns, entries := min(p, checksumColumns), 0
+	for c := 0; c < columns && entries < checksumEntries*rows; c++ {
 		index, values := x.Column(c * p / columns)
 		for at, value := range values {
 			pace.Did(1)
@@ -247,16 +247,16 @@ func (e *engine) checkFrom(o SelectOptions) error {
 	case s.Final.Model != e.config.Model || s.Final.Loss != e.family.lossName():
 		return refused(outcome.Usage, "the earlier selection is of %s with the loss %s, this one of %s with %s", s.Final.Model, s.Final.Loss, e.config.Model, e.family.lossName())
 	}
-	if _, p := e.of.X.Dims(); s.Final.Columns != p || len(s.LogLambda) != e.of.Count {
-		return refused(outcome.Shape, "the earlier selection is of %d columns and %d hyperparameters, the data have %d and %d", s.Final.Columns, len(s.LogLambda), p, e.of.Count)
+	if _, p := e.statement.X.Dims(); s.Final.Columns != p || len(s.LogLambda) != e.statement.Count {
+		return refused(outcome.Shape, "the earlier selection is of %d columns and %d hyperparameters, the data have %d and %d", s.Final.Columns, len(s.LogLambda), p, e.statement.Count)
 	}
 	if e.family.classes {
-		if labels, _, err := bilevel.Classes(e.of.Kernels, e.of.Y); err != nil || !slices.Equal(labels, s.Final.Classes) {
+		if labels, _, err := bilevel.Classes(e.statement.Kernels, e.statement.Y); err != nil || !slices.Equal(labels, s.Final.Classes) {
 			return refused(outcome.Usage, "the earlier selection has the classes %g, the data %g; select without it", s.Final.Classes, labels)
 		}
 	}
-	if !s.shaped(e.of.Count) {
-		return refused(outcome.BadParameter, "every point of the earlier selection needs %d hyperparameters, as its choice has", e.of.Count)
+	if !s.hasLength(e.statement.Count) {
+		return refused(outcome.BadParameter, "every point of the earlier selection needs %d hyperparameters, as its choice has", e.statement.Count)
 	}
 	if len(s.Final.PerClass) != len(s.Final.Classes) {
 		return refused(outcome.BadParameter, "the model of the earlier selection has %d predictors for %d classes", len(s.Final.PerClass), len(s.Final.Classes))
@@ -269,8 +269,8 @@ func (e *engine) checkFrom(o SelectOptions) error {
 	return nil
 }
 
-// shaped reports whether all points of a selection, which may come from a file, have count hyperparameters.
-func (s *Selection) shaped(count int) bool {
+// hasLength reports whether all points of a selection, which may come from a file, have count hyperparameters.
+func (s *Selection) hasLength(count int) bool {
 	other := func(e search.Evaluation) bool { return len(e.LogLambda) != count }
 	for _, e := range []*search.Evaluation{s.Common, s.Least} {
 		if e != nil && other(*e) {
@@ -283,7 +283,7 @@ func (s *Selection) shaped(count int) bool {
 // consistent reports whether the support of a model, which may come from a file, lists ascending columns below
 // the given number, with a finite coefficient each.
 func (f *Fitted) consistent(columns int) bool {
-	return len(f.Coef) == len(f.Support) && ascend(f.Support, 0, int32(columns-1)) && !slices.ContainsFunc(f.Coef, notFinite)
+	return len(f.Coef) == len(f.Support) && isAscending(f.Support, 0, int32(columns-1)) && !slices.ContainsFunc(f.Coef, notFinite)
 }
 
 // predictors returns the refit, or the refits of the classes if each class has a predictor.
@@ -302,9 +302,9 @@ func (s *Selection) coefficients() (all []*bilevel.Solution) {
 	return all
 }
 
-// seen returns the search of an earlier selection. If one share of αmax serves all hyperparameters
+// earlierSearch returns the search of an earlier selection. If one share of αmax serves all hyperparameters
 // (common), it moves every λ to the same share of the current αmax, whose logarithms are top.
-func (s *Selection) seen(common bool, top []float64) *search.Result {
+func (s *Selection) earlierSearch(common bool, top []float64) *search.Result {
 	best := search.Evaluation{LogLambda: s.LogLambda, Value: s.Value, Gradient: s.Gradient, StandardError: s.StandardError, Trusted: true}
 	switch {
 	case s.Common != nil:

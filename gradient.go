@@ -76,7 +76,7 @@ const (
 func Gradient(ctx context.Context, x sparse.Matrix, y, logLambda []float64, v Validation, c Config) (_ *Hypergradient, err error) {
 	defer runtime.KeepAlive(&v) // see [outcome.Caught]
 	defer outcome.Caught(&err)
-	e, leave, err := admitted(ctx, x, y, c, &v, toDifferentiate)
+	e, leave, err := admitEngine(ctx, x, y, c, &v, toDifferentiate)
 	if err != nil {
 		return nil, err
 	}
@@ -87,11 +87,11 @@ func Gradient(ctx context.Context, x sparse.Matrix, y, logLambda []float64, v Va
 	if !criterion.Smooth(v.Loss) {
 		return nil, outcome.At(outcome.Usage, "validation-loss", "%s is piecewise constant, and has no gradient; a path has its values", v.Loss.Name())
 	}
-	problem, spec, err := e.validating(ctx, v, true)
+	problem, spec, err := e.validationProblem(ctx, v, true)
 	if err != nil {
 		return nil, err
 	}
-	r, err := e.settle(ctx, problem, logLambda)
+	r, err := e.evaluateTighter(ctx, problem, logLambda)
 	if err != nil {
 		return nil, err
 	}
@@ -111,12 +111,12 @@ func Gradient(ctx context.Context, x sparse.Matrix, y, logLambda []float64, v Va
 		Status:            r.Status,
 		SecondsSolve:      r.SecondsSolve,
 		SecondsGradient:   r.SecondsGradient,
-		Kernels:           e.of.Kernels.Name,
+		Kernels:           e.statement.Kernels.Name,
 	}
 	if len(r.Shape) > 0 {
 		h.Shape = r.Shape[0]
 	}
-	if r.Status == outcome.NotDifferentiable && c.Method.iterate() == nil {
+	if r.Status == outcome.NotDifferentiable && c.Method.iterdiffMethod() == nil {
 		below, above, ok, err := bilevel.OneSided(ctx, problem, logLambda)
 		if err != nil {
 			return nil, err
@@ -129,22 +129,22 @@ func Gradient(ctx context.Context, x sparse.Matrix, y, logLambda []float64, v Va
 }
 
 const (
-	defaultTol  = 1e-6
-	tighter     = 1e-2
-	tightestTol = 1e-14
-	fewEntries  = 1 << 20 // entries of X up to which solving again is cheap
+	defaultTol   = 1e-6
+	tolFactor    = 1e-2
+	tightestTol  = 1e-14
+	cheapEntries = 1 << 20 // entries of X up to which solving again is cheap
 )
 
-// settle evaluates the problem at [Config].Tol. If that leaves open which columns belong to the
+// evaluateTighter evaluates the problem at [Config].Tol. If that leaves open which columns belong to the
 // support, or if columns of the support are linearly dependent, it evaluates again at tighter
-// tolerances, with a warm start. It tightens only for at most fewEntries entries of X, or with
+// tolerances, with a warm start. It tightens only for at most cheapEntries entries of X, or with
 // [Config].Certify for any number.
-func (e *engine) settle(ctx context.Context, problem inner.Outer, logLambda []float64) (bilevel.Report, error) {
+func (e *engine) evaluateTighter(ctx context.Context, problem inner.Outer, logLambda []float64) (bilevel.Report, error) {
 	tol := cmp.Or(e.config.Tol, defaultTol)
 	r, err := problem.Evaluate(ctx, search.Request{LogLambda: slices.Clone(logLambda), Tol: tol})
-	again := e.config.Method.iterate() == nil && (e.config.Certify || e.of.X.NNZ() <= fewEntries)
-	for again && err == nil && tol > tightestTol && unsettled(r.Status) {
-		tol = max(tighter*tol, tightestTol)
+	again := e.config.Method.iterdiffMethod() == nil && (e.config.Certify || e.statement.X.NNZ() <= cheapEntries)
+	for again && err == nil && tol > tightestTol && mayImprove(r.Status) {
+		tol = max(tolFactor*tol, tightestTol)
 		var next bilevel.Report
 		next, err = problem.Evaluate(ctx, search.Request{LogLambda: slices.Clone(logLambda), Tol: tol})
 		if err == nil && next.Status == outcome.NotConverged {
@@ -155,8 +155,8 @@ func (e *engine) settle(ctx context.Context, problem inner.Outer, logLambda []fl
 	return r, err
 }
 
-// unsettled reports whether a tighter solution might have a better status than s.
-func unsettled(s outcome.Status) bool {
+// mayImprove reports whether a tighter solution might have a better status than s.
+func mayImprove(s outcome.Status) bool {
 	switch s {
 	case outcome.SupportUncertified, outcome.LinearSystemStalled, outcome.NotDifferentiable, outcome.NotUnique:
 		return true
@@ -182,8 +182,8 @@ const (
 // Methods lists the methods.
 func Methods() []Method { return []Method{Implicit, ForwardPGD, BackwardPGD, ForwardPCD, BackwardPCD} }
 
-// iterate returns the corresponding method of package iterdiff, or nil for implicit differentiation.
-func (m Method) iterate() *iterdiff.Method {
+// iterdiffMethod returns the corresponding method of package iterdiff, or nil for implicit differentiation.
+func (m Method) iterdiffMethod() *iterdiff.Method {
 	var of iterdiff.Method
 	switch m {
 	case ForwardPGD:

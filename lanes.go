@@ -43,17 +43,17 @@ func NewLanes(ctx context.Context, x sparse.Matrix, y []float64, j Job) (*bileve
 		return nil, outcome.Errorf(outcome.BadParameter, "the bytes of copies of columns must not be negative, got %d", j.MaxPacked)
 	}
 	e.gram, e.packed = j.MaxGram, j.MaxPacked
-	spec, err := e.choice(ctx, j.Validation)
+	spec, err := e.outerSpec(ctx, j.Validation)
 	if err != nil {
 		return nil, err
 	}
-	merged := e.of.X
+	merged := e.statement.X
 	if e.family.form.Hyperparameters == inner.PerColumn {
-		if merged, _, err = bilevel.Merge(e.of.Kernels, merged, spec, e.config.Positive); err != nil {
+		if merged, _, err = bilevel.Merge(e.statement.Kernels, merged, spec, e.config.Positive); err != nil {
 			return nil, err
 		}
 	}
-	g, err := e.ground(ctx, merged, spec, j.Validation)
+	g, err := e.choiceProblem(ctx, merged, spec, j.Validation)
 	if err != nil {
 		return nil, err
 	}
@@ -76,44 +76,44 @@ func (e *engine) distributable(problem inner.Problem) (inner.Distributable, erro
 	return d, nil
 }
 
-// ground has the matrix that λ is chosen on, and the problem on it: X, or an equivalent smaller
+// choiceProblem has the matrix that λ is chosen on, and the problem on it: X, or an equivalent smaller
 // matrix (rotated columns of a ridge, or condensed rows).
-type ground struct {
+type choiceProblem struct {
 	problem inner.Problem
 	x       sparse.Matrix
 	spec    bilevel.Spec
-	back    func(*bilevel.Problem) inner.Outer // translates an outer problem on x to one in terms of X; nil: not needed
+	toX     func(*bilevel.Problem) inner.Outer // translates an outer problem on x to one in terms of X; nil: not needed
 }
 
-// ground returns the matrix and problem that λ is chosen on.
-func (e *engine) ground(ctx context.Context, x sparse.Matrix, spec bilevel.Spec, v Validation) (*ground, error) {
-	g := &ground{problem: e.Problem, x: x, spec: spec}
+// choiceProblem returns the matrix and problem that λ is chosen on.
+func (e *engine) choiceProblem(ctx context.Context, x sparse.Matrix, spec bilevel.Spec, v Validation) (*choiceProblem, error) {
+	g := &choiceProblem{problem: e.Problem, x: x, spec: spec}
 	if e.leftOut != "" || spec.Iterate != nil {
 		return g, nil
 	}
-	rotation, err := e.of.Rotation(ctx)
+	rotation, err := e.statement.Rotation(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if rotation != nil {
-		g.x, g.back = rotation.L, func(p *bilevel.Problem) inner.Outer { return bilevel.NewRotated(p, rotation) }
+		g.x, g.toX = rotation.L, func(p *bilevel.Problem) inner.Outer { return bilevel.NewRotated(p, rotation) }
 		return g, nil
 	}
 	if !e.condenses(v) {
 		return g, nil
 	}
-	rows, few, err := e.of.Condense(ctx, spec)
+	rows, few, err := e.statement.Condense(ctx, spec)
 	if rows == nil || err != nil {
 		return g, err
 	}
-	problem, err := e.family.state(few)
+	problem, err := e.family.newProblem(few)
 	if err != nil {
 		return nil, err
 	}
-	*g = ground{problem: problem, x: rows.X, spec: rows.Spec(spec)}
+	*g = choiceProblem{problem: problem, x: rows.X, spec: rows.Spec(spec)}
 	if spec.Risk == nil {
-		g.back = func(p *bilevel.Problem) inner.Outer {
-			return bilevel.NewOnCondensed(p, rows, e.of.Kernels, x, spec)
+		g.toX = func(p *bilevel.Problem) inner.Outer {
+			return bilevel.NewOnCondensed(p, rows, e.statement.Kernels, x, spec)
 		}
 	}
 	return g, nil
@@ -121,7 +121,7 @@ func (e *engine) ground(ctx context.Context, x sparse.Matrix, spec bilevel.Spec,
 
 // condenses reports whether λ is chosen on condensed rows.
 func (e *engine) condenses(v Validation) bool {
-	folds := v.count(len(e.of.Y))
+	folds := v.count(len(e.statement.Y))
 	switch v.Criterion {
 	case "", CV, HoldOut:
 		if squared := v.Loss == nil || v.Loss == criterion.Criterion(criterion.MeanSquaredError{}); !squared {
@@ -132,35 +132,35 @@ func (e *engine) condenses(v Validation) bool {
 	default:
 		return false
 	}
-	if (v.onAllRows() || e.config.sweepFew) && e.of.X.NNZ() < manyNumbers {
+	if (v.onAllRows() || e.config.sweepFew) && e.statement.X.NNZ() < condensedEntries {
 		return false
 	}
-	return e.config.Method.iterate() == nil && e.of.Condenses(folds)
+	return e.config.Method.iterdiffMethod() == nil && e.statement.Condenses(folds)
 }
 
-// manyNumbers is the number of entries of X from which criteria on all rows, and noise levels, are computed on
+// condensedEntries is the number of entries of X from which criteria on all rows, and noise levels, are computed on
 // condensed rows, which changes their last digits. Below it they keep the digits of earlier versions, so that the logs of
 // earlier searches remain valid.
-const manyNumbers = 1 << 20
+const condensedEntries = 1 << 20
 
 // withRidge combines a problem of an ℓ1 strength and a ridge with a problem of the ridge alone on fewer columns, if
 // [bilevel.Rotation] gives one.
 func (e *engine) withRidge(call, ctx context.Context, problem inner.Outer, o SelectOptions) (inner.Outer, error) {
 	mixed, ok := problem.(*bilevel.Problem)
-	if !ok || !e.of.Rotates() || e.config.MaxBytes > 0 { // MaxBytes is divided among the lanes of a single problem
+	if !ok || !e.statement.Rotates() || e.config.MaxBytes > 0 { // MaxBytes is divided among the lanes of a single problem
 		return problem, nil
 	}
 	c := e.config
 	c.Model = Ridge
-	ridge, err := e.part(call, c)
+	ridge, err := e.subEngine(call, c)
 	if err != nil {
 		return nil, err
 	}
-	spec, err := ridge.choice(ctx, o.Validation)
+	spec, err := ridge.outerSpec(ctx, o.Validation)
 	if err != nil {
 		return nil, err
 	}
-	if problem, err = ridge.over(ctx, spec, o); err != nil {
+	if problem, err = ridge.newOuter(ctx, spec, o); err != nil {
 		return nil, err
 	}
 	if rotated, ok := problem.(*bilevel.Rotated); ok {
@@ -169,34 +169,34 @@ func (e *engine) withRidge(call, ctx context.Context, problem inner.Outer, o Sel
 	return mixed, nil
 }
 
-// over states an outer problem; if [SelectOptions].Lanes is set, its lanes solve the inner problems.
-func (e *engine) over(ctx context.Context, spec bilevel.Spec, o SelectOptions) (inner.Outer, error) {
+// newOuter states an outer problem; if [SelectOptions].Lanes is set, its lanes solve the inner problems.
+func (e *engine) newOuter(ctx context.Context, spec bilevel.Spec, o SelectOptions) (inner.Outer, error) {
 	if o.Lanes != nil && e.leftOut != "" {
 		return nil, outcome.At(outcome.Usage, "lanes", "%s has no lanes; leave them out", e.leftOut)
 	}
-	g, err := e.ground(ctx, e.of.X, spec, o.Validation)
+	g, err := e.choiceProblem(ctx, e.statement.X, spec, o.Validation)
 	if err != nil {
 		return nil, err
 	}
 	var problem inner.Outer
 	switch {
 	case o.Lanes != nil:
-		problem, err = e.overLanes(ctx, g, o)
+		problem, err = e.newOuterOnLanes(ctx, g, o)
 	case g.problem != e.Problem:
 		problem, err = g.problem.Outer(g.spec)
-	case g.back != nil:
-		problem, err = on(g.problem, g.x, g.spec)
+	case g.toX != nil:
+		problem, err = outerOn(g.problem, g.x, g.spec)
 	default:
 		problem, err = e.outer(spec)
 	}
-	if p, ok := problem.(*bilevel.Problem); ok && g.back != nil && err == nil {
-		return g.back(p), nil
+	if p, ok := problem.(*bilevel.Problem); ok && g.toX != nil && err == nil {
+		return g.toX(p), nil
 	}
 	return problem, err
 }
 
-// overLanes is over on the lanes of [SelectOptions].Lanes.
-func (e *engine) overLanes(ctx context.Context, g *ground, o SelectOptions) (inner.Outer, error) {
+// newOuterOnLanes is newOuter on the lanes of [SelectOptions].Lanes.
+func (e *engine) newOuterOnLanes(ctx context.Context, g *choiceProblem, o SelectOptions) (inner.Outer, error) {
 	d, err := e.distributable(g.problem)
 	if err != nil {
 		return nil, err
@@ -216,8 +216,8 @@ func (e *engine) overLanes(ctx context.Context, g *ground, o SelectOptions) (inn
 	return d.Over(ctx, runner, g.spec)
 }
 
-// on states an outer problem on another matrix with the same rows.
-func on(problem inner.Problem, x sparse.Matrix, spec bilevel.Spec) (inner.Outer, error) {
+// outerOn states an outer problem on another matrix with the same rows.
+func outerOn(problem inner.Problem, x sparse.Matrix, spec bilevel.Spec) (inner.Outer, error) {
 	return problem.(interface {
 		On(sparse.Matrix, bilevel.Spec) (inner.Outer, error)
 	}).On(x, spec)

@@ -17,8 +17,8 @@ type Measure struct {
 	Value float64 // the mean over the folds in which it is defined
 }
 
-// beside returns the criteria that judge a choice besides the model's own loss.
-func beside(link loss.Link) []criterion.Criterion {
+// extraCriteria returns the criteria that judge a choice besides the model's own loss.
+func extraCriteria(link loss.Link) []criterion.Criterion {
 	switch {
 	case link.Classes():
 		return []criterion.Criterion{criterion.Misclassification{}, criterion.RankError{}}
@@ -37,22 +37,22 @@ func (t *task) measures(ctx context.Context, v Validation, final *Fitted) ([]Mea
 		return nil, err
 	}
 	defer e.turn(ctx)()
-	folds := held.rows(e.of.Kernels, e.config.Weights)
+	folds := held.rows(e.statement.Kernels, e.config.Weights)
 	if e.family.classes {
 		return held.ofClasses(e, folds), nil
 	}
 	score := held.scores
 	own := e.Problem.(interface{ Judged() criterion.Criterion }).Judged()
 	all := []criterion.Criterion{own}
-	for _, c := range beside(e.family.link()) {
+	for _, c := range extraCriteria(e.family.link()) {
 		if c.Name() != own.Name() {
 			all = append(all, c)
 		}
 	}
 	out := make([]Measure, 0, len(all))
 	for _, c := range all {
-		m := Measure{c.Name(), mean(folds, func(rows []int32) float64 {
-			return criterion.Eval(e.of.Kernels, e.of.Weighted(c), rows, e.of.Y, score, nil, nil)
+		m := Measure{c.Name(), meanOverFolds(folds, func(rows []int32) float64 {
+			return criterion.Eval(e.statement.Kernels, e.statement.Weighted(c), rows, e.statement.Y, score, nil, nil)
 		})}
 		if c.Name() == (criterion.RankError{}).Name() {
 			m.Value = 1 - m.Value
@@ -69,33 +69,33 @@ func (t *task) heldOut(ctx context.Context, v Validation, final *Fitted) (*predi
 	folds, ok := t.problem.(interface {
 		HeldOut(ctx context.Context, logLambda []float64) ([]bilevel.Predicted, error)
 	})
-	if !ok || t.columns != nil || e.config.Method.iterate() != nil {
+	if !ok || t.columns != nil || e.config.Method.iterdiffMethod() != nil {
 		v.Loss = nil
-		return e.outOfFold(ctx, final.LogLambda, v, refit{from: final})
+		return e.outOfFold(ctx, final.LogLambda, v, refitOptions{from: final})
 	}
 	all, err := folds.HeldOut(ctx, final.LogLambda)
 	if err != nil {
 		return nil, err
 	}
 	defer e.turn(ctx)()
-	held, pace := newPredicted(e.of.Kernels, len(e.of.Y), len(all)), e.of.Kernels.Pace()
+	held, pace := newPredicted(e.statement.Kernels, len(e.statement.Y), len(all)), e.statement.Kernels.Pace()
 	held.classes = final.Classes
 	for fold, of := range all {
 		held.status[fold] = of.Status
-		held.size(e.of.Kernels, len(of.Scores))
+		held.allocate(e.statement.Kernels, len(of.Scores))
 		for at, i := range of.Rows {
 			pace.Did(1)
 			held.fold[i] = fold
 			for k, scores := range of.Scores {
-				held.of(int(i))[k] = scores[at]
+				held.rowScores(int(i))[k] = scores[at]
 			}
 		}
 	}
 	return held, nil
 }
 
-// mean returns the mean of a value over the folds for which it is not NaN; NaN if there are none.
-func mean(folds [][]int32, value func(rows []int32) float64) float64 {
+// meanOverFolds returns the mean of a value over the folds for which it is not NaN; NaN if there are none.
+func meanOverFolds(folds [][]int32, value func(rows []int32) float64) float64 {
 	var sum, count float64
 	for _, rows := range folds {
 		if v := value(rows); !math.IsNaN(v) {
@@ -108,7 +108,7 @@ func mean(folds [][]int32, value func(rows []int32) float64) float64 {
 
 // ofClasses returns the measures for models with a score for each class.
 func (p *predicted) ofClasses(e *engine, folds [][]int32) []Measure {
-	pace := e.of.Kernels.Pace()
+	pace := e.statement.Kernels.Pace()
 	weight := func(i int32) float64 {
 		if e.config.Weights == nil {
 			return 1
@@ -120,13 +120,13 @@ func (p *predicted) ofClasses(e *engine, folds [][]int32) []Measure {
 		for _, i := range rows {
 			pace.Did(len(p.classes))
 			best := 0
-			scores := p.of(int(i))
+			scores := p.rowScores(int(i))
 			for k, s := range scores {
 				if s > scores[best] {
 					best = k
 				}
 			}
-			if all += weight(i); p.classes[best] != e.of.Y[i] {
+			if all += weight(i); p.classes[best] != e.statement.Y[i] {
 				off += weight(i)
 			}
 		}
@@ -139,15 +139,15 @@ func (p *predicted) ofClasses(e *engine, folds [][]int32) []Measure {
 			pace.Did(len(p.classes))
 			c.Weights = append(c.Weights, weight(i))
 			for k, label := range p.classes {
-				scores[k] = append(scores[k], p.of(int(i))[k])
-				if label == e.of.Y[i] {
+				scores[k] = append(scores[k], p.rowScores(int(i))[k])
+				if label == e.statement.Y[i] {
 					class[at] = int32(k)
 				}
 			}
 		}
-		return c.Eval(e.of.Kernels, class, scores)
+		return c.Eval(e.statement.Kernels, class, scores)
 	}
-	return []Measure{{"cross-entropy", mean(folds, entropy)}, {(criterion.Misclassification{}).Name(), mean(folds, wrong)}}
+	return []Measure{{"cross-entropy", meanOverFolds(folds, entropy)}, {(criterion.Misclassification{}).Name(), meanOverFolds(folds, wrong)}}
 }
 
 // checkSmooth refuses a criterion without a gradient; what names the method that needs the gradient.

@@ -50,23 +50,23 @@ const (
 type family struct {
 	name  Model
 	about string     // a one-line description, for help
-	loss  loss.Loss  // nil for support vectors, see machine
+	loss  loss.Loss  // nil for support vectors, see svmLoss
 	form  inner.Form // the form of the penalty
 	// strengths says which strengths the λ's are the logarithms of.
 	strengths Strengths
-	// judge makes the criterion that judges held-out rows, from the loss; judged is its name in
+	// judge makes the criterion that judges held-out rows, from the loss; judgeName is its name in
 	// words.
-	judge  func(loss.Loss) criterion.Criterion
-	judged string
+	judge     func(loss.Loss) criterion.Criterion
+	judgeName string
 	// classes says that there is a predictor for each class of the target; samples says that the
 	// problem has dual variables of samples instead of coefficients of columns (support vectors).
 	classes, samples bool
-	// machine is the loss of a problem of samples. tube says that it has a second strength ε, and
-	// bare that there is no intercept unless one is asked for.
-	machine    svmLoss
-	tube, bare bool
-	simplex    bool                                          // the coefficients are on the probability simplex, and there is no intercept
-	state      func(*inner.Statement) (inner.Problem, error) // makes the inner problem
+	// svmLoss is the loss of a problem of samples. tube says that it has a second strength ε, and
+	// optionalIntercept that there is no intercept unless one is asked for.
+	svmLoss                 svmLoss
+	tube, optionalIntercept bool
+	simplex                 bool                                          // the coefficients are on the probability simplex, and there is no intercept
+	newProblem              func(*inner.Statement) (inner.Problem, error) // makes the inner problem
 }
 
 // svmLoss is the loss of support vectors, which is not a datafit: its name and its link.
@@ -80,30 +80,30 @@ func families() []family {
 	const meanSquares = "mean squared error"
 	mse := func(loss.Loss) criterion.Criterion { return criterion.MeanSquaredError{} }
 	return []family{
-		{name: Lasso, about: "numbers; squared loss, ℓ1 penalty: few columns are used", loss: loss.Squared{}, form: l1, judge: mse, judged: meanSquares, state: inner.OnColumns},
-		{name: ElasticNet, about: "elastic net: ℓ1 and ridge, two strengths", loss: loss.Squared{}, form: inner.ElasticNet(), strengths: L1AndRidge, judge: mse, judged: meanSquares, state: inner.OnColumns},
-		{name: WeightedLasso, about: "weighted Lasso: a strength for every column", loss: loss.Squared{}, form: inner.WeightedL1(), strengths: EachColumn, judge: mse, judged: meanSquares, state: inner.OnColumns},
-		{name: Ridge, about: "numbers; squared loss, all columns are used", loss: loss.Squared{}, form: inner.Ridge(), judge: mse, judged: meanSquares, state: inner.OnColumns},
-		{name: Logistic, about: "two classes; logistic loss, ℓ1; gives probabilities", loss: loss.Logistic{}, form: l1, judge: criterion.Of, judged: "logistic loss", state: inner.OnColumns},
-		{name: Poisson, about: "counts; Poisson loss with a log link, ℓ1 penalty", loss: loss.Poisson{}, form: l1, judge: criterion.Deviance, judged: "Poisson deviance", state: inner.OnColumns},
-		{name: Gamma, about: "numbers above 0; gamma loss with a log link, ℓ1 penalty", loss: loss.Gamma{}, form: l1, judge: criterion.Deviance, judged: "gamma deviance", state: inner.OnColumns},
-		{name: Tweedie, about: "numbers ≥ 0, many of them 0; log link, ℓ1 penalty", loss: loss.Tweedie{}, form: l1, judge: criterion.Deviance, judged: "Tweedie deviance", state: inner.OnColumns},
-		{name: Huber, about: "numbers with outliers; Huber's loss, ℓ1 penalty", loss: loss.Huber{}, form: l1, judge: criterion.Of, judged: "Huber's loss", state: inner.OnColumns},
-		{name: SquaredHinge, about: "two classes; squared hinge, ℓ1 penalty", loss: loss.SquaredHinge{}, form: l1, judge: criterion.Of, judged: "squared hinge", state: inner.OnColumns},
-		{name: Multiclass, about: "any classes; one logreg for each against the rest", loss: loss.Logistic{}, form: inner.L1OfClasses(), strengths: EachClass, judged: "cross-entropy", classes: true, state: inner.OnClasses},
-		{name: SVM, about: "two classes; linear support vector machine, strength C", form: inner.Cost(), strengths: Cost, judge: func(loss.Loss) criterion.Criterion { return criterion.Of(loss.SmoothedHinge{}) }, judged: "smoothed hinge", samples: true, bare: true, machine: svmLoss{"hinge", loss.Margin}, state: inner.OnSamples},
-		{name: SVR, about: "numbers; ε-insensitive support vector regression", form: inner.CostAndTube(), strengths: CostAndTube, judge: mse, judged: meanSquares, samples: true, tube: true, machine: svmLoss{"epsilon_insensitive", loss.Identity}, state: inner.OnSamples},
-		{name: SimplexSVR, about: "numbers; the same with β ≥ 0 and Σβ = 1, no intercept", form: inner.CostAndTube(), strengths: CostAndTube, judge: mse, judged: meanSquares, samples: true, tube: true, bare: true, simplex: true, machine: svmLoss{"epsilon_insensitive", loss.Identity}, state: inner.OnSamples},
-		{name: GroupLasso, about: "group Lasso: groups of columns enter together", loss: loss.Squared{}, form: inner.Groups(), judge: mse, judged: meanSquares, state: inner.OnBlocks},
-		{name: GroupNet, about: "group Lasso and ridge, two strengths", loss: loss.Squared{}, form: inner.GroupNet(), strengths: GroupAndRidge, judge: mse, judged: meanSquares, state: inner.OnBlocks},
-		{name: SparseGroup, about: "sparse group Lasso: few groups, few columns of each", loss: loss.Squared{}, form: inner.SparseGroup(), judge: mse, judged: meanSquares, state: inner.OnBlocks},
-		{name: SparseGroupPair, about: "sparse group Lasso with two strengths", loss: loss.Squared{}, form: inner.SparseGroupPair(), strengths: L1AndGroup, judge: mse, judged: meanSquares, state: inner.OnBlocks},
-		{name: MCP, about: "minimax concave: large coefficients do not shrink", loss: loss.Squared{}, form: inner.MCP(), judge: mse, judged: meanSquares, state: inner.OnBlocks},
-		{name: SCAD, about: "smoothly clipped: large coefficients do not shrink", loss: loss.Squared{}, form: inner.SCAD(), judge: mse, judged: meanSquares, state: inner.OnBlocks},
-		{name: Multinomial, about: "any classes; softmax, ℓ1 penalty", loss: loss.Logistic{}, form: inner.Scores(), judged: "cross-entropy", classes: true, state: inner.OnBlocks},
-		{name: MultinomialNet, about: "softmax, ℓ1 and ridge: two strengths", loss: loss.Logistic{}, form: inner.ScoresNet(), strengths: L1AndRidge, judged: "cross-entropy", classes: true, state: inner.OnBlocks},
-		{name: MultinomialGroup, about: "softmax; a column is used for all classes or none", loss: loss.Logistic{}, form: inner.ScoresGroup(), judged: "cross-entropy", classes: true, state: inner.OnBlocks},
-		{name: MultinomialPerClass, about: "softmax, ℓ1 with a strength for each class", loss: loss.Logistic{}, form: inner.ScoresEach(), strengths: EachClass, judged: "cross-entropy", classes: true, state: inner.OnBlocks},
+		{name: Lasso, about: "numbers; squared loss, ℓ1 penalty: few columns are used", loss: loss.Squared{}, form: l1, judge: mse, judgeName: meanSquares, newProblem: inner.OnColumns},
+		{name: ElasticNet, about: "elastic net: ℓ1 and ridge, two strengths", loss: loss.Squared{}, form: inner.ElasticNet(), strengths: L1AndRidge, judge: mse, judgeName: meanSquares, newProblem: inner.OnColumns},
+		{name: WeightedLasso, about: "weighted Lasso: a strength for every column", loss: loss.Squared{}, form: inner.WeightedL1(), strengths: EachColumn, judge: mse, judgeName: meanSquares, newProblem: inner.OnColumns},
+		{name: Ridge, about: "numbers; squared loss, all columns are used", loss: loss.Squared{}, form: inner.Ridge(), judge: mse, judgeName: meanSquares, newProblem: inner.OnColumns},
+		{name: Logistic, about: "two classes; logistic loss, ℓ1; gives probabilities", loss: loss.Logistic{}, form: l1, judge: criterion.Of, judgeName: "logistic loss", newProblem: inner.OnColumns},
+		{name: Poisson, about: "counts; Poisson loss with a log link, ℓ1 penalty", loss: loss.Poisson{}, form: l1, judge: criterion.Deviance, judgeName: "Poisson deviance", newProblem: inner.OnColumns},
+		{name: Gamma, about: "numbers above 0; gamma loss with a log link, ℓ1 penalty", loss: loss.Gamma{}, form: l1, judge: criterion.Deviance, judgeName: "gamma deviance", newProblem: inner.OnColumns},
+		{name: Tweedie, about: "numbers ≥ 0, many of them 0; log link, ℓ1 penalty", loss: loss.Tweedie{}, form: l1, judge: criterion.Deviance, judgeName: "Tweedie deviance", newProblem: inner.OnColumns},
+		{name: Huber, about: "numbers with outliers; Huber's loss, ℓ1 penalty", loss: loss.Huber{}, form: l1, judge: criterion.Of, judgeName: "Huber's loss", newProblem: inner.OnColumns},
+		{name: SquaredHinge, about: "two classes; squared hinge, ℓ1 penalty", loss: loss.SquaredHinge{}, form: l1, judge: criterion.Of, judgeName: "squared hinge", newProblem: inner.OnColumns},
+		{name: Multiclass, about: "any classes; one logreg for each against the rest", loss: loss.Logistic{}, form: inner.L1OfClasses(), strengths: EachClass, judgeName: "cross-entropy", classes: true, newProblem: inner.OnClasses},
+		{name: SVM, about: "two classes; linear support vector machine, strength C", form: inner.Cost(), strengths: Cost, judge: func(loss.Loss) criterion.Criterion { return criterion.Of(loss.SmoothedHinge{}) }, judgeName: "smoothed hinge", samples: true, optionalIntercept: true, svmLoss: svmLoss{"hinge", loss.Margin}, newProblem: inner.OnSamples},
+		{name: SVR, about: "numbers; ε-insensitive support vector regression", form: inner.CostAndTube(), strengths: CostAndTube, judge: mse, judgeName: meanSquares, samples: true, tube: true, svmLoss: svmLoss{"epsilon_insensitive", loss.Identity}, newProblem: inner.OnSamples},
+		{name: SimplexSVR, about: "numbers; the same with β ≥ 0 and Σβ = 1, no intercept", form: inner.CostAndTube(), strengths: CostAndTube, judge: mse, judgeName: meanSquares, samples: true, tube: true, optionalIntercept: true, simplex: true, svmLoss: svmLoss{"epsilon_insensitive", loss.Identity}, newProblem: inner.OnSamples},
+		{name: GroupLasso, about: "group Lasso: groups of columns enter together", loss: loss.Squared{}, form: inner.Groups(), judge: mse, judgeName: meanSquares, newProblem: inner.OnBlocks},
+		{name: GroupNet, about: "group Lasso and ridge, two strengths", loss: loss.Squared{}, form: inner.GroupNet(), strengths: GroupAndRidge, judge: mse, judgeName: meanSquares, newProblem: inner.OnBlocks},
+		{name: SparseGroup, about: "sparse group Lasso: few groups, few columns of each", loss: loss.Squared{}, form: inner.SparseGroup(), judge: mse, judgeName: meanSquares, newProblem: inner.OnBlocks},
+		{name: SparseGroupPair, about: "sparse group Lasso with two strengths", loss: loss.Squared{}, form: inner.SparseGroupPair(), strengths: L1AndGroup, judge: mse, judgeName: meanSquares, newProblem: inner.OnBlocks},
+		{name: MCP, about: "minimax concave: large coefficients do not shrink", loss: loss.Squared{}, form: inner.MCP(), judge: mse, judgeName: meanSquares, newProblem: inner.OnBlocks},
+		{name: SCAD, about: "smoothly clipped: large coefficients do not shrink", loss: loss.Squared{}, form: inner.SCAD(), judge: mse, judgeName: meanSquares, newProblem: inner.OnBlocks},
+		{name: Multinomial, about: "any classes; softmax, ℓ1 penalty", loss: loss.Logistic{}, form: inner.Scores(), judgeName: "cross-entropy", classes: true, newProblem: inner.OnBlocks},
+		{name: MultinomialNet, about: "softmax, ℓ1 and ridge: two strengths", loss: loss.Logistic{}, form: inner.ScoresNet(), strengths: L1AndRidge, judgeName: "cross-entropy", classes: true, newProblem: inner.OnBlocks},
+		{name: MultinomialGroup, about: "softmax; a column is used for all classes or none", loss: loss.Logistic{}, form: inner.ScoresGroup(), judgeName: "cross-entropy", classes: true, newProblem: inner.OnBlocks},
+		{name: MultinomialPerClass, about: "softmax, ℓ1 with a strength for each class", loss: loss.Logistic{}, form: inner.ScoresEach(), strengths: EachClass, judgeName: "cross-entropy", classes: true, newProblem: inner.OnBlocks},
 	}
 }
 
@@ -183,8 +183,8 @@ func (c Config) Traits() (_ Traits, err error) {
 		shape = f.shape().Flag
 	}
 	return Traits{
-		Model: f.name, About: f.about, Loss: f.lossName(), Link: f.link(), Judged: f.judged, Strengths: f.strengths,
-		Positive: f.form.NonNegative, Intercept: !f.simplex, Bare: f.bare, Samples: f.samples, Offset: f.offset(), Certified: !f.samples && f.form.Blocks == nil, Dense: f.form.Dense, Classes: f.classes,
+		Model: f.name, About: f.about, Loss: f.lossName(), Link: f.link(), Judged: f.judgeName, Strengths: f.strengths,
+		Positive: f.form.NonNegative, Intercept: !f.simplex, Bare: f.optionalIntercept, Samples: f.samples, Offset: f.offset(), Certified: !f.samples && f.form.Blocks == nil, Dense: f.form.Dense, Classes: f.classes,
 		Factors: f.form.Rescale != nil, Iterated: f.iterated(),
 		Grouped: f.grouped(), Convex: shape == "", Shape: shape,
 	}, nil
@@ -201,7 +201,7 @@ func (m Model) Traits() Traits {
 
 // Loss names, in words, the criterion that judges held-out rows, see [Traits].Judged; "" if there is
 // no such model.
-func (m Model) Loss() string { return m.family().judged }
+func (m Model) Loss() string { return m.family().judgeName }
 
 // Hyperparameters returns the number of λ's that the model has for x and y: a constant of the
 // model, the number of columns of x, or the number of classes of y. It is 0 if there is no such
@@ -231,7 +231,7 @@ func (f family) hyperparameters(x sparse.Matrix, y []float64) int {
 func (c Config) family() (family, error) {
 	f := c.Model.family()
 	switch {
-	case f.state == nil:
+	case f.newProblem == nil:
 		return f, outcome.At(outcome.Usage, "model", "no model %q; there are %v", c.Model, Models())
 	case c.Loss == nil:
 		return f, nil
@@ -241,12 +241,12 @@ func (c Config) family() (family, error) {
 		return f, outcome.At(outcome.Usage, "loss", "%s has a loss of its own; the models with the squared loss take any, as %s and %s", f.name, Lasso, GroupLasso)
 	}
 	f.about = c.Loss.Name() + " loss, penalty of " + string(f.name)
-	f.loss, f.judge, f.judged = c.Loss, criterion.Of, c.Loss.Name()+" loss"
+	f.loss, f.judge, f.judgeName = c.Loss, criterion.Of, c.Loss.Name()+" loss"
 	for _, known := range families() {
 		if known.loss == nil || known.classes || !sameLoss(known.loss, c.Loss) {
 			continue
 		}
-		f.judge, f.judged = known.judge, known.judged
+		f.judge, f.judgeName = known.judge, known.judgeName
 		if known.form.Name == f.form.Name {
 			f.name, f.about = known.name, known.about
 			break
@@ -271,7 +271,7 @@ func (f family) quadratic() bool { return f.loss == loss.Loss(loss.Squared{}) }
 // lossName returns the name of the loss that is minimised.
 func (f family) lossName() string {
 	if f.loss == nil {
-		return f.machine.name
+		return f.svmLoss.name
 	}
 	return f.loss.Name()
 }
@@ -294,7 +294,7 @@ func (f family) offset() bool { return !f.samples && !f.classes }
 // link returns how a score is related to the mean of the target.
 func (f family) link() loss.Link {
 	if f.loss == nil {
-		return f.machine.link
+		return f.svmLoss.link
 	}
 	return f.loss.Link()
 }

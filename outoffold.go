@@ -40,7 +40,7 @@ func OutOfFold(ctx context.Context, x sparse.Matrix, y, logLambda []float64, v V
 		v = Validation{Seed: v.Seed}
 	}
 	c.Certify = false
-	e, leave, err := admitted(ctx, x, y, c, &v, toPredict)
+	e, leave, err := admitEngine(ctx, x, y, c, &v, toPredict)
 	if err != nil {
 		return nil, err
 	}
@@ -49,11 +49,11 @@ func OutOfFold(ctx context.Context, x sparse.Matrix, y, logLambda []float64, v V
 		return nil, err
 	}
 	v.Sigma = 0
-	p, err := e.outOfFold(ctx, logLambda, v, refit{})
+	p, err := e.outOfFold(ctx, logLambda, v, refitOptions{})
 	if err != nil {
 		return nil, err
 	}
-	return p.byRow(e.of.Kernels), nil
+	return p.byRow(e.statement.Kernels), nil
 }
 
 // predicted has the contents of a [HeldOut], with all scores in one vector.
@@ -64,7 +64,7 @@ type predicted struct {
 	classes []float64
 	status  []outcome.Status
 
-	sized sync.Once // the first fold that has fitted its model sets q and scores
+	allocated sync.Once // the first fold that has fitted its model sets q and scores
 }
 
 func newPredicted(k *kernels.Set, rows, folds int) *predicted {
@@ -77,13 +77,13 @@ func newPredicted(k *kernels.Set, rows, folds int) *predicted {
 	return p
 }
 
-// size allocates q scores for every row; only the first call has an effect.
-func (p *predicted) size(k *kernels.Set, q int) {
-	p.sized.Do(func() { p.q, p.scores = q, kernels.Zeros[float64](k, q*len(p.fold)) })
+// allocate allocates q scores for every row; only the first call has an effect.
+func (p *predicted) allocate(k *kernels.Set, q int) {
+	p.allocated.Do(func() { p.q, p.scores = q, kernels.Zeros[float64](k, q*len(p.fold)) })
 }
 
-// of returns the scores of a row.
-func (p *predicted) of(i int) []float64 { return p.scores[i*p.q : (i+1)*p.q : (i+1)*p.q] }
+// rowScores returns the scores of a row.
+func (p *predicted) rowScores(i int) []float64 { return p.scores[i*p.q : (i+1)*p.q : (i+1)*p.q] }
 
 // byRow returns the contents of p with a slice for each row.
 func (p *predicted) byRow(k *kernels.Set) *HeldOut {
@@ -91,7 +91,7 @@ func (p *predicted) byRow(k *kernels.Set) *HeldOut {
 	pace := k.Pace()
 	for i, fold := range p.fold {
 		if pace.Did(1); fold >= 0 {
-			h.Scores[i] = p.of(i)
+			h.Scores[i] = p.rowScores(i)
 		}
 	}
 	return h
@@ -121,21 +121,21 @@ func (p *predicted) rows(k *kernels.Set, weights []float64) [][]int32 {
 	return out
 }
 
-// refit says how the models of the folds are fitted.
-type refit struct {
+// refitOptions says how the models of the folds are fitted.
+type refitOptions struct {
 	from  *Fitted // a model fitted on all rows as a warm start; nil: start from the null model
 	relax bool    // refit on the support without penalty, see [Relax]
 }
 
 // outOfFold is [OutOfFold] with models that are fitted as how says.
-func (e *engine) outOfFold(ctx context.Context, logLambda []float64, v Validation, how refit) (*predicted, error) {
-	spec, err := e.held(v)
+func (e *engine) outOfFold(ctx context.Context, logLambda []float64, v Validation, how refitOptions) (*predicted, error) {
+	spec, err := e.heldOutSpec(v)
 	if err != nil {
 		return nil, err
 	}
-	held := newPredicted(e.of.Kernels, len(e.of.Y), spec.Folds.Count(e.of.Kernels))
+	held := newPredicted(e.statement.Kernels, len(e.statement.Y), spec.Folds.Count(e.statement.Kernels))
 	var group errgroup.Group
-	group.SetLimit(atOnce(spec))
+	group.SetLimit(concurrentRefits(spec))
 	classes, failed := make([][]float64, len(held.status)), make([]error, len(held.status))
 	var stop atomic.Bool
 	for fold := range held.status {
@@ -158,8 +158,8 @@ func (e *engine) outOfFold(ctx context.Context, logLambda []float64, v Validatio
 	return held, nil
 }
 
-// atOnce returns how many folds are refitted at once.
-func atOnce(spec bilevel.Spec) int {
+// concurrentRefits returns how many folds are refitted at once.
+func concurrentRefits(spec bilevel.Spec) int {
 	threads := team.Count(spec.Threads)
 	if spec.AtOnce > 0 {
 		return min(threads, spec.AtOnce)
@@ -168,12 +168,12 @@ func atOnce(spec bilevel.Spec) int {
 }
 
 // predict fits a model to the training rows of a fold and predicts the rows that the fold holds out.
-func (p *predicted) predict(ctx context.Context, e *engine, logLambda []float64, spec bilevel.Spec, fold int, how refit) (classes []float64, err error) {
+func (p *predicted) predict(ctx context.Context, e *engine, logLambda []float64, spec bilevel.Spec, fold int, how refitOptions) (classes []float64, err error) {
 	defer outcome.Caught(&err)
-	weights, _ := spec.Split(e.of.Kernels, fold)
+	weights, _ := spec.Split(e.statement.Kernels, fold)
 	c := e.config
 	c.Weights, c.ClassWeights, c.Balanced, c.Certify, c.Threads, c.Observer = weights, nil, false, false, 1, nil
-	part, err := e.part(ctx, c)
+	part, err := e.subEngine(ctx, c)
 	if err != nil {
 		return nil, outcome.In(fmt.Sprintf("fold %d", fold), err)
 	}
@@ -192,11 +192,11 @@ func (p *predicted) predict(ctx context.Context, e *engine, logLambda []float64,
 	}
 	defer e.turn(ctx)()
 	p.status[fold] = fitted.Status
-	model, pace := fitted.Predictor(), e.of.Kernels.Pace()
+	model, pace := fitted.Predictor(), e.statement.Kernels.Pace()
 	q := model.Scores()
-	p.size(e.of.Kernels, q)
-	scores := make([]float64, len(e.of.Y)*q)
-	if err := model.decide(e.of.Kernels, e.of.X, scores); err != nil {
+	p.allocate(e.statement.Kernels, q)
+	scores := make([]float64, len(e.statement.Y)*q)
+	if err := model.decide(e.statement.Kernels, e.statement.X, scores); err != nil {
 		return nil, err
 	}
 	if e.config.Offset != nil { // only models with one score have offsets
@@ -209,7 +209,7 @@ func (p *predicted) predict(ctx context.Context, e *engine, logLambda []float64,
 		if pace.Did(1); id == fold {
 			pace.Did(q)
 			p.fold[i] = fold
-			copy(p.of(i), scores[i*q:])
+			copy(p.rowScores(i), scores[i*q:])
 		}
 	}
 	return fitted.Classes, nil

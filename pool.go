@@ -66,7 +66,7 @@ func NewPool(o PoolOptions) (*Pool, error) {
 	if queue == 0 {
 		queue = -1
 	}
-	keep := int64(mostKept)
+	keep := int64(mostArenaBytes)
 	if o.MaxBytes > 0 {
 		keep = min(keep, o.MaxBytes/8)
 	}
@@ -87,8 +87,8 @@ func (p *Pool) State() PoolState {
 	return PoolState(p.queue.State())
 }
 
-// mostKept is the maximum number of bytes that a pool keeps from ended calls for later ones.
-const mostKept = 32 << 20
+// mostArenaBytes is the maximum number of bytes that a pool keeps from ended calls for later ones.
+const mostArenaBytes = 32 << 20
 
 // grant is what a pool grants a call: turns, memory and bounds. It implements [team.Turns].
 type grant struct {
@@ -116,17 +116,17 @@ const (
 // manyFits is the length from which a path counts as [toFitMany].
 const manyFits = 10
 
-// admitted makes an engine for a call, after the pool of its Config, if there is one, has admitted
+// admitEngine makes an engine for a call, after the pool of its Config, if there is one, has admitted
 // the call. The function returned must be called when the call ends. v is nil for calls without a
 // criterion.
-func admitted(ctx context.Context, x sparse.Matrix, y []float64, c Config, v *Validation, to purpose) (*engine, func(), error) {
-	e, err := stated(ctx, x, y, c)
+func admitEngine(ctx context.Context, x sparse.Matrix, y []float64, c Config, v *Validation, to purpose) (*engine, func(), error) {
+	e, err := newUnopenedEngine(ctx, x, y, c)
 	if err != nil {
 		return nil, nil, err
 	}
 	leave := func() {}
 	if c.Pool != nil && c.grant == nil {
-		if leave, err = e.enter(ctx, v, to); err != nil {
+		if leave, err = e.admit(ctx, v, to); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -137,8 +137,8 @@ func admitted(ctx context.Context, x sparse.Matrix, y []float64, c Config, v *Va
 	return e, leave, nil
 }
 
-// enter waits until the pool of the Config admits the call; leave must be called when the call ends.
-func (e *engine) enter(ctx context.Context, v *Validation, to purpose) (leave func(), err error) {
+// admit waits until the pool of the Config admits the call; leave must be called when the call ends.
+func (e *engine) admit(ctx context.Context, v *Validation, to purpose) (leave func(), err error) {
 	defer outcome.Caught(&err) // the observer may panic
 	p := e.config.Pool
 	s := &grant{pool: p, Member: p.turns.Join(), observer: e.config.Observer}
@@ -154,19 +154,19 @@ func (e *engine) enter(ctx context.Context, v *Validation, to purpose) (leave fu
 			}
 		}()
 	}
-	s.tell(Admission{Waited: time.Since(began), Bytes: s.bytes, Err: err})
+	s.notify(Admission{Waited: time.Since(began), Bytes: s.bytes, Err: err})
 	if err != nil {
 		return nil, err
 	}
 	if to == toChoose || to == toDifferentiate {
 		s.memory = p.arenas.Arena()
 	}
-	e.of.Threads, e.of.Memory = e.config.Threads, s.memory
+	e.statement.Threads, e.statement.Memory = e.config.Threads, s.memory
 	e.config.grant = s
 	return func() {
 		s.memory.Release()
 		p.queue.Leave(s.bytes)
-		s.tell(Admission{Bytes: s.bytes, Left: true})
+		s.notify(Admission{Bytes: s.bytes, Left: true})
 	}, nil
 }
 
@@ -182,19 +182,19 @@ func (p *Pool) enter(ctx context.Context, bytes int64) error {
 	}
 }
 
-// tell reports an admission to the observer, with the state of the pool.
-func (g *grant) tell(a Admission) {
+// notify reports an admission to the observer, with the state of the pool.
+func (g *grant) notify(a Admission) {
 	if g.observer != nil {
 		a.Pool = g.pool.State()
 		g.observer.Admission(a)
 	}
 }
 
-// fitting reduces the expected memory of a call until it fits into a limit.
-type fitting struct {
+// memoryFitting reduces the expected memory of a call until it fits into a limit.
+type memoryFitting struct {
 	*engine
 	grant *grant // whose bytes, bounds and lanes are set
-	most  int64  // the limit in bytes
+	limit int64  // the limit in bytes
 	v     *Validation
 	to    purpose
 	usual int // usual number of columns of the largest Gram matrix
@@ -205,9 +205,9 @@ type fitting struct {
 // and at last with few copies of columns. It sets the bounds in s, and the expected bytes.
 func (e *engine) fitInto(most int64, v *Validation, to purpose, s *grant) (err error) {
 	defer outcome.Caught(&err) // counting the classes ends with ctx
-	n, p := e.of.X.Dims()
-	f := fitting{engine: e, grant: s, most: most, v: v, to: to, usual: min(n, p, inner.UsualGram)}
-	f.expect()
+	n, p := e.statement.X.Dims()
+	f := memoryFitting{engine: e, grant: s, limit: most, v: v, to: to, usual: min(n, p, inner.UsualGram)}
+	f.updateBytes()
 	if most == 0 || f.fits() {
 		return nil
 	}
@@ -221,21 +221,21 @@ func (e *engine) fitInto(most int64, v *Validation, to purpose, s *grant) (err e
 	return nil
 }
 
-func (f *fitting) expect() {
+func (f *memoryFitting) updateBytes() {
 	f.grant.bytes = f.expectedBytes(f.v, f.to, f.grant.lanes, cmp.Or(f.grant.gram, f.usual))
 }
 
-func (f *fitting) fits() bool { return f.grant.bytes <= f.most }
+func (f *memoryFitting) fits() bool { return f.grant.bytes <= f.limit }
 
-func (f *fitting) fewerClasses() {
+func (f *memoryFitting) fewerClasses() {
 	for f.family.classes && f.config.Threads > 1 && !f.fits() {
 		f.config.Threads--
-		f.expect()
+		f.updateBytes()
 	}
 }
 
-func (f *fitting) smallerGram() {
-	for gram := f.usual; !f.fits() && gram > inner.LeastGram; f.expect() {
+func (f *memoryFitting) smallerGram() {
+	for gram := f.usual; !f.fits() && gram > inner.LeastGram; f.updateBytes() {
 		gram = max(inner.LeastGram, gram/2)
 		f.grant.gram = gram
 	}
@@ -243,58 +243,58 @@ func (f *fitting) smallerGram() {
 
 // fewerFolds goes back to the usual Gram matrix and takes fewer folds at once. It makes the Gram matrix smaller again
 // only if one fold at a time still takes too much.
-func (f *fitting) fewerFolds() {
+func (f *memoryFitting) fewerFolds() {
 	if f.fits() || f.v == nil || f.family.classes {
 		return
 	}
 	f.grant.gram = 0
-	_, lanes := f.problems(f.v)
+	_, lanes := f.problemCounts(f.v)
 	for f.grant.lanes = min(f.config.threads(), lanes); ; f.grant.lanes-- {
-		if f.expect(); f.fits() || f.grant.lanes == 1 {
+		if f.updateBytes(); f.fits() || f.grant.lanes == 1 {
 			break
 		}
 	}
 	f.smallerGram()
 }
 
-func (f *fitting) fewCopies() {
-	if f.fits() || !f.of.BoundsCopies() {
+func (f *memoryFitting) fewCopies() {
+	if f.fits() || !f.statement.BoundsCopies() {
 		return
 	}
-	f.grant.bytes = f.of.BoundedBytes(inner.LeastGram, inner.LeastPacked)
+	f.grant.bytes = f.statement.BoundedBytes(inner.LeastGram, inner.LeastPacked)
 	if f.fits() {
-		f.grant.lanes, f.of.Frugal = 1, true
-		f.grant.gram, f.grant.packed = f.of.ShareBounded(f.most)
-		f.grant.bytes = f.of.BoundedBytes(f.grant.gram, f.grant.packed)
+		f.grant.lanes, f.statement.Frugal = 1, true
+		f.grant.gram, f.grant.packed = f.statement.ShareBounded(f.limit)
+		f.grant.bytes = f.statement.BoundedBytes(f.grant.gram, f.grant.packed)
 	}
 }
 
 // expectedBytes returns the memory that the call is expected to use with Gram matrices of gram columns, and atOnce inner
 // problems of folds at once (0 means all).
 func (e *engine) expectedBytes(v *Validation, to purpose, atOnce, gram int) int64 {
-	own, lanes := e.problems(v)
+	own, lanes := e.problemCounts(v)
 	all := own + lanes
 	if to == toPredict { // each thread holds one problem at most, and the problem on all rows is not solved
-		folds := v.count(len(e.of.Y))
+		folds := v.count(len(e.statement.Y))
 		own, lanes, all = 0, folds, 1+folds
 		atOnce = min(cmp.Or(atOnce, folds), folds, e.config.threads())
 	}
 	if atOnce > 0 {
-		return e.of.UsualBytes(own, atOnce, gram) + int64(all)*e.of.UsualIdleBytes()
+		return e.statement.UsualBytes(own, atOnce, gram) + int64(all)*e.statement.UsualIdleBytes()
 	}
 	if to == toChoose && e.condenses(*v) {
-		return e.of.UsualBytes(own, 0, gram) + e.of.UsualCondensedBytes(lanes, gram)
+		return e.statement.UsualBytes(own, 0, gram) + e.statement.UsualCondensedBytes(lanes, gram)
 	}
-	return e.of.UsualBytes(own, lanes, gram)
+	return e.statement.UsualBytes(own, lanes, gram)
 }
 
-// problems returns the numbers of inner problems that a call holds at once: on all rows, and of folds.
-func (e *engine) problems(v *Validation) (own, lanes int) {
-	own = e.atOnce()
+// problemCounts returns the numbers of inner problems that a call holds at once: on all rows, and of folds.
+func (e *engine) problemCounts(v *Validation) (own, lanes int) {
+	own = e.concurrentProblems()
 	if v == nil {
 		return own, 0
 	}
-	folds := v.count(len(e.of.Y))
+	folds := v.count(len(e.statement.Y))
 	if v.onAllRows() {
 		folds, own = 2, 1
 	}

@@ -21,21 +21,21 @@ type Predictor struct {
 	model       Model
 	loss        string
 	link        loss.Link
-	columns     int       // the number of columns of the data
-	classes     []float64 // the labels if each class has a score of its own, else nil
-	intercepts  []float64 // one for each score
-	used        []int32   // the columns with a nonzero coefficient in some score, ascending
-	start       []int     // the entries of column used[i] are entries[start[i]:start[i+1]]
-	entries     []weight  // nonzero coefficients, by column and then by score
-	unitRows    bool      // rows are scaled to unit norm first
+	columns     int         // the number of columns of the data
+	classes     []float64   // the labels if each class has a score of its own, else nil
+	intercepts  []float64   // one for each score
+	used        []int32     // the columns with a nonzero coefficient in some score, ascending
+	start       []int       // the entries of column used[i] are entries[start[i]:start[i+1]]
+	entries     []scoreCoef // nonzero coefficients, by column and then by score
+	unitRows    bool        // rows are scaled to unit norm first
 	status      outcome.Status
 	relativeGap float64
 	logLambda   []float64
 	provenance  Provenance
 }
 
-// weight is a coefficient of a column in one of the scores.
-type weight struct {
+// scoreCoef is a coefficient of a column in one of the scores.
+type scoreCoef struct {
 	score int32
 	coef  float64
 }
@@ -68,7 +68,7 @@ func (p *Predictor) gather(scores []*Fitted) {
 		p.start = append(p.start, len(p.entries))
 		for k, f := range scores {
 			if i := at[k]; i < len(f.Support) && f.Support[i] == j {
-				p.entries = append(p.entries, weight{int32(k), f.Coef[i]})
+				p.entries = append(p.entries, scoreCoef{int32(k), f.Coef[i]})
 				at[k]++
 			}
 		}
@@ -148,7 +148,7 @@ func (p *Predictor) Label(k int) string {
 	if p.provenance.Labels != nil {
 		return p.provenance.Labels[k]
 	}
-	return names(p.Classes(), nil)[k]
+	return kindNames(p.Classes(), nil)[k]
 }
 
 // LogLambda returns the λ that the model was fitted at, one per hyperparameter; nil if unknown.

@@ -52,12 +52,12 @@ func (e *engine) relax(ctx context.Context, f *Fitted) (_ *Fitted, err error) {
 	if c.Loss = e.family.loss; e.family.quadratic() {
 		c.Loss = nil
 	}
-	_, p := e.of.X.Dims()
+	_, p := e.statement.X.Dims()
 	free := slices.Repeat([]float64{math.Inf(1)}, p)
 	for _, j := range f.Support {
 		free[j] = math.Inf(-1)
 	}
-	part, err := e.part(ctx, c)
+	part, err := e.subEngine(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -87,12 +87,12 @@ func (e *engine) relaxed(ctx context.Context, v Validation, final *Fitted) (fitt
 		judge = e.Problem.(interface{ Judged() criterion.Criterion }).Judged()
 	}
 	v.Loss = nil
-	held, err := e.outOfFold(ctx, final.LogLambda, v, refit{from: final, relax: true})
+	held, err := e.outOfFold(ctx, final.LogLambda, v, refitOptions{from: final, relax: true})
 	if err != nil {
 		return nil, math.NaN(), err
 	}
 	defer e.turn(ctx)()
-	return fitted, mean(held.rows(e.of.Kernels, e.config.Weights), func(rows []int32) float64 {
-		return criterion.Eval(e.of.Kernels, e.of.Weighted(judge), rows, e.of.Y, held.scores, nil, nil)
+	return fitted, meanOverFolds(held.rows(e.statement.Kernels, e.config.Weights), func(rows []int32) float64 {
+		return criterion.Eval(e.statement.Kernels, e.statement.Weighted(judge), rows, e.statement.Y, held.scores, nil, nil)
 	}), nil
 }

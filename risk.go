@@ -12,8 +12,8 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// risk states the choice of λ by an information criterion.
-func (e *engine) risk(ctx context.Context, v Validation) (bilevel.Spec, error) {
+// riskSpec states the choice of λ by an information criterion.
+func (e *engine) riskSpec(ctx context.Context, v Validation) (bilevel.Spec, error) {
 	spec := e.spec()
 	switch {
 	case !e.family.quadratic() || e.family.form.Blocks != nil:
@@ -25,28 +25,28 @@ func (e *engine) risk(ctx context.Context, v Validation) (bilevel.Spec, error) {
 	case v.Sigma != 0 && !(v.Sigma > 0 && !math.IsInf(v.Sigma, 1)):
 		return spec, outcome.At(outcome.BadParameter, "sigma", "the noise level must be positive and finite, got %g", v.Sigma)
 	}
-	if name := v.splits(); name != "" {
+	if name := v.foldField(); name != "" {
 		return spec, outcome.At(outcome.Usage, name, "goes with %s and %s; %s judges on all rows and keeps none apart", CV, HoldOut, v.Criterion)
 	}
-	if err := e.afford(e.atOnce(), e.solvers(nil)); err != nil {
+	if err := e.divideMemory(e.concurrentProblems(), e.laneProblems(nil)); err != nil {
 		return spec, err
 	}
-	e.bound(&spec)
+	e.setBounds(&spec)
 	sigma := v.Sigma
 	if sigma == 0 {
 		var err error
-		if sigma, err = e.noise(ctx, v); err != nil {
+		if sigma, err = e.estimateNoise(ctx, v); err != nil {
 			return spec, err
 		}
 	}
-	n := len(e.of.Y)
+	n := len(e.statement.Y)
 	of := map[Criterion]bilevel.Information{SURE: bilevel.SURE(n, sigma), AIC: bilevel.AIC(sigma), BIC: bilevel.BIC(n, sigma)}[v.Criterion]
 	spec.Risk = &bilevel.Risk{Information: of, Sigma: sigma, Seed: v.Seed}
 	return spec, nil
 }
 
-// splits names a field that is set and applies only to criteria on held-out rows; "" if none is set.
-func (v Validation) splits() string {
+// foldField names a field that is set and applies only to criteria on held-out rows; "" if none is set.
+func (v Validation) foldField() string {
 	switch {
 	case v.Loss != nil:
 		return "validation-loss"
@@ -65,23 +65,23 @@ func (v Validation) splits() string {
 	}
 }
 
-// noise estimates the noise level from the residuals of a Lasso chosen by cross-validation,
+// estimateNoise estimates the noise level from the residuals of a Lasso chosen by cross-validation,
 // with one degree of freedom for each column of its support and one for the intercept. The
 // Lasso is solved as in earlier versions, so that the estimate has the same bits and the logs
 // of earlier searches remain valid.
-func (e *engine) noise(ctx context.Context, v Validation) (float64, error) {
+func (e *engine) estimateNoise(ctx context.Context, v Validation) (float64, error) {
 	c := e.config
 	c.Model, c.Loss, c.Standardize, c.Method = Lasso, nil, false, Implicit // the residuals of any good fit will do
 	c.sweepFew = true
-	own, err := newEngine(ctx, e.of.X, e.of.Y, c)
+	own, err := newEngine(ctx, e.statement.X, e.statement.Y, c)
 	if err != nil {
 		return 0, err
 	}
 	if math.IsInf(own.Max()[0], -1) { // the target depends on no column
-		return own.spread(float64(len(e.of.Y))*2*own.Problem.(inner.Anchored).Null(), 0)
+		return own.noiseFromResiduals(float64(len(e.statement.Y))*2*own.Problem.(inner.Anchored).Null(), 0)
 	}
-	folds := Validation{Seed: v.Seed, Folds: min(5, max(2, len(e.of.Y)))}
-	s, err := Select(ctx, e.of.X, e.of.Y, SelectOptions{Validation: folds}, c)
+	folds := Validation{Seed: v.Seed, Folds: min(5, max(2, len(e.statement.Y)))}
+	s, err := Select(ctx, e.statement.X, e.statement.Y, SelectOptions{Validation: folds}, c)
 	switch of, ok := errors.AsType[*outcome.Error](err); {
 	case ok:
 		return 0, &outcome.Error{Kind: of.Kind, Flag: "sigma", Message: "the noise level cannot be estimated from the data, so it must be given", Err: err}
@@ -99,13 +99,13 @@ func (e *engine) noise(ctx context.Context, v Validation) (float64, error) {
 		}
 		fit -= float64(alpha * factor * math.Abs(b))
 	}
-	return own.spread(2*float64(len(e.of.Y))*fit, len(s.Final.Support))
+	return own.noiseFromResiduals(2*float64(len(e.statement.Y))*fit, len(s.Final.Support))
 }
 
-// spread returns the noise level from the sum of squares of the residuals of a fit with the given
+// noiseFromResiduals returns the noise level from the sum of squares of the residuals of a fit with the given
 // number of columns.
-func (e *engine) spread(squares float64, columns int) (float64, error) {
-	free := len(e.of.Y) - columns
+func (e *engine) noiseFromResiduals(squares float64, columns int) (float64, error) {
+	free := len(e.statement.Y) - columns
 	if !e.config.NoIntercept {
 		free--
 	}
@@ -130,7 +130,7 @@ func (e *engine) hasLeftOut() bool {
 	return ok && e.family.form.Hyperparameters != inner.PerColumn
 }
 
-// otherCriteria names the criteria that the model has besides those of [engine.risk].
+// otherCriteria names the criteria that the model has besides those of [engine.riskSpec].
 func (e *engine) otherCriteria() string {
 	if e.hasLeftOut() {
 		return fmt.Sprintf("%s, %s, %s and %s", CV, HoldOut, ALO, GCV)
@@ -138,12 +138,12 @@ func (e *engine) otherCriteria() string {
 	return fmt.Sprintf("%s and %s", CV, HoldOut)
 }
 
-// single reports whether only one row has positive weight, so that no rows are left without it.
-func (e *engine) single() bool {
+// hasSingleRow reports whether only one row has positive weight, so that no rows are left without it.
+func (e *engine) hasSingleRow() bool {
 	if e.config.Weights == nil {
-		return len(e.of.Y) == 1
+		return len(e.statement.Y) == 1
 	}
-	rows, pace := 0, e.of.Kernels.Pace()
+	rows, pace := 0, e.statement.Kernels.Pace()
 	for _, w := range e.config.Weights {
 		pace.Did(1)
 		if w > 0 {
@@ -153,24 +153,24 @@ func (e *engine) single() bool {
 	return rows == 1
 }
 
-// byLeftOut states the choice of λ by [ALO] or [GCV].
-func (e *engine) byLeftOut(v Validation) (bilevel.Spec, error) {
+// leftOutSpec states the choice of λ by [ALO] or [GCV].
+func (e *engine) leftOutSpec(v Validation) (bilevel.Spec, error) {
 	spec := e.spec()
-	name := v.splits()
+	name := v.foldField()
 	switch {
 	case !e.hasLeftOut():
 		return spec, outcome.At(outcome.Usage, "criterion", "%s is for models of one predictor with a penalty on columns and one λ or two; %s has %s and %s", v.Criterion, e.config.Model, CV, HoldOut)
-	case e.config.Method.iterate() != nil:
+	case e.config.Method.iterdiffMethod() != nil:
 		return spec, outcome.At(outcome.Usage, "method", "%s takes its slopes by differences, with %s", v.Criterion, Implicit)
 	case v.Sigma != 0:
 		return spec, outcome.At(outcome.Usage, "sigma", "the noise level is for %s, %s and %s", SURE, AIC, BIC)
-	case e.single():
+	case e.hasSingleRow():
 		return spec, outcome.Errorf(outcome.BadParameter, "%s leaves one row out at a time, and there is one of positive weight", v.Criterion)
 	case name != "":
 		return spec, outcome.At(outcome.Usage, name, "goes with %s and %s; %s judges on all rows and keeps none apart", CV, HoldOut, v.Criterion)
 	}
-	err := e.afford(e.atOnce(), e.solvers(nil))
-	e.bound(&spec)
+	err := e.divideMemory(e.concurrentProblems(), e.laneProblems(nil))
+	e.setBounds(&spec)
 	e.leftOut = v.Criterion
 	return spec, err
 }

@@ -124,10 +124,10 @@ func (s *savedModel) predictor() (*Predictor, error) {
 	if family.classes {
 		scores = len(s.Classes)
 	}
-	if family.classes != (s.Classes != nil) || family.classes && (scores < 2 || !ascend(s.Classes, -math.MaxFloat64, math.MaxFloat64)) {
+	if family.classes != (s.Classes != nil) || family.classes && (scores < 2 || !isAscending(s.Classes, -math.MaxFloat64, math.MaxFloat64)) {
 		return bad("its classes")
 	}
-	if family.state == nil || !s.Link.Known() || s.Columns < 0 || s.Columns > math.MaxInt32 || len(s.Scores) != scores {
+	if family.newProblem == nil || !s.Link.Known() || s.Columns < 0 || s.Columns > math.MaxInt32 || len(s.Scores) != scores {
 		return bad("its model and shape")
 	}
 	fitted := make([]*Fitted, scores)
@@ -140,7 +140,7 @@ func (s *savedModel) predictor() (*Predictor, error) {
 	p := &Predictor{model: s.Model, loss: s.Loss, link: s.Link, columns: s.Columns, classes: s.Classes, unitRows: s.UnitRows, status: s.Status, relativeGap: float64(s.RelativeGap), logLambda: s.LogLambda}
 	p.gather(fitted)
 	p.provenance = s.Provenance
-	if what := p.misfit(p.provenance); what != "" {
+	if what := p.mismatch(p.provenance); what != "" {
 		return bad(what)
 	}
 	return p, nil
@@ -149,7 +149,7 @@ func (s *savedModel) predictor() (*Predictor, error) {
 // damage names the part of s that is invalid in a model with this number of columns; "" if none is.
 func (s savedScore) damage(columns int) string {
 	switch {
-	case !ascend(s.Index, 0, int32(columns-1)):
+	case !isAscending(s.Index, 0, int32(columns-1)):
 		return "its columns"
 	case len(s.Index) != len(s.Value):
 		return "its coefficients"
@@ -160,8 +160,8 @@ func (s savedScore) damage(columns int) string {
 	}
 }
 
-// ascend reports whether values lie in [least, most], each larger than the one before.
-func ascend[T int32 | float64](values []T, least, most T) bool {
+// isAscending reports whether values lie in [least, most], each larger than the one before.
+func isAscending[T int32 | float64](values []T, least, most T) bool {
 	for k, v := range values {
 		if inside := least <= v && v <= most; !inside || k > 0 && v <= values[k-1] { // NaN is not inside
 			return false
@@ -188,7 +188,7 @@ type Provenance struct {
 // kind Shape if the number of names or labels differs from the number of columns or classes, or if
 // the schema makes a different number of columns.
 func (p *Predictor) With(from Provenance) (*Predictor, error) {
-	if what := p.misfit(from); what != "" {
+	if what := p.mismatch(from); what != "" {
 		return nil, outcome.Errorf(outcome.Shape, "%s do not fit a model of %d columns", what, p.columns)
 	}
 	own := *p
@@ -196,8 +196,8 @@ func (p *Predictor) With(from Provenance) (*Predictor, error) {
 	return &own, nil
 }
 
-// misfit names the part of a provenance that does not fit the predictor; "" if all parts fit.
-func (p *Predictor) misfit(from Provenance) string {
+// mismatch names the part of a provenance that does not fit the predictor; "" if all parts fit.
+func (p *Predictor) mismatch(from Provenance) string {
 	switch {
 	case from.Names != nil && len(from.Names) != p.columns:
 		return "its names"

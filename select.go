@@ -140,7 +140,7 @@ func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, 
 	defer outcome.Caught(&err)
 	certify := c.Certify
 	c.Certify = false // the search does not certify gradients
-	e, leave, err := admitted(ctx, x, y, c, &o.Validation, toChoose)
+	e, leave, err := admitEngine(ctx, x, y, c, &o.Validation, toChoose)
 	if err != nil {
 		return nil, err
 	}
@@ -152,19 +152,19 @@ func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, 
 		return nil, err
 	}
 	began, asked := time.Now(), o.Validation
-	dealt := e.stay(o.From, &o.Validation)
+	dealt := e.keepFolds(o.From, &o.Validation)
 	searching, soft := withStop(ctx, o)
 	defer soft.end()
 	o.Progress = soft.watched(o.Progress)
-	t, err := e.task(ctx, searching, o)
+	t, err := e.newTask(ctx, searching, o)
 	if err != nil {
 		if ctx.Err() == nil && searching.Err() != nil && errors.Is(err, searching.Err()) { // stopped while there was nothing to evaluate yet
-			return &Selection{Value: math.NaN(), NullValue: math.NaN(), LogLambdaMax: e.Max(), Status: soft.status(), Err: soft.early()}, nil
+			return &Selection{Value: math.NaN(), NullValue: math.NaN(), LogLambdaMax: e.Max(), Status: soft.status(), Err: soft.earlyError()}, nil
 		}
 		return nil, err
 	}
-	defer t.expect(ctx, o, certify).forget()
-	choosing := t.choosing(o, dealt != nil)
+	defer t.refitEarly(ctx, o, certify).discard()
+	choosing := t.chooseOptions(o, dealt != nil)
 	out := &Selection{NullValue: t.problem.NullValue(), Sigma: noiseLevel(t.spec), LogLambdaMax: e.Max()}
 	result, common, err := t.minimise(searching, choosing)
 	if err != nil {
@@ -176,7 +176,7 @@ func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, 
 	if result.Status == outcome.Cancelled {
 		result.Status = soft.status()
 	}
-	out.take(result.Best)
+	out.setChoice(result.Best)
 	out.Status, out.Evaluations, out.Seen = result.Status, result.Evaluations, result.Seen
 	if common != nil {
 		out.Common = &common.Best
@@ -185,21 +185,21 @@ func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, 
 	if out.LogLambda == nil {
 		out.Value = math.NaN()
 		if out.Err == nil {
-			out.Err = soft.early()
+			out.Err = soft.earlyError()
 		}
 		return out, nil
 	}
-	if err := t.leave(ctx, out, asked, dealt, result.Best); err != nil && ctx.Err() == nil {
+	if err := t.saveState(ctx, out, asked, dealt, result.Best); err != nil && ctx.Err() == nil {
 		return out, err
 	}
 	if certify {
-		e.config.Certify, e.of.Certify = true, true
+		e.config.Certify, e.statement.Certify = true, true
 	}
-	return out, t.conclude(ctx, result.Best, o, out)
+	return out, t.finish(ctx, result.Best, o, out)
 }
 
-// choosing returns the corresponding options of package choose.
-func (o SelectOptions) choosing(c Config) choose.Options {
+// chooseOptions returns the corresponding options of package choose.
+func (o SelectOptions) chooseOptions(c Config) choose.Options {
 	return choose.Options{
 		Search: o.Search, PerClass: o.PerClass, Precision: o.Precision, Evaluations: o.Evaluations, Points: o.Points, MinRatio: o.MinRatio,
 		Schedule: o.Schedule, Tol: c.Tol, Seed: o.Validation.Seed, Progress: o.Progress, Log: o.Log,
@@ -210,7 +210,7 @@ func (o SelectOptions) choosing(c Config) choose.Options {
 func (e *engine) resolve(o SelectOptions) (SelectOptions, error) {
 	o.Search = cmp.Or(o.Search, Auto)
 	o.OneSE = o.OneSE || o.TakeOneSE
-	if err := o.choosing(e.config).Check(); err != nil {
+	if err := o.chooseOptions(e.config).Check(); err != nil {
 		return o, err
 	}
 	if err := e.checkFrom(o); err != nil {
@@ -269,21 +269,21 @@ func (e *engine) checkStrengths() error {
 	nothing := func(why string) *outcome.Error {
 		return outcome.Errorf(outcome.BadParameter, "αmax is 0: %s, so there is no λ to choose", why)
 	}
-	if e.of.Count == 0 {
+	if e.statement.Count == 0 {
 		return nothing("there is no column")
 	}
 	class := slices.IndexFunc(e.Max(), func(l float64) bool { return math.IsInf(l, -1) })
 	switch {
 	case class < 0:
 		return nil
-	case e.constant():
+	case e.isConstantTarget():
 		return nothing("the target is the same in every row")
 	case e.family.form.Dense:
 		return nothing("no column varies")
 	case !e.config.Positive:
 		return nothing("the target does not depend on any column that is penalised, or not within its bounds")
 	case e.family.classes:
-		labels, _, _ := bilevel.Classes(e.of.Kernels, e.of.Y)
+		labels, _, _ := bilevel.Classes(e.statement.Kernels, e.statement.Y)
 		err := nothing("no column grows with the class, as coefficients of 0 or more need")
 		err.HasClass, err.Class = true, labels[class]
 		return err
@@ -292,10 +292,10 @@ func (e *engine) checkStrengths() error {
 	}
 }
 
-// constant reports whether all rows of positive weight have the same target.
-func (e *engine) constant() bool {
-	first, pace := math.NaN(), e.of.Kernels.Pace()
-	for i, t := range e.of.Y {
+// isConstantTarget reports whether all rows of positive weight have the same target.
+func (e *engine) isConstantTarget() bool {
+	first, pace := math.NaN(), e.statement.Kernels.Pace()
+	for i, t := range e.statement.Y {
 		pace.Did(1)
 		switch {
 		case e.config.Weights != nil && e.config.Weights[i] == 0:
@@ -377,8 +377,8 @@ func (s *stopper) status() outcome.Status {
 	return outcome.Cancelled
 }
 
-// early is the error of a search that ended before its first evaluation.
-func (s *stopper) early() error {
+// earlyError is the error of a search that ended before its first evaluation.
+func (s *stopper) earlyError() error {
 	return &outcome.Error{Kind: outcome.Limit, Message: "the search ended before its first evaluation, so there is no λ and no model", Err: context.Cause(s.ctx)}
 }
 

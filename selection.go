@@ -73,11 +73,11 @@ type Selection struct {
 	// than folds the refit may have begun before.
 	SecondsSearch, SecondsRefit, SecondsOneSE float64
 
-	left left // the state that a selection with [SelectOptions].From continues from
+	resume resumeState // the state that a selection with [SelectOptions].From continues from
 }
 
-// take makes an evaluated point the choice.
-func (s *Selection) take(at search.Evaluation) {
+// setChoice makes an evaluated point the choice.
+func (s *Selection) setChoice(at search.Evaluation) {
 	s.LogLambda, s.Value, s.StandardError, s.Gradient = at.LogLambda, at.Value, at.StandardError, at.Gradient
 	s.Test, s.Tested = at.Test, at.Tested
 }

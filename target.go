@@ -41,7 +41,7 @@ func (f family) target(y []float64, labels []string) (target []float64, classes 
 	m := f.name
 	if !f.classes && !f.link().Classes() {
 		if labels != nil {
-			return nil, nil, outcome.At(outcome.BadParameter, "model", "%s takes numbers, and the target is text: %s%s", m, listed(labels), forKinds(len(labels), len(y)))
+			return nil, nil, outcome.At(outcome.BadParameter, "model", "%s takes numbers, and the target is text: %s%s", m, joinNames(labels), kindsAdvice(len(labels), len(y)))
 		}
 		return y, nil, nil
 	}
@@ -49,13 +49,13 @@ func (f family) target(y []float64, labels []string) (target []float64, classes 
 		return nil, nil, err
 	}
 	if f.classes {
-		return y, names(distinct(y), labels), nil
+		return y, kindNames(distinct(y), labels), nil
 	}
 	kinds := distinct(y)
-	classes = names(kinds, labels)
+	classes = kindNames(kinds, labels)
 	switch {
 	case len(kinds) > 2:
-		return nil, nil, outcome.At(outcome.BadParameter, "model", "%s takes two classes, and the target has %d: %s%s", m, len(kinds), listed(classes), forKinds(len(kinds), len(y)))
+		return nil, nil, outcome.At(outcome.BadParameter, "model", "%s takes two classes, and the target has %d: %s%s", m, len(kinds), joinNames(classes), kindsAdvice(len(kinds), len(y)))
 	case labels == nil && !slices.ContainsFunc(kinds, func(v float64) bool { return v != -1 && v != 1 }):
 		return y, []string{"-1", "1"}, nil
 	}
@@ -81,9 +81,9 @@ func checkClasses(y []float64, labels []string) error {
 	return nil
 }
 
-// forKinds is the advice in an error for a target with n distinct values. It suggests classes only if
+// kindsAdvice is the advice in an error for a target with n distinct values. It suggests classes only if
 // they have two rows each on average: one to train on and one to hold out.
-func forKinds(n, rows int) string {
+func kindsAdvice(n, rows int) string {
 	switch {
 	case n == 2:
 		return ". --model " + string(Logistic) + " takes labels of two kinds"
@@ -100,8 +100,8 @@ func distinct(y []float64) []float64 {
 	return slices.Compact(kinds)
 }
 
-// names returns the names of the distinct values of a target.
-func names(kinds []float64, labels []string) []string {
+// kindNames returns the names of the distinct values of a target.
+func kindNames(kinds []float64, labels []string) []string {
 	out := make([]string, len(kinds))
 	for k, v := range kinds {
 		if labels != nil {
@@ -113,8 +113,8 @@ func names(kinds []float64, labels []string) []string {
 	return out
 }
 
-// listed joins the first few names, each cut to a readable length.
-func listed(names []string) string {
+// joinNames joins the first few names, each cut to a readable length.
+func joinNames(names []string) string {
 	const most, longest = 5, 40
 	var text []string
 	for _, name := range names[:min(len(names), most)] {

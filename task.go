@@ -16,13 +16,13 @@ import (
 
 // task is a choice of λ in progress.
 type task struct {
-	engine  *engine
-	problem inner.Outer // for a model with one λ per column: the problem with one λ for all columns
-	spec    bilevel.Spec
-	choice  choose.Problem
-	columns *choose.Columns // the problem with one λ per column; nil for other models
-	ahead   *ahead          // the refit that may start before λ is chosen; nil: the refit comes last
-	earlier *Selection      // an earlier selection whose refit may start this refit; nil: none
+	engine     *engine
+	problem    inner.Outer // for a model with one λ per column: the problem with one λ for all columns
+	spec       bilevel.Spec
+	choice     choose.Problem
+	columns    *choose.Columns // the problem with one λ per column; nil for other models
+	earlyRefit *earlyRefit     // the refit that may start before λ is chosen; nil: the refit comes last
+	earlier    *Selection      // an earlier selection whose refit may start this refit; nil: none
 }
 
 // common is a problem that returns the columns and coefficients that the solutions of its lanes have in
@@ -36,37 +36,37 @@ type common interface {
 // startable is an inner problem that can start its next solve from given coefficients.
 type startable interface{ StartAt([]int32, []float64) }
 
-// task states the choice of λ. ctx ends the search; call ends the whole call, and with it the engines
+// newTask states the choice of λ. ctx ends the search; call ends the whole call, and with it the engines
 // made here, which may outlive the search.
-func (e *engine) task(call, ctx context.Context, o SelectOptions) (t *task, err error) {
+func (e *engine) newTask(call, ctx context.Context, o SelectOptions) (t *task, err error) {
 	defer outcome.Caught(&err)
 	t = &task{engine: e}
 	single := e // the engine of the problem with one λ for all columns
 	columns := e.family.form.Hyperparameters == inner.PerColumn
 	if columns {
 		if v := o.Validation; v.Criterion == ALO || v.Criterion == GCV {
-			_, err := e.byLeftOut(v) // refuses one λ per column, which the Lasso below would not
+			_, err := e.leftOutSpec(v) // refuses one λ per column, which the Lasso below would not
 			return nil, err
 		}
 		c := e.config
 		c.Model = Lasso
-		if single, err = newEngine(call, e.of.X, e.of.Y, c); err != nil {
+		if single, err = newEngine(call, e.statement.X, e.statement.Y, c); err != nil {
 			return nil, err
 		}
 	}
-	if t.spec, err = single.choice(ctx, o.Validation); err != nil {
+	if t.spec, err = single.outerSpec(ctx, o.Validation); err != nil {
 		return nil, err
 	}
 	if columns { // both the scalar and the per-column problems are held in memory
-		if err := e.afford(2*e.atOnce(), 2*e.solvers(t.spec.Folds)); err != nil {
+		if err := e.divideMemory(2*e.concurrentProblems(), 2*e.laneProblems(t.spec.Folds)); err != nil {
 			return nil, err
 		}
-		e.bound(&t.spec)
+		e.setBounds(&t.spec)
 	}
-	if t.problem, err = single.over(ctx, t.spec, o); err != nil {
+	if t.problem, err = single.newOuter(ctx, t.spec, o); err != nil {
 		return nil, err
 	}
-	if single.pairs(o.Validation) && o.Search == Auto {
+	if single.searchesPairs(o.Validation) && o.Search == Auto {
 		if t.problem, err = single.withRidge(call, ctx, t.problem, o); err != nil {
 			return nil, err
 		}
@@ -93,25 +93,25 @@ func remember(ctx context.Context, problem inner.Outer, tag byte, log *search.Lo
 	return problem.Remember(ctx, tag, log.Memories())
 }
 
-// interpolating is the largest ratio of rows to columns at which solutions may follow single rows.
-const interpolating = 2
+// interpolatingRatio is the largest ratio of rows to columns at which solutions may follow single rows.
+const interpolatingRatio = 2
 
-// steady is the ratio n/p² from which degrees of freedom count as continuous: a column that enters changes the
+// continuousRatio is the ratio n/p² from which degrees of freedom count as continuous: a column that enters changes the
 // leave-one-out criterion by √(2/n) of its standard error, so p columns change it by at most a seventh of it.
-const steady = 100
+const continuousRatio = 100
 
 // traits describes the problem to package choose.
 func (e *engine) traits(problem inner.Outer, spec bilevel.Spec, o SelectOptions) choose.Problem {
-	x := e.of.X
+	x := e.statement.X
 	if on, ok := problem.(interface{ Matrix() sparse.Matrix }); ok {
 		x = on.Matrix()
 	}
 	p := choose.Problem{
 		Objective: problem, Top: e.Max(), Common: e.family.form.Common, Start: o.Start,
-		Pass: float64(x.NNZ()) * inner.PassCost(x) * float64(max(2, spec.Folds.Count(e.of.Kernels))),
+		Pass: float64(x.NNZ()) * inner.PassCost(x) * float64(max(2, spec.Folds.Count(e.statement.Kernels))),
 	}
-	rows, columns := e.of.X.Dims()
-	p.Interpolates = interpolating*columns >= rows
+	rows, columns := e.statement.X.Dims()
+	p.Interpolates = interpolatingRatio*columns >= rows
 	for _, r := range e.family.form.Ranges {
 		p.Ranges = append(p.Ranges, choose.Range(r))
 	}
@@ -119,10 +119,10 @@ func (e *engine) traits(problem inner.Outer, spec bilevel.Spec, o SelectOptions)
 		p.Top = v.Units()
 	}
 	if !e.family.samples && !e.family.form.Dense && !e.config.Standardize {
-		scales, err := sparse.ScalesOf(e.of.Kernels, e.of.X)
+		scales, err := sparse.ScalesOf(e.statement.Kernels, e.statement.X)
 		p.Wide = err == nil && scales.Wide()
 	}
-	counted := e.leftOut != "" && !e.family.form.Dense && float64(steady)*float64(columns)*float64(columns) > float64(rows)
+	counted := e.leftOut != "" && !e.family.form.Dense && float64(continuousRatio)*float64(columns)*float64(columns) > float64(rows)
 	p.Jumps = e.family.shape().Concave || counted
 	if r := spec.Risk; r != nil { // the degrees of freedom jump as columns enter; BIC weighs them ln(n)/2 times as much as SURE and AIC
 		p.Roughness = r.Freedom / (r.Fit * r.Sigma * r.Sigma)
@@ -136,38 +136,38 @@ func (e *engine) traits(problem inner.Outer, spec bilevel.Spec, o SelectOptions)
 	case e.family.form.Dense:
 		p.Shape = choose.Smooth
 	}
-	if r, ok := e.Problem.(interface{ RidgeMax() float64 }); ok && e.pairs(o.Validation) {
+	if r, ok := e.Problem.(interface{ RidgeMax() float64 }); ok && e.searchesPairs(o.Validation) {
 		p.Pair, p.RidgeTop = true, kernels.Log(r.RidgeMax())
 	}
 	return p
 }
 
-// pairs reports whether two λ's are chosen starting from the best choice of each alone. A ridge alone has no
+// searchesPairs reports whether two λ's are chosen starting from the best choice of each alone. A ridge alone has no
 // constraints, so the problem must have none.
-func (e *engine) pairs(v Validation) bool {
-	return e.family.strengths == L1AndRidge && e.family.quadratic() && !e.config.Positive && e.of.Box == nil &&
-		e.leftOut == "" && criterion.Curved(v.Loss) && e.config.Method.iterate() == nil
+func (e *engine) searchesPairs(v Validation) bool {
+	return e.family.strengths == L1AndRidge && e.family.quadratic() && !e.config.Positive && e.statement.Box == nil &&
+		e.leftOut == "" && criterion.Curved(v.Loss) && e.config.Method.iterdiffMethod() == nil
 }
 
 // columns states the choice of one λ per column.
 func (e *engine) columns(ctx context.Context, t *task, o SelectOptions) *choose.Columns {
-	_, p := e.of.X.Dims()
+	_, p := e.statement.X.Dims()
 	c := &choose.Columns{One: t.choice, Count: p}
 	if t.spec.Risk != nil {
-		c.Rows, _ = e.of.X.Dims()
+		c.Rows, _ = e.statement.X.Dims()
 		c.Constant = t.spec.Risk.Constant
 	}
 	c.Each = func() (_ search.Objective, _ []int32, err error) {
 		defer outcome.Caught(&err)
-		merged, group, err := bilevel.Merge(e.of.Kernels, e.of.X, t.spec, e.config.Positive)
+		merged, group, err := bilevel.Merge(e.statement.Kernels, e.statement.X, t.spec, e.config.Positive)
 		if err != nil {
 			return nil, nil, err
 		}
 		var problem inner.Outer
 		if o.Lanes != nil {
-			problem, err = e.over(ctx, t.spec, o)
+			problem, err = e.newOuter(ctx, t.spec, o)
 		} else {
-			problem, err = on(e.Problem, merged, t.spec)
+			problem, err = outerOn(e.Problem, merged, t.spec)
 		}
 		if err == nil {
 			err = remember(ctx, problem, oneForEach, o.Log)
@@ -177,11 +177,11 @@ func (e *engine) columns(ctx context.Context, t *task, o SelectOptions) *choose.
 	return c
 }
 
-// choosing returns the options for package choose. If o.From applies, it also makes the problem begin
+// chooseOptions returns the options for package choose. If o.From applies, it also makes the problem begin
 // at that earlier selection; stay says that its rows have stayed in their folds.
-func (t *task) choosing(o SelectOptions, stay bool) choose.Options {
+func (t *task) chooseOptions(o SelectOptions, stay bool) choose.Options {
 	e := t.engine
-	choosing := o.choosing(e.config)
+	choosing := o.chooseOptions(e.config)
 	if observer := e.config.Observer; observer != nil {
 		choosing.Progress = func(at search.Evaluation) {
 			observer.Evaluation(e.config.Model, at)
@@ -190,19 +190,19 @@ func (t *task) choosing(o SelectOptions, stay bool) choose.Options {
 			}
 		}
 	}
-	if o.From == nil || !t.alike(o.From, o.Validation) {
+	if o.From == nil || !t.comparable(o.From, o.Validation) {
 		return choosing
 	}
-	choosing.From = o.From.seen(e.family.form.Common, e.Max())
+	choosing.From = o.From.earlierSearch(e.family.form.Common, e.Max())
 	if stay { // at least one row counts as new, since Fresh = 0 means that rows have not stayed
-		n, earlier := len(e.of.Y), len(o.From.left.dealt)
+		n, earlier := len(e.statement.Y), len(o.From.resume.foldOf)
 		choosing.Fresh = max(1, float64(n-earlier)) / float64(n)
-		if t.knownBetter(o.From, choosing.Fresh) {
+		if t.earlierRefitBetter(o.From, choosing.Fresh) {
 			t.earlier = o.From
 		}
 	}
 	if o.Log == nil || o.Log.Len() == 0 { // else the problem continues from the end of the log
-		t.goOn(o.From, stay)
+		t.resume(o.From, stay)
 	}
 	return choosing
 }
@@ -216,9 +216,9 @@ func (t *task) minimise(ctx context.Context, o choose.Options) (result, common *
 	return choose.Minimise(ctx, t.choice, o)
 }
 
-// conclude makes the one-standard-error choice if it is asked for, and refits. If ctx ends before
+// finish makes the one-standard-error choice if it is asked for, and refits. If ctx ends before
 // there is a model, it sets out.Err.
-func (t *task) conclude(ctx context.Context, best search.Evaluation, o SelectOptions, out *Selection) error {
+func (t *task) finish(ctx context.Context, best search.Evaluation, o SelectOptions, out *Selection) error {
 	err := t.refit(ctx, best, o, out)
 	if ctx.Err() == nil {
 		return err
@@ -229,7 +229,7 @@ func (t *task) conclude(ctx context.Context, best search.Evaluation, o SelectOpt
 	return nil
 }
 
-// refit does the work of conclude; when ctx ends, out lacks what was not computed.
+// refit does the work of finish; when ctx ends, out lacks what was not computed.
 func (t *task) refit(ctx context.Context, best search.Evaluation, o SelectOptions, out *Selection) (err error) {
 	defer outcome.Caught(&err)
 	e, chosen := t.engine, best
@@ -240,7 +240,7 @@ func (t *task) refit(ctx context.Context, best search.Evaluation, o SelectOption
 		if o.TakeOneSE && out.OneSE != nil {
 			out.Least = &best
 			chosen = *out.OneSE
-			out.take(chosen)
+			out.setChoice(chosen)
 		}
 	}
 	began := time.Now()
@@ -248,7 +248,7 @@ func (t *task) refit(ctx context.Context, best search.Evaluation, o SelectOption
 	if err != nil || final.Status == outcome.Cancelled {
 		return err
 	}
-	if e.of.Frugal {
+	if e.statement.Frugal {
 		e.Restart() // frees memory: the folds are solved once more for the measures
 	}
 	out.Final = final
@@ -262,9 +262,9 @@ func (t *task) refit(ctx context.Context, best search.Evaluation, o SelectOption
 	return err
 }
 
-// fit returns the refit at the chosen point, taken from ahead if that has made it already.
+// fit returns the refit at the chosen point, taken from earlyRefit if that has made it already.
 func (t *task) fit(ctx context.Context, chosen search.Evaluation) (*Fitted, error) {
-	if final := t.ahead.take(chosen.LogLambda); final != nil {
+	if final := t.earlyRefit.result(chosen.LogLambda); final != nil {
 		return final, nil
 	}
 	columns, coef, err := t.start(ctx, chosen)
@@ -280,12 +280,12 @@ func (t *task) fit(ctx context.Context, chosen search.Evaluation) (*Fitted, erro
 // oneSE makes the one-standard-error choice. If threads are idle, the refit at the best λ runs meanwhile.
 func (t *task) oneSE(ctx context.Context, best search.Evaluation, out *Selection) error {
 	began := time.Now()
-	if t.ahead != nil && !t.ahead.begun(best.LogLambda) { // the best λ is final: ahead is nil with TakeOneSE
+	if t.earlyRefit != nil && !t.earlyRefit.hasBegun(best.LogLambda) { // the best λ is final: earlyRefit is nil with TakeOneSE
 		columns, coef, err := t.start(ctx, best)
 		if err != nil {
 			return err
 		}
-		t.ahead.begin(ctx, best.LogLambda, columns, coef)
+		t.earlyRefit.begin(ctx, best.LogLambda, columns, coef)
 	}
 	choice, err := choose.OneStandardError(ctx, t.choice, best, out.Evaluations)
 	out.OneSE, out.SecondsOneSE = choice, time.Since(began).Seconds()

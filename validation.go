@@ -90,7 +90,7 @@ const defaultFolds = 5
 // folds deals the rows of the target y into folds.
 func (v Validation) folds(k *kernels.Set, y []float64) (bilevel.Folds, error) {
 	if v.FoldIDs != nil {
-		return v.ownFolds()
+		return v.givenFolds()
 	}
 	if v.Groups != nil && len(v.Groups) != len(y) {
 		return nil, outcome.At(outcome.Shape, "groups", "%d groups for %d rows; there must be one a row", len(v.Groups), len(y))
@@ -120,8 +120,8 @@ func (v Validation) folds(k *kernels.Set, y []float64) (bilevel.Folds, error) {
 	return folds, err
 }
 
-// ownFolds checks the folds that the caller has made.
-func (v Validation) ownFolds() (bilevel.Folds, error) {
+// givenFolds checks the folds that the caller has made.
+func (v Validation) givenFolds() (bilevel.Folds, error) {
 	switch {
 	case v.Groups != nil:
 		return nil, outcome.At(outcome.Usage, "groups", "fold ids say already which rows go together")
@@ -138,15 +138,15 @@ func (v Validation) ownFolds() (bilevel.Folds, error) {
 	return bilevel.Folds(v.FoldIDs), nil
 }
 
-// choice states the criterion of v as an outer problem.
-func (e *engine) choice(ctx context.Context, v Validation) (bilevel.Spec, error) {
+// outerSpec states the criterion of v as an outer problem.
+func (e *engine) outerSpec(ctx context.Context, v Validation) (bilevel.Spec, error) {
 	switch v.Criterion {
 	case "", CV, HoldOut:
-		return e.held(v)
+		return e.heldOutSpec(v)
 	case SURE, AIC, BIC:
-		return e.risk(ctx, v)
+		return e.riskSpec(ctx, v)
 	case ALO, GCV:
-		return e.byLeftOut(v)
+		return e.leftOutSpec(v)
 	default:
 		return bilevel.Spec{}, errCriterion(v.Criterion)
 	}
@@ -156,35 +156,35 @@ func errCriterion(c Criterion) error {
 	return outcome.At(outcome.Usage, "criterion", "no criterion %q; there are %v", c, Criteria())
 }
 
-// held states an outer problem whose criterion judges held-out rows.
-func (e *engine) held(v Validation) (bilevel.Spec, error) {
+// heldOutSpec states an outer problem whose criterion judges held-out rows.
+func (e *engine) heldOutSpec(v Validation) (bilevel.Spec, error) {
 	spec := e.spec()
-	n, _ := e.of.X.Dims()
+	n, _ := e.statement.X.Dims()
 	switch {
-	case len(e.of.Y) != n:
-		return spec, outcome.Errorf(outcome.Shape, "%d targets for %d rows", len(e.of.Y), n)
+	case len(e.statement.Y) != n:
+		return spec, outcome.Errorf(outcome.Shape, "%d targets for %d rows", len(e.statement.Y), n)
 	case v.Sigma != 0:
 		return spec, outcome.At(outcome.Usage, "sigma", "the noise level is for %s, %s and %s", SURE, AIC, BIC)
 	case v.Loss != nil && e.family.classes:
 		return spec, outcome.At(outcome.Usage, "validation-loss", "%s is judged by the cross-entropy of all its scores", e.config.Model)
 	}
-	err := criterion.Check(e.of.Kernels, v.Loss, e.of.Y, e.config.Weights)
+	err := criterion.Check(e.statement.Kernels, v.Loss, e.statement.Y, e.config.Weights)
 	if err != nil {
 		return spec, err
 	}
-	spec.Folds, err = v.folds(e.of.Kernels, e.of.Y)
+	spec.Folds, err = v.folds(e.statement.Kernels, e.statement.Y)
 	if err != nil {
 		return spec, err
 	}
 	spec.Criterion, spec.Forward = v.Loss, v.Split == Forward
-	if err := spec.Check(e.of.Kernels, n); err != nil {
+	if err := spec.Check(e.statement.Kernels, n); err != nil {
 		if e, ok := errors.AsType[*outcome.Error](err); ok && v.FoldIDs != nil {
 			e.Flag = "fold-ids"
 		}
 		return spec, err
 	}
-	err = e.afford(e.atOnce(), e.solvers(spec.Folds))
-	e.bound(&spec)
+	err = e.divideMemory(e.concurrentProblems(), e.laneProblems(spec.Folds))
+	e.setBounds(&spec)
 	return spec, err
 }
 
@@ -196,13 +196,13 @@ func (e *engine) held(v Validation) (bilevel.Spec, error) {
 func Validate(ctx context.Context, x sparse.Matrix, y []float64, grid [][]float64, v Validation, c Config) iter.Seq2[search.Evaluation, error] {
 	c.Method, c.Certify = Implicit, false // no gradients here
 	return func(yield func(search.Evaluation, error) bool) {
-		e, leave, err := admitted(ctx, x, y, c, &v, toChoose)
+		e, leave, err := admitEngine(ctx, x, y, c, &v, toChoose)
 		if err != nil {
 			yield(search.Evaluation{}, err)
 			return
 		}
 		defer leave()
-		problem, _, err := e.validating(ctx, v, false)
+		problem, _, err := e.validationProblem(ctx, v, false)
 		if err != nil {
 			yield(search.Evaluation{}, err)
 			return
@@ -215,7 +215,7 @@ func Validate(ctx context.Context, x sparse.Matrix, y []float64, grid [][]float6
 			}
 			path = append(path, slices.Clone(logLambda))
 		}
-		for report, err := range along(ctx, problem, path) {
+		for report, err := range evaluatePath(ctx, problem, path) {
 			if !yield(report.Evaluation, err) || err != nil {
 				return
 			}
@@ -226,23 +226,23 @@ func Validate(ctx context.Context, x sparse.Matrix, y []float64, grid [][]float6
 	}
 }
 
-// validating states the criterion of v for evaluations at given λ's. Without slopes it works on condensed rows if
+// validationProblem states the criterion of v for evaluations at given λ's. Without slopes it works on condensed rows if
 // [Select] would choose λ on them; with slopes it works on X, which their error bounds refer to.
-func (e *engine) validating(ctx context.Context, v Validation, slopes bool) (problem inner.Outer, spec bilevel.Spec, err error) {
+func (e *engine) validationProblem(ctx context.Context, v Validation, slopes bool) (problem inner.Outer, spec bilevel.Spec, err error) {
 	defer outcome.Caught(&err)
-	if spec, err = e.choice(ctx, v); err != nil {
+	if spec, err = e.outerSpec(ctx, v); err != nil {
 		return nil, spec, err
 	}
 	if spec.Given = true; !slopes && e.condenses(v) {
-		problem, err = e.over(ctx, spec, SelectOptions{Validation: v})
+		problem, err = e.newOuter(ctx, spec, SelectOptions{Validation: v})
 	} else {
 		problem, err = e.outer(spec)
 	}
 	return problem, spec, err
 }
 
-// along evaluates a problem, without gradients, at each λ of path in turn.
-func along(ctx context.Context, problem inner.Outer, path [][]float64) iter.Seq2[bilevel.Report, error] {
+// evaluatePath evaluates a problem, without gradients, at each λ of path in turn.
+func evaluatePath(ctx context.Context, problem inner.Outer, path [][]float64) iter.Seq2[bilevel.Report, error] {
 	if p, ok := problem.(interface {
 		Path(context.Context, [][]float64) iter.Seq2[bilevel.Report, error]
 	}); ok {

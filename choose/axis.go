@@ -14,8 +14,8 @@ type axis struct {
 	fixed float64
 }
 
-// alone returns the axis of one strength with the other strength 0.
-func alone(f Objective, free int) axis { return axis{f, free, noStrength} }
+// onlyStrength returns the axis of one strength with the other strength 0.
+func onlyStrength(f Objective, free int) axis { return axis{f, free, noStrength} }
 
 func (a axis) at(x []float64) []float64 {
 	both := []float64{a.fixed, a.fixed}
@@ -80,8 +80,8 @@ func (a axis) lower(e search.Evaluation) (search.Evaluation, bool) {
 	return e, true
 }
 
-// through returns an earlier scan along the same coordinate, with its points moved onto this axis.
-func (a axis) through(r *search.Result) *search.Result {
+// movedOnto returns an earlier scan along the same coordinate, with its points moved onto this axis.
+func (a axis) movedOnto(r *search.Result) *search.Result {
 	if r == nil {
 		return nil
 	}

@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	budget       = 50   // evaluations, if none are given
-	precise      = 1e-6 // relative gain at which a search to the last digits stops, or the tolerance of the solutions if that is less
-	budgetJumps  = 120  // budget where the penalty is not convex or the criterion jumps
-	budgetSteps  = 160  // budget for two λ where the criterion jumps
-	budgetTube   = 100  // budget for regression by support vectors
-	roughly      = 1e-3 // relative gain at which the search along a line stops, when a search in all directions follows
-	classesReach = 3    // how far the λ of a class may be from the common share of αmax
-	manyStop     = 1e-4 // relative gain at which a search over many λ stops, so as not to overfit
+	defaultBudget = 50   // evaluations, if none are given
+	preciseStop   = 1e-6 // relative gain at which a search to the last digits stops, or the tolerance of the solutions if that is less
+	budgetJumps   = 120  // budget where the penalty is not convex or the criterion jumps
+	budgetSteps   = 160  // budget for two λ where the criterion jumps
+	budgetTube    = 100  // budget for regression by support vectors
+	lineStop      = 1e-3 // relative gain at which the search along a line stops, when a search in all directions follows
+	classesReach  = 3    // how far the λ of a class may be from the common share of αmax
+	manyStop      = 1e-4 // relative gain at which a search over many λ stops, so as not to overfit
 )
 
 // Minimise chooses λ. With several λ it may begin on the line on which all are the same share
@@ -40,15 +40,15 @@ func Minimise(ctx context.Context, p Problem, o Options) (result, common *search
 	s := &stages{options: o.search()}
 	top := p.origins()
 	if p.Pair && o.Search == Auto {
-		result, err = p.pair(ctx, s, top, o)
+		result, err = p.choosePair(ctx, s, top, o)
 		return result, nil, err
 	}
 	if tube {
-		result, err = p.tube(ctx, s, top, o)
+		result, err = p.chooseTube(ctx, s, top, o)
 		return result, nil, err
 	}
 	if len(top) == 1 || !p.Common && o.Search != Auto {
-		result, err = s.run(asIs, func(options search.Options) (*search.Result, error) {
+		result, err = s.run(unchanged, func(options search.Options) (*search.Result, error) {
 			return p.minimise(ctx, p, top, p.starts(top), o, options)
 		})
 		return result, nil, err
@@ -56,11 +56,11 @@ func Minimise(ctx context.Context, p Problem, o Options) (result, common *search
 	line, origin := line{p.Objective, top}, []float64{0}
 	result, err = s.run(line.lift, func(options search.Options) (*search.Result, error) {
 		if !p.Common || o.PerClass {
-			options.Stop, options.Schedule = roughly, search.Exact
+			options.Stop, options.Schedule = lineStop, search.Exact
 		}
 		return p.minimise(ctx, line, origin, p.starts(origin), o, options)
 	})
-	if p.Common && !o.PerClass || !s.further(result, err) {
+	if p.Common && !o.PerClass || !s.mayContinue(result, err) {
 		return result, nil, err
 	}
 	common = result
@@ -68,8 +68,8 @@ func Minimise(ctx context.Context, p Problem, o Options) (result, common *search
 		s.options.Schedule = search.Exact // solutions are already good, and steps are short
 	}
 	if p.Jumps && o.Search == Auto && !p.Common {
-		result, err = p.compass(ctx, s, common, p.below(p.box(top), common.Best.LogLambda))
-		if !o.Precision || !s.further(result, err) {
+		result, err = p.compass(ctx, s, common, p.extendBelow(p.box(top), common.Best.LogLambda))
+		if !o.Precision || !s.mayContinue(result, err) {
 			return result, common, err
 		}
 	}
@@ -77,13 +77,13 @@ func Minimise(ctx context.Context, p Problem, o Options) (result, common *search
 	if c, ok := p.Objective.(hasCurvature); ok && o.Search == Auto {
 		c.AskCurvature()
 	}
-	each := o.stepped(p)
-	result, err = s.run(asIs, func(options search.Options) (*search.Result, error) {
+	stepObjective := o.forSteps(p)
+	result, err = s.run(unchanged, func(options search.Options) (*search.Result, error) {
 		if !p.Common {
-			return p.descend(ctx, each, from.Best.LogLambda, p.below(p.box(top), from.Best.LogLambda), o, options)
+			return p.descend(ctx, stepObjective, from.Best.LogLambda, p.extendBelow(p.box(top), from.Best.LogLambda), o, options)
 		}
 		options.Stop = manyStop
-		return p.descend(ctx, each, common.Best.LogLambda, around(common.Best.LogLambda, classesReach), o, options)
+		return p.descend(ctx, stepObjective, common.Best.LogLambda, around(common.Best.LogLambda, classesReach), o, options)
 	})
 	return noWorse(result, from), common, err
 }
@@ -106,16 +106,16 @@ func (p *Problem) budget(tube bool) int {
 func (p *Problem) compass(ctx context.Context, s *stages, common *search.Result, box search.Box) (*search.Result, error) {
 	start := common.Best
 	start.Gradient, start.Curvature = nil, nil // they are derivatives along the line
-	result, err := s.run(asIs, func(options search.Options) (*search.Result, error) {
+	result, err := s.run(unchanged, func(options search.Options) (*search.Result, error) {
 		options.Schedule = search.Exact
 		return search.Compass(ctx, p, start, box, options)
 	})
-	if result = noWorse(result, common); !s.further(result, err) {
+	if result = noWorse(result, common); !s.mayContinue(result, err) {
 		return result, err
 	}
-	chosen, err := s.run(asIs, func(options search.Options) (*search.Result, error) {
+	chosen, err := s.run(unchanged, func(options search.Options) (*search.Result, error) {
 		options.Schedule = search.Exact
-		return search.Point(ctx, stepping{p}, result.Best.LogLambda, options)
+		return search.Point(ctx, roughGradients{p}, result.Best.LogLambda, options)
 	})
 	if err != nil || chosen.Status != outcome.Exhausted {
 		return noWorse(chosen, result), err
@@ -133,11 +133,11 @@ func (p *Problem) starts(origins []float64) []float64 {
 	return start
 }
 
-// below extends a box so that it reaches as far below a point as below αmax, since the point may be
+// extendBelow extends a box so that it reaches as far below a point as below αmax, since the point may be
 // at the lower bounds already.
-func (p *Problem) below(box search.Box, at []float64) search.Box {
+func (p *Problem) extendBelow(box search.Box, at []float64) search.Box {
 	for i, l := range at {
-		box.Lower[i] = min(box.Lower[i], l-p.within(i).Below)
+		box.Lower[i] = min(box.Lower[i], l-p.rangeOf(i).Below)
 	}
 	return box
 }
@@ -161,7 +161,7 @@ func (p *Problem) minimise(ctx context.Context, f search.Objective, origins, sta
 			return nil, err
 		}
 		if problem, ok := p.Objective.(alongPath); ok && len(origins) == len(p.Top) {
-			known := &ahead{problem: problem, path: points}
+			known := &prefetched{problem: problem, path: points}
 			if most := options.Evaluations; most > 0 && most < len(points) {
 				known.path = points[:most] // folds that went on would change the warm starts of what follows
 			}
@@ -170,7 +170,7 @@ func (p *Problem) minimise(ctx context.Context, f search.Objective, origins, sta
 		}
 		return search.Grid(ctx, f, points, options)
 	case Random, Halton, TPE:
-		box, err := p.drawn(origins, o)
+		box, err := p.drawBox(origins, o)
 		if err != nil {
 			return nil, err
 		}
@@ -187,8 +187,8 @@ func (p *Problem) minimise(ctx context.Context, f search.Objective, origins, sta
 	}
 }
 
-// drawn returns the box from which points are drawn.
-func (p *Problem) drawn(origins []float64, o Options) (box search.Box, err error) {
+// drawBox returns the box from which points are drawn.
+func (p *Problem) drawBox(origins []float64, o Options) (box search.Box, err error) {
 	span, err := o.span()
 	if err != nil {
 		return box, err

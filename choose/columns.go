@@ -39,11 +39,11 @@ func (c Columns) Minimise(ctx context.Context, o Options) (result, common *searc
 	}
 	o.Search = cmp.Or(o.Search, Auto)
 	planned := o.Evaluations == 0
-	o.Evaluations = cmp.Or(o.Evaluations, budget)
+	o.Evaluations = cmp.Or(o.Evaluations, defaultBudget)
 	s := &stages{options: o.search()}
 	line := o
 	line.Search = Auto
-	spread := func(at search.Evaluation) search.Evaluation {
+	toAllColumns := func(at search.Evaluation) search.Evaluation {
 		if at.LogLambda != nil {
 			at.LogLambda, at.Gradient = slices.Repeat(at.LogLambda, c.Count), nil
 		}
@@ -51,8 +51,8 @@ func (c Columns) Minimise(ctx context.Context, o Options) (result, common *searc
 	}
 	var one search.Evaluation
 	var seen search.Seen
-	result, err = s.run(spread, func(options search.Options) (*search.Result, error) {
-		options.Stop, options.Schedule = roughly, search.Exact
+	result, err = s.run(toAllColumns, func(options search.Options) (*search.Result, error) {
+		options.Stop, options.Schedule = lineStop, search.Exact
 		top := c.One.origins()
 		r, err := c.One.minimise(ctx, c.One, top, c.One.starts(top), line, options)
 		if r != nil {
@@ -60,13 +60,13 @@ func (c Columns) Minimise(ctx context.Context, o Options) (result, common *searc
 		}
 		return r, err
 	})
-	if !s.further(result, err) {
+	if !s.mayContinue(result, err) {
 		return result, nil, err
 	}
 	common = result
 	each, group, err := c.Each()
 	if err != nil {
-		return cut(ctx, result, err)
+		return cutShort(ctx, result, err)
 	}
 	start := slices.Repeat(one.LogLambda, 1+int(slices.Max(group)))
 	box := around(start, columnsReach)
@@ -78,13 +78,13 @@ func (c Columns) Minimise(ctx context.Context, o Options) (result, common *searc
 		if o.Search != Auto && o.Search != LBFGS {
 			return c.One.descend(ctx, each, start, box, o, options)
 		}
-		l := c.pulled(one, len(start), options)
+		l := c.proxOptions(one, len(start), options)
 		judged = l.Judge != nil
-		return search.LBFGS(ctx, o.stepped(each), start, box, l)
+		return search.LBFGS(ctx, o.forSteps(each), start, box, l)
 	})
 	if result != nil && !judged { // within the tolerance of the solutions the same λ may have another value
 		result = noWorse(result, common)
-		result.Best.Gradient = slopeAt(result)
+		result.Best.Gradient = gradientAtBest(result)
 	}
 	if result != nil {
 		if result.Seen = seen; planned && result.Status == outcome.Budget {
@@ -94,8 +94,9 @@ func (c Columns) Minimise(ctx context.Context, o Options) (result, common *searc
 	return result, common, err
 }
 
-// pulled returns the options of a search with a proximal term towards one λ for all columns, judged by test rows, if any.
-func (c Columns) pulled(one search.Evaluation, size int, options search.Options) search.LBFGSOptions {
+// proxOptions returns the options of a search with a proximal term towards one λ for all columns, judged by test rows,
+// if any.
+func (c Columns) proxOptions(one search.Evaluation, size int, options search.Options) search.LBFGSOptions {
 	l := search.LBFGSOptions{Options: options, Keep: true, Prox: columnsProx * one.Value}
 	if c.Rows > 0 {
 		l.Prox = columnsRisk * min(1, float64(size)/float64(c.Rows)) * (one.Value - c.Constant)
@@ -107,8 +108,8 @@ func (c Columns) pulled(one search.Evaluation, size int, options search.Options)
 	return l
 }
 
-// slopeAt returns the gradient of the best point, where one of the evaluations has it.
-func slopeAt(r *search.Result) []float64 {
+// gradientAtBest returns the gradient of the best point, where one of the evaluations has it.
+func gradientAtBest(r *search.Result) []float64 {
 	at := slices.IndexFunc(r.Evaluations, func(e search.Evaluation) bool {
 		return e.Gradient != nil && slices.Equal(e.LogLambda, r.Best.LogLambda)
 	})
@@ -118,9 +119,9 @@ func slopeAt(r *search.Result) []float64 {
 	return r.Evaluations[at].Gradient
 }
 
-// cut returns the result with one λ for all columns if ctx has ended before the next stage, and else the
+// cutShort returns the result with one λ for all columns if ctx has ended before the next stage, and else the
 // error.
-func cut(ctx context.Context, common *search.Result, err error) (*search.Result, *search.Result, error) {
+func cutShort(ctx context.Context, common *search.Result, err error) (*search.Result, *search.Result, error) {
 	if ctx.Err() == nil {
 		return nil, nil, err
 	}

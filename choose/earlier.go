@@ -13,7 +13,7 @@ func (o Options) earlier(f search.Objective) []search.Evaluation {
 	if o.From == nil {
 		return nil
 	}
-	lower := one
+	lower := commonLambda
 	if on, ok := f.(interface {
 		lower(search.Evaluation) (search.Evaluation, bool)
 	}); ok {
@@ -32,8 +32,8 @@ func (o Options) earlier(f search.Objective) []search.Evaluation {
 	return seen
 }
 
-// one returns an evaluation with the one λ that all its coordinates have, and false if they differ.
-func one(e search.Evaluation) (search.Evaluation, bool) {
+// commonLambda returns an evaluation with the one λ that all its coordinates have, and false if they differ.
+func commonLambda(e search.Evaluation) (search.Evaluation, bool) {
 	if len(e.LogLambda) == 0 || slices.Min(e.LogLambda) != slices.Max(e.LogLambda) {
 		return e, false
 	}
@@ -43,15 +43,15 @@ func one(e search.Evaluation) (search.Evaluation, bool) {
 
 // lower is the inverse of lift; it reports false for an evaluation that is not on the line.
 func (r line) lower(e search.Evaluation) (search.Evaluation, bool) {
-	shift, ok := along(e.LogLambda, r.from)
+	shift, ok := shiftFrom(e.LogLambda, r.origin)
 	e.LogLambda = []float64{shift}
 	return e, ok
 }
 
-// pairAgain chooses both λ of an elastic net from an earlier choice: by a scan along an axis
+// resumePair chooses both λ of an elastic net from an earlier choice: by a scan along an axis
 // if that choice was a Lasso or a ridge, else by the trust region. done is false if that leads
 // to no choice.
-func (p *Problem) pairAgain(ctx context.Context, s *stages, top []float64, o Options) (result *search.Result, done bool, err error) {
+func (p *Problem) resumePair(ctx context.Context, s *stages, top []float64, o Options) (result *search.Result, done bool, err error) {
 	from := o.From.Best.LogLambda
 	if len(from) != 2 {
 		return nil, false, nil
@@ -61,7 +61,7 @@ func (p *Problem) pairAgain(ctx context.Context, s *stages, top []float64, o Opt
 			continue
 		}
 		one := *p
-		on := alone(p.Objective, free)
+		on := onlyStrength(p.Objective, free)
 		one.Objective, one.Top, one.Shape, one.Pair = on, p.Top[:1], Sparse, false
 		if free == 1 {
 			one.Top, one.Shape = []float64{p.RidgeTop}, Smooth
@@ -74,9 +74,9 @@ func (p *Problem) pairAgain(ctx context.Context, s *stages, top []float64, o Opt
 	if c, ok := p.Objective.(hasCurvature); ok {
 		c.AskCurvature()
 	}
-	result, err = s.run(asIs, func(options search.Options) (*search.Result, error) {
+	result, err = s.run(unchanged, func(options search.Options) (*search.Result, error) {
 		options.Tol, options.Schedule = p.pairTol(options.Tol, o.From.Best), search.Exact
-		return search.Point(ctx, o.stepped(p), slices.Clone(from), options)
+		return search.Point(ctx, o.forSteps(p), slices.Clone(from), options)
 	})
 	if result == nil || err != nil || !(result.Best.Value < p.Null().Value) {
 		return result, err != nil, err

@@ -15,4 +15,4 @@ func RivalTo(best search.Evaluation, done []search.Evaluation) (rival search.Eva
 }
 
 // Recalling returns an objective that remembers its answers.
-func Recalling(f Objective) search.Objective { return &recalling{Objective: f} }
+func Recalling(f Objective) search.Objective { return &caching{Objective: f} }

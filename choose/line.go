@@ -13,7 +13,7 @@ import (
 // change by the same amount.
 type line struct {
 	search.Objective
-	from []float64
+	origin []float64
 }
 
 // Eval implements [search.Objective].
@@ -33,18 +33,18 @@ func (r line) Eval(ctx context.Context, request search.Request) (search.Evaluati
 		e.Gradient = []float64{slope}
 	}
 	if e.Curvature != nil {
-		var bend float64
+		var curvature float64
 		for _, h := range e.Curvature {
-			bend += h
+			curvature += h
 		}
-		e.Curvature = []float64{bend}
+		e.Curvature = []float64{curvature}
 	}
 	return e, err
 }
 
 func (r line) at(shift []float64) []float64 {
-	x := make([]float64, len(r.from))
-	for i, from := range r.from {
+	x := make([]float64, len(r.origin))
+	for i, from := range r.origin {
 		x[i] = from + shift[0]
 	}
 	return x
@@ -70,22 +70,22 @@ func (t grouped) lift(e search.Evaluation) search.Evaluation {
 	for _, h := range t.group {
 		count[h]++
 	}
-	own, slopes := make([]float64, len(t.group)), make([]float64, len(t.group))
+	lambda, slopes := make([]float64, len(t.group)), make([]float64, len(t.group))
 	for j, h := range t.group {
-		own[j] = e.LogLambda[h]
+		lambda[j] = e.LogLambda[h]
 		if e.Gradient != nil {
 			slopes[j] = e.Gradient[h] / count[h]
 		}
 	}
-	if e.LogLambda = own; e.Gradient != nil {
+	if e.LogLambda = lambda; e.Gradient != nil {
 		e.Gradient = slopes
 	}
 	return e
 }
 
-// ahead is an objective that is evaluated along a path known beforehand, without gradients,
+// prefetched is an objective that is evaluated along a path known beforehand, without gradients,
 // so that the folds need not wait for one another.
-type ahead struct {
+type prefetched struct {
 	problem alongPath
 	path    [][]float64
 	next    func() (bilevel.Report, error, bool)
@@ -93,7 +93,7 @@ type ahead struct {
 }
 
 // Eval implements [search.Objective]. The beginning of the path may have come from a log.
-func (a *ahead) Eval(ctx context.Context, r search.Request) (search.Evaluation, error) {
+func (a *prefetched) Eval(ctx context.Context, r search.Request) (search.Evaluation, error) {
 	if a.next == nil {
 		from := slices.IndexFunc(a.path, func(at []float64) bool { return slices.Equal(at, r.LogLambda) })
 		a.next, a.stop = iter.Pull2(a.problem.Path(ctx, a.path[max(0, from):]))
@@ -103,7 +103,7 @@ func (a *ahead) Eval(ctx context.Context, r search.Request) (search.Evaluation, 
 }
 
 // end stops the evaluation of the rest of the path.
-func (a *ahead) end() {
+func (a *prefetched) end() {
 	if a.stop != nil {
 		a.stop()
 	}

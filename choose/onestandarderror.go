@@ -41,11 +41,11 @@ func OneStandardError(ctx context.Context, p Problem, best search.Evaluation, se
 	for i, l := range p.Top {
 		top = min(top, l-best.LogLambda[i])
 	}
-	r := rule{limit: best.Value + best.StandardError, unit: best.StandardError}
-	r.points = append(r.points, markOf(&best, 0))
+	r := oneSERule{limit: best.Value + best.StandardError, unit: best.StandardError}
+	r.points = append(r.points, oneSEPointOf(&best, 0))
 	for i := range seen {
-		if shift, ok := along(seen[i].LogLambda, best.LogLambda); ok && shift > 0 {
-			r.points = append(r.points, markOf(&seen[i], shift))
+		if shift, ok := shiftFrom(seen[i].LogLambda, best.LogLambda); ok && shift > 0 {
+			r.points = append(r.points, oneSEPointOf(&seen[i], shift))
 		}
 	}
 	r.sort()
@@ -60,12 +60,12 @@ func OneStandardError(ctx context.Context, p Problem, best search.Evaluation, se
 	for taken := range oneSESteps {
 		shift, chosen := r.crossing(taken >= oneSEHalve)
 		if chosen != nil {
-			return copied(chosen), nil
+			return clone(chosen), nil
 		}
 		at := line.at([]float64{shift})
 		request := search.Request{LogLambda: at, Tol: gap, ValueOnly: true, From: r.nearest(shift)}
 		e, err := p.Eval(ctx, request)
-		for k := 0; k < oneSETighter && err == nil && r.stays(&e); k++ {
+		for k := 0; k < oneSETighter && err == nil && r.keepsSolution(&e); k++ {
 			request.Tol = max(oneSEFinest, 0.1*request.Tol)
 			e, err = p.Eval(ctx, request)
 		}
@@ -78,17 +78,17 @@ func OneStandardError(ctx context.Context, p Problem, best search.Evaluation, se
 		e.LogLambda, e.Memory = at, search.Memory{}
 		r.add(&e, shift)
 	}
-	return copied(r.last()), nil
+	return clone(r.lastBelow()), nil
 }
 
-func copied(e *search.Evaluation) *search.Evaluation {
+func clone(e *search.Evaluation) *search.Evaluation {
 	own := *e
 	return &own
 }
 
-// along returns by how much the coordinates of x are above those of from; ok is false
+// shiftFrom returns by how much the coordinates of x are above those of from; ok is false
 // unless all are by the same amount.
-func along(x, from []float64) (shift float64, ok bool) {
+func shiftFrom(x, from []float64) (shift float64, ok bool) {
 	if len(x) != len(from) {
 		return 0, false
 	}
@@ -101,20 +101,20 @@ func along(x, from []float64) (shift float64, ok bool) {
 	return shift, true
 }
 
-// rule is the model of the criterion above its best point.
-type rule struct {
+// oneSERule is the model of the criterion above its best point.
+type oneSERule struct {
 	limit, unit float64
-	points      []mark // in order of shift
+	points      []oneSEPoint // in order of shift
 }
 
-// mark is an evaluation; depth is its shift above the best λ, and slope the derivative by that shift.
-type mark struct {
+// oneSEPoint is an evaluation; depth is its shift above the best λ, and slope the derivative by that shift.
+type oneSEPoint struct {
 	*search.Evaluation
 	depth, slope float64
 }
 
-func markOf(e *search.Evaluation, shift float64) mark {
-	m := mark{e, shift, math.NaN()}
+func oneSEPointOf(e *search.Evaluation, shift float64) oneSEPoint {
+	m := oneSEPoint{e, shift, math.NaN()}
 	if e.Gradient != nil && e.Trusted {
 		m.slope = 0
 		for _, g := range e.Gradient {
@@ -125,20 +125,20 @@ func markOf(e *search.Evaluation, shift float64) mark {
 }
 
 // sort orders the points and keeps only the first of those at the same shift.
-func (r *rule) sort() {
-	slices.SortStableFunc(r.points, func(a, b mark) int { return cmp.Compare(a.depth, b.depth) })
-	r.points = slices.CompactFunc(r.points, func(a, b mark) bool { return a.depth == b.depth })
+func (r *oneSERule) sort() {
+	slices.SortStableFunc(r.points, func(a, b oneSEPoint) int { return cmp.Compare(a.depth, b.depth) })
+	r.points = slices.CompactFunc(r.points, func(a, b oneSEPoint) bool { return a.depth == b.depth })
 }
 
 // add adds a point; it replaces the null model at the same shift.
-func (r *rule) add(e *search.Evaluation, shift float64) {
-	r.points = slices.DeleteFunc(r.points, func(m mark) bool { return m.depth == shift && m.LogLambda == nil })
-	r.points = append(r.points, markOf(e, shift))
+func (r *oneSERule) add(e *search.Evaluation, shift float64) {
+	r.points = slices.DeleteFunc(r.points, func(m oneSEPoint) bool { return m.depth == shift && m.LogLambda == nil })
+	r.points = append(r.points, oneSEPointOf(e, shift))
 	r.sort()
 }
 
-// last returns the last point before the criterion first exceeds the limit.
-func (r *rule) last() *search.Evaluation {
+// lastBelow returns the last point before the criterion first exceeds the limit.
+func (r *oneSERule) lastBelow() *search.Evaluation {
 	k := 0
 	for k+1 < len(r.points) && r.points[k+1].Value <= r.limit+float64(oneSEClose*r.unit) && r.points[k+1].LogLambda != nil {
 		k++
@@ -146,8 +146,9 @@ func (r *rule) last() *search.Evaluation {
 	return r.points[k].Evaluation
 }
 
-// stays reports whether a fold has the same value as at another point, whose solution then is within the gap at e, too.
-func (r *rule) stays(e *search.Evaluation) bool {
+// keepsSolution reports whether a fold has the same value as at another point, whose solution then is within the gap at
+// e, too.
+func (r *oneSERule) keepsSolution(e *search.Evaluation) bool {
 	for _, m := range r.points {
 		for k, v := range m.FoldValues {
 			if m.LogLambda != nil && k < len(e.FoldValues) && v == e.FoldValues[k] {
@@ -159,7 +160,7 @@ func (r *rule) stays(e *search.Evaluation) bool {
 }
 
 // nearest returns the λ of the evaluation closest to a shift.
-func (r *rule) nearest(shift float64) (from []float64) {
+func (r *oneSERule) nearest(shift float64) (from []float64) {
 	distance := math.Inf(1)
 	for _, m := range r.points {
 		if d := math.Abs(m.depth - shift); d < distance && m.LogLambda != nil {
@@ -172,7 +173,7 @@ func (r *rule) nearest(shift float64) (from []float64) {
 // crossing returns the shift to evaluate next: a little before the model first exceeds the limit or, with halve, the
 // middle of that interval. If the choice has been evaluated, crossing returns it instead: a point close to the limit,
 // or the last point below it if the crossing, or the next point, is close to that.
-func (r *rule) crossing(halve bool) (shift float64, chosen *search.Evaluation) {
+func (r *oneSERule) crossing(halve bool) (shift float64, chosen *search.Evaluation) {
 	for k := 1; k < len(r.points); k++ {
 		a, b := r.points[k-1], r.points[k]
 		if near := float64(oneSEClose * r.unit); b.LogLambda != nil && math.Abs(b.Value-r.limit) <= near {
@@ -182,26 +183,26 @@ func (r *rule) crossing(halve bool) (shift float64, chosen *search.Evaluation) {
 			continue
 		}
 		if b.depth-a.depth <= oneSELeast {
-			return 0, r.last()
+			return 0, r.lastBelow()
 		}
-		shift = r.between(a, b, r.limit)
+		shift = r.crossingBetween(a, b, r.limit)
 		if a.LogLambda != nil && shift-a.depth <= oneSEStep && a.Value >= r.limit-float64(oneSEFar*r.unit) {
-			return 0, r.last()
+			return 0, r.lastBelow()
 		}
 		if halve {
 			return 0.5 * (a.depth + b.depth), nil
 		}
-		return r.between(a, b, r.limit-float64(oneSEBelow*r.unit)), nil
+		return r.crossingBetween(a, b, r.limit-float64(oneSEBelow*r.unit)), nil
 	}
 	if end := r.points[len(r.points)-1]; end.LogLambda == nil { // the null model is below the limit, too
 		return end.depth, nil
 	}
-	return 0, r.last()
+	return 0, r.lastBelow()
 }
 
-// between returns where the cubic or parabola through two points crosses a limit, by
+// crossingBetween returns where the cubic or parabola through two points crosses a limit, by
 // bisection; a must be below the limit and b above.
-func (r *rule) between(a, b mark, limit float64) float64 {
+func (r *oneSERule) crossingBetween(a, b oneSEPoint, limit float64) float64 {
 	h := b.depth - a.depth
 	curve := search.Interpolate(h, a.Value, b.Value, a.slope, b.slope)
 	low, high := 0.0, h

@@ -93,10 +93,10 @@ func (o Options) Check() error {
 func (o Options) search() search.Options {
 	s := search.Options{Evaluations: o.Evaluations, Progress: o.Progress, Log: o.Log, Tol: o.Tol, Schedule: cmp.Or(o.Schedule, search.Auto)}
 	if o.Search != Grid && s.Evaluations == 0 {
-		s.Evaluations = budget
+		s.Evaluations = defaultBudget
 	}
 	if o.Precision && o.Tol > 0 { // values err by about as much
-		s.Stop = min(precise, o.Tol)
+		s.Stop = min(preciseStop, o.Tol)
 	}
 	return s
 }

@@ -11,42 +11,42 @@ import (
 )
 
 const (
-	pairGap      = 1e-4 // relative gap of the points compared, and of the descent
-	pairStop     = 0.01 // gain in standard errors below which the descent ends
-	pairPlain    = 1e-5 // the same as a share of the value, where there is no standard error
-	pairDoubt    = 0.3  // standard errors above the best up to which a mixture is followed by another
-	pairLead     = 0.1  // the same, up to which the descent begins at the mixture
-	pairReach    = 9    // how far below its best value alone a strength may go
-	pairAbove    = 4    // how far above the strongest ridge of mixtures the ridge may go
-	vanishDepth  = 6    // how far below the Lasso's best the ℓ1 strength begins to vanish
-	pairDescents = 4    // descents with Precision, at most, each from the kink at which the last one ended
-	pairRefined  = 25   // evaluations of the descent, at most
+	pairGap       = 1e-4 // relative gap of the points compared, and of the descent
+	pairStop      = 0.01 // gain in standard errors below which the descent ends
+	pairStopShare = 1e-5 // the same as a share of the value, where there is no standard error
+	pairFollow    = 0.3  // standard errors above the best up to which a mixture is followed by another
+	pairLead      = 0.1  // the same, up to which the descent begins at the mixture
+	pairBelow     = 9    // how far below its best value alone a strength may go
+	pairAbove     = 4    // how far above the strongest ridge of mixtures the ridge may go
+	vanishDepth   = 6    // how far below the Lasso's best the ℓ1 strength begins to vanish
+	pairDescents  = 4    // descents with Precision, at most, each from the kink at which the last one ended
+	pairRefined   = 25   // evaluations of the descent, at most
 )
 
 // noStrength is the λ of a strength of 0.
 var noStrength = math.Inf(-1)
 
-// pair chooses both λ of an elastic net. It starts a trust region from the best of the Lasso,
+// choosePair chooses both λ of an elastic net. It starts a trust region from the best of the Lasso,
 // the ridge and mixtures of both. The result is no worse than the Lasso, the ridge and the
 // null model.
-func (p *Problem) pair(ctx context.Context, s *stages, top []float64, o Options) (*search.Result, error) {
+func (p *Problem) choosePair(ctx context.Context, s *stages, top []float64, o Options) (*search.Result, error) {
 	if o.From != nil {
-		if result, done, err := p.pairAgain(ctx, s, top, o); done {
+		if result, done, err := p.resumePair(ctx, s, top, o); done {
 			return result, err
 		}
 	}
 	quick := o
 	quick.Precision, quick.From, quick.Fresh = false, nil, 0
-	lasso := alone(p.Objective, 0)
+	lasso := onlyStrength(p.Objective, 0)
 	one := *p
 	one.Objective, one.Top, one.Shape, one.Pair = lasso, p.Top[:1], Sparse, false
 	best, err := s.run(lasso.lift, func(options search.Options) (*search.Result, error) {
 		return one.scan(ctx, lasso, quick, options)
 	})
-	if !s.further(best, err) && (best == nil || best.Status != outcome.NullModel) {
+	if !s.mayContinue(best, err) && (best == nil || best.Status != outcome.NullModel) {
 		return best, err
 	}
-	ridge := alone(p.Objective, 1)
+	ridge := onlyStrength(p.Objective, 1)
 	two := *p
 	two.Objective, two.Top, two.Shape, two.Pair = ridge, []float64{p.RidgeTop}, Smooth, false
 	if !o.Precision {
@@ -65,16 +65,16 @@ func (p *Problem) pair(ctx context.Context, s *stages, top []float64, o Options)
 	strongest := strongestRidge(other)
 	other.Seen = best.Seen
 	result := noWorse(other, best)
-	if !s.further(result, err) {
+	if !s.mayContinue(result, err) {
 		return result, err
 	}
 	single := result.Best
 	result, from, err := p.mixtures(ctx, s, result, l, strongest)
-	if !s.further(result, err) || result.Best.LogLambda == nil {
+	if !s.mayContinue(result, err) || result.Best.LogLambda == nil {
 		return result, err
 	}
 	result, err = p.descendBoth(ctx, s, result, from, l, boxAround(l, r, strongest, top), o)
-	return preferring(single, result, o), err
+	return preferSingle(single, result, o), err
 }
 
 // strongestRidge returns the largest strength seen at which the ridge is hardly worse than at its best. With fewer rows
@@ -90,10 +90,10 @@ func strongestRidge(ridge *search.Result) float64 {
 	return strongest
 }
 
-// preferring returns the result with a Lasso or a ridge in place of a mixture that hardly
+// preferSingle returns the result with a Lasso or a ridge in place of a mixture that hardly
 // gains.
-func preferring(single search.Evaluation, r *search.Result, o Options) *search.Result {
-	if r == nil || slices.Contains(r.Best.LogLambda, noStrength) || r.Best.Value < single.Value-o.worth(single) {
+func preferSingle(single search.Evaluation, r *search.Result, o Options) *search.Result {
+	if r == nil || slices.Contains(r.Best.LogLambda, noStrength) || r.Best.Value < single.Value-o.mixtureGain(single) {
 		return r
 	}
 	if r.Best = single; r.Status.OK() {
@@ -102,10 +102,10 @@ func preferring(single search.Evaluation, r *search.Result, o Options) *search.R
 	return r
 }
 
-// worth returns the gain over a Lasso or a ridge below which that is preferred to a mixture.
-func (o Options) worth(at search.Evaluation) float64 {
+// mixtureGain returns the gain over a Lasso or a ridge below which that is preferred to a mixture.
+func (o Options) mixtureGain(at search.Evaluation) float64 {
 	if o.Precision || !(at.StandardError > 0) {
-		return pairPlain * math.Abs(at.Value)
+		return pairStopShare * math.Abs(at.Value)
 	}
 	return pairStop * at.StandardError
 }
@@ -134,7 +134,7 @@ func (p *Problem) mixtures(ctx context.Context, s *stages, best *search.Result, 
 	}
 	var first []float64
 	var mixture *search.Evaluation
-	lead := func() search.Evaluation {
+	descentStart := func() search.Evaluation {
 		if mixture != nil && mixture.Value < best.Best.Value+float64(pairLead*best.Best.StandardError) {
 			return *mixture
 		}
@@ -145,23 +145,23 @@ func (p *Problem) mixtures(ctx context.Context, s *stages, best *search.Result, 
 		if first == nil {
 			first = at
 		}
-		mixed, err := s.run(asIs, func(options search.Options) (*search.Result, error) {
+		mixed, err := s.run(unchanged, func(options search.Options) (*search.Result, error) {
 			options.Tol, options.Schedule = p.pairTol(options.Tol, best.Best), search.Exact
-			return search.Point(ctx, startingAt{stepping{p}, first, []float64{l, noStrength}}, at, options) // starts from the Lasso, whose solutions are sparse
+			return search.Point(ctx, startingAt{roughGradients{p}, first, []float64{l, noStrength}}, at, options) // starts from the Lasso, whose solutions are sparse
 		})
 		if mixed == nil || err != nil {
-			return best, lead(), err
+			return best, descentStart(), err
 		}
 		if mixture == nil || mixed.Best.Value < mixture.Value {
 			lowest := mixed.Best
 			mixture = &lowest
 		}
-		near := mixed.Best.Value < best.Best.Value+float64(pairDoubt*best.Best.StandardError)
-		if best = noWorse(mixed, best); !near || !s.further(best, err) {
-			return best, lead(), err
+		near := mixed.Best.Value < best.Best.Value+float64(pairFollow*best.Best.StandardError)
+		if best = noWorse(mixed, best); !near || !s.mayContinue(best, err) {
+			return best, descentStart(), err
 		}
 	}
-	return best, lead(), nil
+	return best, descentStart(), nil
 }
 
 // startingAt is an objective whose evaluation at one point starts from the solutions of another
@@ -183,7 +183,7 @@ func (b startingAt) Eval(ctx context.Context, r search.Request) (search.Evaluati
 // of mixtures.
 func boxAround(l, r, strongest float64, top []float64) search.Box {
 	return search.Box{
-		Lower: []float64{l - pairReach, r - pairReach},
+		Lower: []float64{l - pairBelow, r - pairBelow},
 		Upper: []float64{max(l, top[0]), strongest + pairAbove},
 	}
 }
@@ -194,17 +194,17 @@ func (p *Problem) descendBoth(ctx context.Context, s *stages, best *search.Resul
 	for i := range start {
 		start[i] = min(max(start[i], box.Lower[i]), box.Upper[i])
 	}
-	v := vanishing{o.stepped(p.Objective), l - vanishDepth}
+	v := vanishing{o.forSteps(p.Objective), l - vanishDepth}
 	v.Objective = startingAt{v.Objective, v.lambda(v.coordinates(start)), from.LogLambda}
 	result, err := s.run(v.lift, func(options search.Options) (*search.Result, error) {
-		if options.Stop = pairPlain; !o.Precision {
-			options.Stop = max(pairPlain, pairStop*best.Best.StandardError/math.Abs(best.Best.Value))
+		if options.Stop = pairStopShare; !o.Precision {
+			options.Stop = max(pairStopShare, pairStop*best.Best.StandardError/math.Abs(best.Best.Value))
 			options.Tol, options.Schedule = p.pairTol(options.Tol, best.Best), search.Exact
 			options.Evaluations = min(options.Evaluations, pairRefined)
 		}
 		within := search.Box{Lower: v.coordinates(box.Lower), Upper: box.Upper}
 		if o.Precision {
-			return descendAgain(ctx, v, v.coordinates(start), within, options)
+			return descendRepeatedly(ctx, v, v.coordinates(start), within, options)
 		}
 		begin := search.Evaluation{LogLambda: v.coordinates(start)}
 		if slices.Equal(start, from.LogLambda) {
@@ -215,7 +215,7 @@ func (p *Problem) descendBoth(ctx context.Context, s *stages, best *search.Resul
 	if result == nil || result.Best.LogLambda == nil {
 		return best, err
 	}
-	gain := o.worth(best.Best)
+	gain := o.mixtureGain(best.Best)
 	if !slices.Contains(best.Best.LogLambda, noStrength) { // a mixture, where the descent began
 		gain = 0
 	}
@@ -231,9 +231,9 @@ func (p *Problem) descendBoth(ctx context.Context, s *stages, best *search.Resul
 	return result, err
 }
 
-// descendAgain runs a trust region, and runs it again from the kink at which it ends, as long
+// descendRepeatedly runs a trust region, and runs it again from the kink at which it ends, as long
 // as that gains: a valley may lead on once the curvature of its floor is learnt anew.
-func descendAgain(ctx context.Context, f search.Objective, start []float64, box search.Box, options search.Options) (*search.Result, error) {
+func descendRepeatedly(ctx context.Context, f search.Objective, start []float64, box search.Box, options search.Options) (*search.Result, error) {
 	var all *search.Result
 	for range pairDescents {
 		r, err := search.TrustRegion(ctx, f, start, box, options)

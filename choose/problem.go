@@ -95,9 +95,9 @@ type Problem struct {
 	// [search.Evaluation].Work.
 	Pass float64
 
-	known []search.Evaluation // evaluations that the model of a scan contains from the beginning
-	rival *search.Evaluation  // the evaluation with which this choice will be compared
-	turns bool                // scans along C and along ε take turns
+	known  []search.Evaluation // evaluations that the model of a scan contains from the beginning
+	rival  *search.Evaluation  // the evaluation with which this choice will be compared
+	inTurn bool                // scans along C and along ε take turns
 }
 
 // origins returns Top with 0 where there is no αmax.
@@ -114,12 +114,12 @@ func (p *Problem) origins() []float64 {
 // box returns the box of searches that start from a point, around the origins.
 func (p *Problem) box(origins []float64) (box search.Box) {
 	for i, origin := range origins {
-		within := p.within(i)
+		within := p.rangeOf(i)
 		box.Lower = append(box.Lower, origin-within.Below)
 		box.Upper = append(box.Upper, origin+within.Above)
 	}
 	return box
 }
 
-// within returns the range of the i-th λ.
-func (p *Problem) within(i int) Range { return p.Ranges[min(i, len(p.Ranges)-1)] }
+// rangeOf returns the range of the i-th λ.
+func (p *Problem) rangeOf(i int) Range { return p.Ranges[min(i, len(p.Ranges)-1)] }

@@ -13,12 +13,12 @@ const (
 	rivalApart  = 0.5 // its least distance from the best, in ln C or ln ε
 )
 
-// fromRival scans by turns from another point. The result is no worse than best, and has the status of best if the
+// scanFromRival scans by turns from another point. The result is no worse than best, and has the status of best if the
 // evaluations run out.
-func (p *Problem) fromRival(ctx context.Context, s *stages, best *search.Result, rival search.Evaluation, o Options, across int) (*search.Result, error) {
+func (p *Problem) scanFromRival(ctx context.Context, s *stages, best *search.Result, rival search.Evaluation, o Options, across int) (*search.Result, error) {
 	before, status := best.Best, best.Status
 	best.Best = rival
-	result, err := p.byTurns(ctx, s, best, o, across)
+	result, err := p.scanInTurn(ctx, s, best, o, across)
 	if !(result.Best.Value < before.Value) {
 		result.Best = before
 	}
@@ -34,13 +34,13 @@ func (p *Problem) fromRival(ctx context.Context, s *stages, best *search.Result,
 func rivalTo(best search.Evaluation, done []search.Evaluation) (rival search.Evaluation, across int, ok bool) {
 	limit, dip := best.Value+float64(rivalWithin*best.StandardError), false
 	for _, e := range done {
-		if !(e.Value < limit) || beside(e, best) || e.Work > cheapPoint {
+		if !(e.Value < limit) || isClose(e, best) || e.Work > cheapPoint {
 			continue
 		}
 		for along := range 2 {
-			here := dips(e, along, done)
+			here := isMinimum(e, along, done)
 			if !ok || here && !dip || here == dip && e.Value < rival.Value {
-				if lies(e, along, done) && !lies(e, 1-along, done) {
+				if onLine(e, along, done) && !onLine(e, 1-along, done) {
 					rival, across, ok, dip = e, 1-along, true, here
 				}
 			}
@@ -49,8 +49,8 @@ func rivalTo(best search.Evaluation, done []search.Evaluation) (rival search.Eva
 	return rival, across, ok
 }
 
-// beside reports whether two points are less than rivalApart from each other in both coordinates.
-func beside(a, b search.Evaluation) bool {
+// isClose reports whether two points are less than rivalApart from each other in both coordinates.
+func isClose(a, b search.Evaluation) bool {
 	for k, l := range a.LogLambda {
 		if math.Abs(l-b.LogLambda[k]) >= rivalApart {
 			return false
@@ -59,8 +59,8 @@ func beside(a, b search.Evaluation) bool {
 	return true
 }
 
-// dips reports whether, on the line through e along a coordinate, the nearest evaluations on both sides are higher.
-func dips(e search.Evaluation, along int, done []search.Evaluation) bool {
+// isMinimum reports whether, on the line through e along a coordinate, the nearest evaluations on both sides are higher.
+func isMinimum(e search.Evaluation, along int, done []search.Evaluation) bool {
 	nearest := [2]float64{math.Inf(-1), math.Inf(1)}
 	var value [2]float64
 	for _, f := range done {
@@ -77,8 +77,8 @@ func dips(e search.Evaluation, along int, done []search.Evaluation) bool {
 	return value[0] > e.Value && value[1] > e.Value // 0 where there is none
 }
 
-// lies reports whether an evaluation is on a line along a coordinate, with at least two others.
-func lies(e search.Evaluation, along int, done []search.Evaluation) bool {
+// onLine reports whether an evaluation is on a line along a coordinate, with at least two others.
+func onLine(e search.Evaluation, along int, done []search.Evaluation) bool {
 	others := 0
 	for _, f := range done {
 		if f.LogLambda[1-along] == e.LogLambda[1-along] && f.LogLambda[along] != e.LogLambda[along] {

@@ -9,37 +9,37 @@ import (
 )
 
 const (
-	freeWork   = 15e6 // work, in nanoseconds, that a scan may always spend
-	cheapPoint = 30e6 // work up to which an evaluation at two λ is cheap
-	freePasses = 5    // number of passes over X for all folds that a scan may always spend in addition
-	foldsAbove = 0.5  // the least distance of ln αmax of the folds above that of all rows, as assumed for several λ
-	ridgeAbove = 3    // how far above its αmax the path of a ridge begins
-	ridgeStep  = 3    // its step
-	ridgeDepth = 24   // its depth: down to a billionth of αmax
-	dualBefore = 7    // how far before the first C the path of an SVM begins
-	dualFloor  = 20   // depth of its floor
-	dualFree   = 32   // factor on the free work for C: the path is long, and points placed by doubt follow it
-	turnsFree  = 16   // factor for each of several lines along C
-	tubeFree   = 8    // factor for a line along ε
-	tubeAbove  = 3    // how far above its unit the path of ε begins: at twice the standard deviation of the target
-	tubeFirst  = 0.5  // depth of its first point
-	tubeFloor  = 7    // depth of its floor
-	tubeFades  = 0.7  // depth at which ε is the standard deviation of the target
-	tubeRough  = 1    // roughness of the criterion before that depth
-	dualKink   = 1e-3 // distance of the first point before the C at which the first row is free, where slopes jump
-	dualRough  = 0.2  // roughness along C, without ε
-	unitsRough = 1.4  // roughness along C and ε together
-	costRough  = 0.25 // roughness along C where ε is fixed: the effect of C is far less rough than that of ε
-	rough      = 0.25 // roughness of all other criteria that are not smooth
-	lossRough  = 0.35 // the same where the loss is not quadratic
-	jumpStep   = 0.2  // step where the criterion jumps
-	jumpReach  = 1.5  // reach of slopes there, as long as the step of other paths
+	freeWork       = 15e6 // work, in nanoseconds, that a scan may always spend
+	cheapPoint     = 30e6 // work up to which an evaluation at two λ is cheap
+	freePasses     = 5    // number of passes over X for all folds that a scan may always spend in addition
+	foldsAbove     = 0.5  // the least distance of ln αmax of the folds above that of all rows, as assumed for several λ
+	ridgeAbove     = 3    // how far above its αmax the path of a ridge begins
+	ridgeStep      = 3    // its step
+	ridgeDepth     = 24   // its depth: down to a billionth of αmax
+	dualBefore     = 7    // how far before the first C the path of an SVM begins
+	dualFloor      = 20   // depth of its floor
+	dualFree       = 32   // factor on the free work for C: the path is long, and points placed by doubt follow it
+	turnsFree      = 16   // factor for each of several lines along C
+	tubeFree       = 8    // factor for a line along ε
+	tubeAbove      = 3    // how far above its unit the path of ε begins: at twice the standard deviation of the target
+	tubeFirst      = 0.5  // depth of its first point
+	tubeFloor      = 7    // depth of its floor
+	tubeFades      = 0.7  // depth at which ε is the standard deviation of the target
+	tubeRough      = 1    // roughness of the criterion before that depth
+	dualKink       = 1e-3 // distance of the first point before the C at which the first row is free, where slopes jump
+	dualRough      = 0.2  // roughness along C, without ε
+	turnsRough     = 1.4  // roughness along C and ε together
+	fixedTubeRough = 0.25 // roughness along C where ε is fixed: the effect of C is far less rough than that of ε
+	defaultRough   = 0.25 // roughness of all other criteria that are not smooth
+	lossRough      = 0.35 // the same where the loss is not quadratic
+	jumpStep       = 0.2  // step where the criterion jumps
+	jumpReach      = 1.5  // reach of slopes there, as long as the step of other paths
 )
 
 // scan chooses one λ, or one share of αmax for all λ.
 func (p *Problem) scan(ctx context.Context, f search.Objective, o Options, options search.Options) (*search.Result, error) {
 	l := search.ScanOptions{
-		Options: options, Precision: o.Precision, Earlier: o.earlier(f), Fresh: o.Fresh, Null: p.Null(), Free: freeWork + float64(freePasses*p.Pass), Rough: rough,
+		Options: options, Precision: o.Precision, Earlier: o.earlier(f), Fresh: o.Fresh, Null: p.Null(), Free: freeWork + float64(freePasses*p.Pass), Rough: defaultRough,
 		Rival: p.rival, Known: p.known, Sparse: p.Shape != Smooth, Wide: p.Wide, Grouped: p.Grouped, Interpolates: p.Interpolates, Relative: p.Curved, Separable: p.Separable,
 	}
 	if p.Roughness > 0 {
@@ -102,12 +102,12 @@ func (p *Problem) alongCost(l *search.ScanOptions) {
 		}
 	}
 	l.Up, l.Distant, l.Climb, l.Floor = true, true, true, dualFloor
-	l.Rough, l.Kinks = dualRough, !p.turns
+	l.Rough, l.Kinks = dualRough, !p.inTurn
 	free := float64(dualFree)
-	if p.turns {
-		l.Rough, free = unitsRough, turnsFree
+	if p.inTurn {
+		l.Rough, free = turnsRough, turnsFree
 		if len(p.Top) == 1 {
-			l.Rough = costRough
+			l.Rough = fixedTubeRough
 		}
 	}
 	l.Free *= free

@@ -33,12 +33,12 @@ func (s *stages) run(lift func(search.Evaluation) search.Evaluation, method func
 	return result, err
 }
 
-// further reports whether another search may follow one with this result.
-func (s *stages) further(r *search.Result, err error) bool {
+// mayContinue reports whether another search may follow one with this result.
+func (s *stages) mayContinue(r *search.Result, err error) bool {
 	return err == nil && r.Status.OK() && r.Status != outcome.Flat && s.options.Evaluations > len(s.done)
 }
 
-func asIs(e search.Evaluation) search.Evaluation { return e }
+func unchanged(e search.Evaluation) search.Evaluation { return e }
 
 // noWorse replaces the best point of a result by that of an earlier one if it is worse, and
 // returns the result with Seen of the earlier one if it has none.

@@ -16,36 +16,36 @@ const (
 	alongBefore = 3
 )
 
-// tube chooses C and ε of a regression by support vectors: on the line on which both are the same multiple
+// chooseTube chooses C and ε of a regression by support vectors: on the line on which both are the same multiple
 // of their units, then along C and along ε in turn as long as that gains. It uses scans, since the criterion
 // is rough. While work is cheap, it then follows the best other points that the scans have seen in the same
 // way. With Precision, a trust region follows.
-func (p *Problem) tube(ctx context.Context, s *stages, top []float64, o Options) (best *search.Result, err error) {
-	known := &recalling{Objective: p.Objective}
+func (p *Problem) chooseTube(ctx context.Context, s *stages, top []float64, o Options) (best *search.Result, err error) {
+	known := &caching{Objective: p.Objective}
 	whole := *p
-	whole.Objective, whole.turns = known, true
+	whole.Objective, whole.inTurn = known, true
 	quick := o
 	quick.Precision = false
 	units := line{known, top}
 	best, err = s.run(units.lift, func(options search.Options) (*search.Result, error) {
 		return whole.scan(ctx, units, quick, options)
 	})
-	if s.further(best, err) {
-		best, err = whole.byTurns(ctx, s, best, quick, 0)
+	if s.mayContinue(best, err) {
+		best, err = whole.scanInTurn(ctx, s, best, quick, 0)
 	}
-	for k := 0; k < tubeRivals && s.further(best, err); k++ {
+	for k := 0; k < tubeRivals && s.mayContinue(best, err); k++ {
 		rival, across, ok := rivalTo(best.Best, s.done)
 		if !ok {
 			break
 		}
-		best, err = whole.fromRival(ctx, s, best, rival, quick, across)
+		best, err = whole.scanFromRival(ctx, s, best, rival, quick, across)
 	}
-	if !o.Precision || !s.further(best, err) {
+	if !o.Precision || !s.mayContinue(best, err) {
 		return best, err
 	}
 	at := best.Best.LogLambda
-	result, err := s.run(asIs, func(options search.Options) (*search.Result, error) {
-		return search.TrustRegion(ctx, known, at, p.below(p.box(top), at), options)
+	result, err := s.run(unchanged, func(options search.Options) (*search.Result, error) {
+		return search.TrustRegion(ctx, known, at, p.extendBelow(p.box(top), at), options)
 	})
 	if result == nil {
 		return best, err
@@ -53,22 +53,22 @@ func (p *Problem) tube(ctx context.Context, s *stages, top []float64, o Options)
 	return noWorse(result, best), err
 }
 
-// byTurns scans along C and along ε in turn, or beginning with ε if across is 1, from the best point as long as that
+// scanInTurn scans along C and along ε in turn, or beginning with ε if across is 1, from the best point as long as that
 // gains. While evaluations are cheap, every scan follows a whole path; otherwise it resumes the last scan along the
 // same coordinate or, if there is none, starts at the best point.
-func (p *Problem) byTurns(ctx context.Context, s *stages, best *search.Result, o Options, across int) (*search.Result, error) {
+func (p *Problem) scanInTurn(ctx context.Context, s *stages, best *search.Result, o Options, across int) (*search.Result, error) {
 	var scans [2]*search.Result // the last scan along each coordinate
-	for k := 0; k < tubeScans && s.further(best, nil); k++ {
+	for k := 0; k < tubeScans && s.mayContinue(best, nil); k++ {
 		free := (k + across) % 2
 		on := axis{p.Objective, free, best.Best.LogLambda[1-free]}
 		o.From = nil
 		if best.Best.Work > cheapPoint {
-			if o.From = on.through(scans[free]); scans[free] == nil {
-				o.From = on.through(&search.Result{Best: without(best.Best)})
+			if o.From = on.movedOnto(scans[free]); scans[free] == nil {
+				o.From = on.movedOnto(&search.Result{Best: withoutGradient(best.Best)})
 			}
 		}
 		before := len(s.done)
-		next, err := p.along(ctx, s, on, best.Best, o)
+		next, err := p.scanAlong(ctx, s, on, best.Best, o)
 		if next == nil {
 			return best, err
 		}
@@ -84,10 +84,10 @@ func (p *Problem) byTurns(ctx context.Context, s *stages, best *search.Result, o
 	return best, nil
 }
 
-// along scans along C or ε, through a point that has been evaluated.
-func (p *Problem) along(ctx context.Context, s *stages, on axis, at search.Evaluation, o Options) (*search.Result, error) {
+// scanAlong scans along C or ε, through a point that has been evaluated.
+func (p *Problem) scanAlong(ctx context.Context, s *stages, on axis, at search.Evaluation, o Options) (*search.Result, error) {
 	one := *p
-	if here, ok := on.lower(without(at)); ok && o.From == nil {
+	if here, ok := on.lower(withoutGradient(at)); ok && o.From == nil {
 		one.known = []search.Evaluation{here}
 	}
 	one.Objective, one.Top, one.Shape, one.Start = on, p.Top[on.free:on.free+1], Dual, kernels.Exp(at.LogLambda[0]+alongBefore)
@@ -105,22 +105,22 @@ func (p *Problem) along(ctx context.Context, s *stages, on axis, at search.Evalu
 	})
 }
 
-// without returns an evaluation without its gradient, which is along another line.
-func without(e search.Evaluation) search.Evaluation {
+// withoutGradient returns an evaluation without its gradient, which is along another line.
+func withoutGradient(e search.Evaluation) search.Evaluation {
 	e.Gradient = nil
 	return e
 }
 
-// recalling is an objective that keeps its evaluations, and returns them again for requests that they satisfy.
-type recalling struct {
+// caching is an objective that keeps its evaluations, and returns them again for requests that they satisfy.
+type caching struct {
 	Objective
-	answers []search.Evaluation
-	asked   []search.Request
+	answers  []search.Evaluation
+	requests []search.Request
 }
 
 // Eval implements [search.Objective].
-func (r *recalling) Eval(ctx context.Context, request search.Request) (search.Evaluation, error) {
-	for k, q := range r.asked {
+func (r *caching) Eval(ctx context.Context, request search.Request) (search.Evaluation, error) {
+	for k, q := range r.requests {
 		if slices.Equal(q.LogLambda, request.LogLambda) && q.Tol <= request.Tol && q.ValueOnly == request.ValueOnly && (!q.Rough || request.Rough) {
 			return r.answers[k], nil
 		}
@@ -128,7 +128,7 @@ func (r *recalling) Eval(ctx context.Context, request search.Request) (search.Ev
 	e, err := r.Objective.Eval(ctx, request)
 	if err == nil {
 		request.LogLambda = slices.Clone(request.LogLambda)
-		r.asked, r.answers = append(r.asked, request), append(r.answers, e)
+		r.requests, r.answers = append(r.requests, request), append(r.answers, e)
 	}
 	return e, err
 }

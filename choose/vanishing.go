@@ -33,7 +33,7 @@ func (v vanishing) Eval(ctx context.Context, request search.Request) (search.Eva
 
 // at returns an evaluation in the coordinates t.
 func (v vanishing) at(t []float64, e search.Evaluation) search.Evaluation {
-	share := v.share(t)
+	share := v.strengthRatio(t)
 	e.LogLambda = t
 	if e.Gradient != nil {
 		e.Gradient = slices.Clone(e.Gradient)
@@ -49,13 +49,13 @@ func (v vanishing) at(t []float64, e search.Evaluation) search.Evaluation {
 	return e
 }
 
-// share returns the strength at t divided by the floor's, 1 above the floor.
-func (v vanishing) share(t []float64) float64 { return min(1, 1+(t[0]-v.floor)) }
+// strengthRatio returns the strength at t divided by the floor's, 1 above the floor.
+func (v vanishing) strengthRatio(t []float64) float64 { return min(1, 1+(t[0]-v.floor)) }
 
 // lambda returns λ at t.
 func (v vanishing) lambda(t []float64) []float64 {
 	lambda := slices.Clone(t)
-	if share := v.share(t); share < 1 {
+	if share := v.strengthRatio(t); share < 1 {
 		lambda[0] = v.floor + kernels.Log(share)
 	}
 	return lambda
@@ -77,7 +77,7 @@ func (v vanishing) lift(e search.Evaluation) search.Evaluation {
 	}
 	if e.Gradient != nil {
 		e.Gradient = slices.Clone(e.Gradient)
-		e.Gradient[0] *= v.share(e.LogLambda)
+		e.Gradient[0] *= v.strengthRatio(e.LogLambda)
 	}
 	e.LogLambda = v.lambda(e.LogLambda)
 	return e

@@ -377,7 +377,7 @@ func TestBracketOfAParabola(t *testing.T) {
 		}
 		near9(t, "curvature", b.curvature(), bend)
 		b.previousCurvature = bend
-		near9(t, "gain", b.parabolaGain(), best-7)
+		near9(t, "gain", b.predictedGain(), best-7)
 		for _, left := range []bool{true, false} { // the slope of one end is wrong
 			other := b.right
 			if left {
@@ -390,7 +390,7 @@ func TestBracketOfAParabola(t *testing.T) {
 			}
 			if b.betterEnd() != other {
 				near9(t, "curvature by values", b.curvature(), bend)
-				near9(t, "gain by values", b.parabolaGain(), best-7)
+				near9(t, "gain by values", b.predictedGain(), best-7)
 			}
 			other.Gradient = []float64{slope}
 		}
@@ -417,9 +417,9 @@ func TestBracketOfAKink(t *testing.T) {
 		better := b.betterEnd()
 		parabola := 0.5 * better.Gradient[0] * better.Gradient[0] / ((up + down) / (ends[1] - ends[0]))
 		b.previousCurvature = b.curvature() / 1.4
-		near9(t, "gain of a parabola", b.parabolaGain(), parabola)
+		near9(t, "gain of a parabola", b.predictedGain(), parabola)
 		b.previousCurvature = b.curvature() / 1.6
-		near9(t, "gain of a kink", b.parabolaGain(), math.Max(parabola, better.Value-3))
+		near9(t, "gain of a kink", b.predictedGain(), math.Max(parabola, better.Value-3))
 	}
 }
 

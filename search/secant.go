@@ -186,7 +186,7 @@ func (b *bracket) end(stop float64) (outcome.Status, *Evaluation) {
 		return "", nil
 	}
 	best := b.betterEnd()
-	if b.width() >= narrowWidth && !b.unresolved() && !(b.parabolaGain() < stop*math.Abs(best.Value)) {
+	if b.width() >= narrowWidth && !b.unresolved() && !(b.predictedGain() < stop*math.Abs(best.Value)) {
 		return "", nil
 	}
 	status := outcome.Stationary
@@ -221,11 +221,11 @@ func (b *bracket) remainingGain() float64 {
 	return math.Abs(slope(b.here)) * max(b.stepLength(), b.rootDistance())
 }
 
-// parabolaGain returns the predicted gain below the better end of the bracket: that of a
+// predictedGain returns the predicted gain below the better end of the bracket: that of a
 // parabola fitted to the bracket. If the curvature has grown since the previous
 // bracket there may be a kink, and the gain is at least that of the point where the
 // tangents at both ends meet.
-func (b *bracket) parabolaGain() float64 {
+func (b *bracket) predictedGain() float64 {
 	best, curvature := b.betterEnd(), b.curvature()
 	if !(curvature > 0) {
 		return math.Inf(1)

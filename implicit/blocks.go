@@ -44,11 +44,11 @@ type BlockPoint struct {
 }
 
 const (
-	blockEdge   = 1e-10 // a margin up to which an entry counts as about to leave 0
-	blockDoubt  = 10    // the multiple of the KKT residual up to which a margin, times the largest correlation, leaves doubt
-	blockSafety = 10    // safety factor of the error bounds
-	blockTol    = 1e-11 // tolerance of conjugate gradients
-	slopeTol    = 1e-5  // their tolerance for a rough gradient
+	blockEdge         = 1e-10 // a margin up to which an entry counts as about to leave 0
+	blockMarginFactor = 10    // the multiple of the KKT residual up to which a margin, times the largest correlation, leaves doubt
+	blockSafety       = 10    // safety factor of the error bounds
+	blockTol          = 1e-11 // tolerance of conjugate gradients
+	slopeTol          = 1e-5  // their tolerance for a rough gradient
 )
 
 // Solve returns the hypergradient at a point, one entry for each λ of the penalty. slope and curvature are
@@ -71,38 +71,38 @@ func (s *Blocks) Solve(ctx context.Context, g model.Blocks, at BlockPoint, slope
 	size := s.system.Size()
 	if size == 0 {
 		s.out.Status = outcome.Flat
-		s.doubt(at)
+		s.checkMargin(at)
 		return &s.out, nil
 	}
 	h := s.system.Collect(hessian.Outer(slope, at.Support))
 	v, b := make([]float64, size), make([]float64, size)
 	if opts.Rough {
-		s.slopes(ctx, g, h, v, b, cmp.Or(opts.Tol, slopeTol))
+		s.roughGradient(ctx, g, h, v, b, cmp.Or(opts.Tol, slopeTol))
 		return &s.out, nil
 	}
 	s.factorise(g)
 	x, newton, moved := make([]float64, size), make([]float64, size), make([]float64, size)
 	adjoint := s.solve(ctx, h, v, blockTol)
 	size2 := s.k.Dot(h, v)
-	step := s.step(ctx, g, at, newton)
+	step := s.newtonStep(ctx, g, at, newton)
 	s.out.InjectivityMargin = s.system.Margin()
-	change := s.change(at, step)
-	inside := s.inside(g, newton) && s.between(at)
+	change := s.systemChange(at, step)
+	certified := s.keepsSupport(g, newton) && s.passesNoJump(at)
 	if at.CurvatureWithin != nil {
 		curvature = at.CurvatureWithin(blockSafety * s.k.MaxAbs(s.u))
 	}
-	wander := math.Sqrt(weighted(s.u, curvature))
+	scoreNorm := math.Sqrt(weighted(s.u, curvature))
 	moving := false
 	for i := range r {
-		moving = s.right(g, i, nil, b) || moving
+		moving = s.rightSide(g, i, nil, b) || moving
 		s.out.Gradient[i] = s.k.Dot(b, v)
-		s.right(g, i, newton, moved)
+		s.rightSide(g, i, newton, moved)
 		shift := math.Abs(s.k.Dot(moved, v) - s.out.Gradient[i])
 		s.solve(ctx, b, x, blockTol)
 		energy := max(0, s.k.Dot(b, x))
-		steep, rounded := s.steep(at, x, slope, curvature)
+		steep, rounded := s.curvatureNorm(at, x, slope, curvature)
 		bound := float64(math.Sqrt(energy/max(s.out.InjectivityMargin, math.SmallestNonzeroFloat64))*adjoint) +
-			float64((change+float64(rounding*float64(size)))*math.Sqrt(max(0, size2)*energy)) + float64(steep*wander) + shift + rounded
+			float64((change+float64(rounding*float64(size)))*math.Sqrt(max(0, size2)*energy)) + float64(steep*scoreNorm) + shift + rounded
 		s.out.ErrorBound = max(s.out.ErrorBound, blockSafety*bound)
 	}
 	switch {
@@ -111,17 +111,17 @@ func (s *Blocks) Solve(ctx context.Context, g model.Blocks, at BlockPoint, slope
 	case s.out.Status != outcome.Converged:
 	case !moving:
 		s.out.Status = outcome.Flat
-	case !inside:
+	case !certified:
 		s.out.Status = outcome.SupportUncertified
 	default:
-		s.doubt(at)
+		s.checkMargin(at)
 	}
 	return &s.out, nil
 }
 
-// inside reports that the Newton step x, times the safety factor, moves no block of the support to 0, and no
+// keepsSupport reports that the Newton step x, times the safety factor, moves no block of the support to 0, and no
 // entry with a kink of its own.
-func (s *Blocks) inside(g model.Blocks, x []float64) bool {
+func (s *Blocks) keepsSupport(g model.Blocks, x []float64) bool {
 	for _, block := range s.system.Blocks {
 		var moved, size float64
 		for k, at := range block.At {
@@ -138,9 +138,9 @@ func (s *Blocks) inside(g model.Blocks, x []float64) bool {
 	return true
 }
 
-// between reports that no row passes a jump of the loss's curvature where the scores move by u, times the
+// passesNoJump reports that no row passes a jump of the loss's curvature where the scores move by u, times the
 // safety factor.
-func (s *Blocks) between(at BlockPoint) bool {
+func (s *Blocks) passesNoJump(at BlockPoint) bool {
 	fit, ok := s.fit.(interface {
 		CurvatureRange(at *model.ScorePoint, reach float64, first int, lowest, highest []float64) bool
 	})
@@ -166,13 +166,13 @@ func (s *Blocks) between(at BlockPoint) bool {
 // rounding is the relative error that rounding leaves in a system, per coefficient.
 const rounding = 0x1p-50
 
-// doubt lowers the status where entries may be about to enter the support.
-func (s *Blocks) doubt(at BlockPoint) {
+// checkMargin lowers the status where entries may be about to enter the support.
+func (s *Blocks) checkMargin(at BlockPoint) {
 	held := s.k.MaxAbs(at.Correlation)
 	switch {
 	case math.Abs(at.Margin) <= blockEdge:
 		s.out.Status = outcome.NotDifferentiable
-	case at.Margin*held <= blockDoubt*at.KKT:
+	case at.Margin*held <= blockMarginFactor*at.KKT:
 		s.out.Status = outcome.SupportUncertified
 	}
 }
@@ -192,10 +192,10 @@ func (s *Blocks) factorise(g model.Blocks) {
 	}
 }
 
-// slopes computes the gradient alone, see [Options].Rough, for the criterion's slope h in the coefficients,
+// roughGradient computes the gradient alone, see [Options].Rough, for the criterion's slope h in the coefficients,
 // from the adjoint v. As under other penalties, an entry about to leave 0 does not change the status, and
 // dependent columns of the support count as a system that has stalled.
-func (s *Blocks) slopes(ctx context.Context, g model.Blocks, h, v, b []float64, tol float64) {
+func (s *Blocks) roughGradient(ctx context.Context, g model.Blocks, h, v, b []float64, tol float64) {
 	s.out.ErrorBound, s.out.InjectivityMargin = math.Inf(1), 0
 	if g.Concavity() > 0 || s.system.FactorPays(productsExpected) {
 		s.factorise(g)
@@ -205,7 +205,7 @@ func (s *Blocks) slopes(ctx context.Context, g model.Blocks, h, v, b []float64, 
 	s.solve(ctx, h, v, tol)
 	moving := false
 	for i := range g.Hyperparameters() {
-		moving = s.right(g, i, nil, b) || moving
+		moving = s.rightSide(g, i, nil, b) || moving
 		s.out.Gradient[i] = s.k.Dot(b, v)
 	}
 	switch {
@@ -224,12 +224,12 @@ func (s *Blocks) slopes(ctx context.Context, g model.Blocks, h, v, b []float64, 
 // solve solves a system and returns the norm of its residual, in the norm of the diagonal.
 func (s *Blocks) solve(ctx context.Context, b, x []float64, tol float64) float64 {
 	report := s.system.Solve(ctx, b, x, tol)
-	s.judge(ctx, report)
+	s.updateStatus(ctx, report)
 	return report.Residual
 }
 
-// judge lowers the status where a system is not solved.
-func (s *Blocks) judge(ctx context.Context, report support.Report) {
+// updateStatus lowers the status where a system is not solved.
+func (s *Blocks) updateStatus(ctx context.Context, report support.Report) {
 	s.out.Iterations += report.Iterations
 	if s.out.Status != outcome.Converged || ctx.Err() != nil {
 		return
@@ -242,9 +242,9 @@ func (s *Blocks) judge(ctx context.Context, report support.Report) {
 	}
 }
 
-// right sets b to the right-hand side of λᵢ, at β or, where x is not nil, after a step x, and reports whether
+// rightSide sets b to the right-hand side of λᵢ, at β or, where x is not nil, after a step x, and reports whether
 // it is not 0.
-func (s *Blocks) right(g model.Blocks, i int, x, b []float64) (moving bool) {
+func (s *Blocks) rightSide(g model.Blocks, i int, x, b []float64) (moving bool) {
 	for _, block := range s.system.Blocks {
 		out, beta := make([]float64, len(block.Beta)), block.Beta
 		if x != nil {
@@ -262,22 +262,22 @@ func (s *Blocks) right(g model.Blocks, i int, x, b []float64) (moving bool) {
 	return moving
 }
 
-// step sets x to a Newton step from the point, and returns the step as coefficients of the support. In a
+// newtonStep sets x to a Newton step from the point, and returns the step as coefficients of the support. In a
 // direction without curvature, such as a shift of a column's coefficients for all classes, the residual may
 // be no more than the rounding of the correlations, which is ignored.
-func (s *Blocks) step(ctx context.Context, g model.Blocks, at BlockPoint, x []float64) []float64 {
-	lack := make([]float64, len(x))
+func (s *Blocks) newtonStep(ctx context.Context, g model.Blocks, at BlockPoint, x []float64) []float64 {
+	residual := make([]float64, len(x))
 	q := s.fit.Count()
 	for _, block := range s.system.Blocks {
 		z, out := make([]float64, len(block.Beta)), make([]float64, len(block.Beta))
 		model.Gather(s.part, block.Block, q, at.Correlation, z)
 		g.Lack(block.Block, block.Beta, z, out)
-		for k, place := range block.At {
-			lack[place] = out[block.Of[k]]
+		for k, position := range block.At {
+			residual[position] = out[block.Of[k]]
 		}
 	}
-	if report := s.system.Solve(ctx, lack, x, blockTol); report.Residual > s.roundingError(at) {
-		s.judge(ctx, report)
+	if report := s.system.Solve(ctx, residual, x, blockTol); report.Residual > s.roundingError(at) {
+		s.updateStatus(ctx, report)
 	}
 	return append([]float64(nil), s.system.Spread(x)...)
 }
@@ -297,7 +297,7 @@ func (s *Blocks) roundingError(at BlockPoint) float64 {
 		scores = math.FMA(norm(c/q), math.Abs(at.Beta[c]), scores)
 	}
 	scores += s.k.Nrm2(at.Point.Prediction)
-	size := inSum(n) * unit / view.Total() * (s.k.Nrm2(at.Point.Weighted) + float64(heaviest*scores))
+	size := sumRoundings(n) * unitRoundoff / view.Total() * (s.k.Nrm2(at.Point.Weighted) + float64(heaviest*scores))
 	one := make([]float64, len(list))
 	for k, c := range list {
 		one[k] = size * norm(c/q)
@@ -305,9 +305,9 @@ func (s *Blocks) roundingError(at BlockPoint) float64 {
 	return s.scaled(one)
 }
 
-// change returns an upper bound of the relative change of the system over a step, apart from jumps of the
+// systemChange returns an upper bound of the relative change of the system over a step, apart from jumps of the
 // curvature, and sets u to the movement of the scores.
-func (s *Blocks) change(at BlockPoint, step []float64) (change float64) {
+func (s *Blocks) systemChange(at BlockPoint, step []float64) (change float64) {
 	q := s.fit.Count()
 	for _, block := range s.system.Blocks {
 		if len(block.Beta) == 1 {
@@ -315,15 +315,15 @@ func (s *Blocks) change(at BlockPoint, step []float64) (change float64) {
 		}
 		own := s.part.Columns(block.Block)
 		var moved, size float64
-		place := 0
+		position := 0
 		for c, j := range own {
-			for place < len(at.Support) && at.Support[place] < j {
-				place++
+			for position < len(at.Support) && at.Support[position] < j {
+				position++
 			}
 			for k := range q {
 				size = math.FMA(block.Beta[c*q+k], block.Beta[c*q+k], size)
-				if place < len(at.Support) && at.Support[place] == j {
-					moved = math.FMA(step[place*q+k], step[place*q+k], moved)
+				if position < len(at.Support) && at.Support[position] == j {
+					moved = math.FMA(step[position*q+k], step[position*q+k], moved)
 				}
 			}
 		}
@@ -338,10 +338,10 @@ func (s *Blocks) change(at BlockPoint, step []float64) (change float64) {
 	return change
 }
 
-// steep returns √(JᵀKJ) for a column x of the Jacobian, and a bound of the effect of rounding on ∇CᵀJ: that
+// curvatureNorm returns √(JᵀKJ) for a column x of the Jacobian, and a bound of the effect of rounding on ∇CᵀJ: that
 // of the point, which is off by A⁻¹ times the error of its correlations, that of the slopes at rounded
 // scores, and that of the slopes' products with the columns.
-func (s *Blocks) steep(at BlockPoint, x, slope, curvature []float64) (steep, rounded float64) {
+func (s *Blocks) curvatureNorm(at BlockPoint, x, slope, curvature []float64) (steep, rounded float64) {
 	view, q := s.fit.View(), s.fit.Count()
 	n, _ := view.Dims()
 	u := make([]float64, n*q)
@@ -357,8 +357,8 @@ func (s *Blocks) steep(at BlockPoint, x, slope, curvature []float64) (steep, rou
 		scores = math.FMA(norm, math.Abs(at.Beta[c]), scores)
 		products = math.FMA(norm, math.Abs(x[k]), products)
 	}
-	moved, summed := float64(float64(len(list)+constant)*scores*s.k.Nrm2(u)), float64(inSum(n)*products*s.k.Nrm2(slope))
-	rounded = float64(unit * (moved + summed))
+	moved, summed := float64(float64(len(list)+extraRoundings)*scores*s.k.Nrm2(u)), float64(sumRoundings(n)*products*s.k.Nrm2(slope))
+	rounded = float64(unitRoundoff * (moved + summed))
 	drift := s.scaled(s.system.Collect(s.system.Hessian().Outer(u, at.Support)))
 	return steep, rounded + float64(drift*s.roundingError(at))/max(s.out.InjectivityMargin, math.SmallestNonzeroFloat64)
 }

@@ -39,7 +39,7 @@ const (
 func (s *Solver) mu() float64 {
 	switch {
 	case s.direct.ready:
-		return s.direct.sure
+		return s.direct.keptShare
 	case s.system.Factorised():
 		return s.ritz[0] / safety
 	case s.ridge > 0 && s.out.Iterations < min(len(s.diag), fewIterations):
@@ -49,11 +49,11 @@ func (s *Solver) mu() float64 {
 	}
 }
 
-// least returns η without a ridge: from the factor, or μ where M = D; 0 where it is not known.
-func (s *Solver) least() float64 {
+// eta returns η without a ridge: from the factor, or μ where M = D; 0 where it is not known.
+func (s *Solver) eta() float64 {
 	switch {
 	case s.direct.ready:
-		return s.direct.least * s.direct.sure
+		return s.direct.inverseTrace * s.direct.keptShare
 	case s.system.Factorised():
 		return 0
 	default:
@@ -65,15 +65,15 @@ func (s *Solver) least() float64 {
 type errorTerms struct {
 	residual, rho float64 // ‖r‖ of the adjoint, ‖ρ‖, rounding included
 	prediction    float64 // how far predictions may be off by rounding
-	reach         float64 // κ/η; +Inf where η is not known
-	least         float64 // η
+	kappaOverEta  float64 // κ/η; +Inf where η is not known
+	eta           float64 // η
 	jumps         float64 // the relative change of A at jumps of the curvature, see jumps.go
 	curvature     []float64
 }
 
 // errorTermsOf returns the error terms of a point after a solve.
 func (s *Solver) errorTermsOf(g model.Penalty, at Point, outer Outer) errorTerms {
-	b := errorTerms{least: max(s.least(), s.ridge), curvature: outer.Curvature}
+	b := errorTerms{eta: max(s.eta(), s.ridge), curvature: outer.Curvature}
 	b.rho, b.prediction = s.roundingError(g, at)
 	b.rho += s.norm(s.rho)
 	var trace float64
@@ -86,10 +86,10 @@ func (s *Solver) errorTermsOf(g model.Penalty, at Point, outer Outer) errorTerms
 	}
 	if outer.CurvatureWithin != nil {
 		// Predictions on held-out rows are off by r·√(xᵢᵀA⁻¹xᵢ) at most.
-		b.curvature = outer.CurvatureWithin(float64(d.energy*d.factor()*math.Sqrt(trace/b.least)) + b.prediction)
+		b.curvature = outer.CurvatureWithin(float64(d.energy*d.factor()*math.Sqrt(trace/b.eta)) + b.prediction)
 	}
-	if b.reach = s.k.MaxAbs(b.curvature) * trace / b.least; math.IsNaN(b.reach) {
-		b.reach = math.Inf(1)
+	if b.kappaOverEta = s.k.MaxAbs(b.curvature) * trace / b.eta; math.IsNaN(b.kappaOverEta) {
+		b.kappaOverEta = math.Inf(1)
 	}
 	return b
 }
@@ -153,17 +153,17 @@ func (s *Solver) criterionDrift(ctx context.Context, at Point, b errorTerms, opt
 	if b.rho == 0 {
 		return 0
 	}
-	crude, tol := b.reach*b.rho, 0.1
+	crude, tol := b.kappaOverEta*b.rho, 0.1
 	if crude <= negligible*b.residual {
 		return crude
 	}
-	unknown := math.IsInf(b.reach, 1)
+	unknown := math.IsInf(b.kappaOverEta, 1)
 	if !unknown {
 		tol = min(tol, max(opts.Tol, negligible*b.residual/crude))
 	}
 	clear(s.q)
 	known := s.norm(s.rho)
-	report := s.improve(ctx, s.rho, s.q, tol, opts)
+	report := s.solveSystem(ctx, s.rho, s.q, tol, opts)
 	s.k.Clear(s.u)
 	s.predict(s.store, at.Support, s.q, s.u)
 	s.applyCurvature(at, b.curvature)
@@ -171,5 +171,5 @@ func (s *Solver) criterionDrift(ctx context.Context, at Point, b errorTerms, opt
 	if unknown {
 		return size / (1 - min(0.5, report.Relative)) // as if the unsolved part of ρ had the same effect as the solved part
 	}
-	return size + float64(b.reach*(report.Residual+b.rho-known))
+	return size + float64(b.kappaOverEta*(report.Residual+b.rho-known))
 }

@@ -3,19 +3,19 @@ package implicit
 import "github.com/seed-45b9a24c/pare/support"
 
 const (
-	// farSquare is how many times the centred square of a column the square of its mean may be, before the
+	// mostMeanRatio is how many times the centred square of a column the square of its mean may be, before the
 	// cancellation in their difference counts.
-	farSquare   = 1 << 10
-	centredRows = 512 // rows at a time
+	mostMeanRatio = 1 << 10
+	centredRows   = 512 // rows at a time
 )
 
-// far reports whether the Gram matrix of columns, which subtracts the means from its products, has lost
+// losesDigits reports whether the Gram matrix of columns, which subtracts the means from its products, has lost
 // digits.
-func (s *Solver) far(columns *support.Columns, e []int32, ridge float64) bool {
+func (s *Solver) losesDigits(columns *support.Columns, e []int32, ridge float64) bool {
 	total := s.view.Total()
 	for _, j := range e {
 		mean := columns.Mean(j)
-		if float64(mean*mean*columns.Total()) > float64(farSquare*(columns.Square(j)+float64(ridge*total))) {
+		if float64(mean*mean*columns.Total()) > float64(mostMeanRatio*(columns.Square(j)+float64(ridge*total))) {
 			return true
 		}
 	}
@@ -31,14 +31,14 @@ func (s *Solver) centredProducts(f factored, e []int32, ridge float64) {
 	if s.curved != nil {
 		weights = s.d
 	}
-	entries, weighted, met := make([]float64, size*centredRows), make([]float64, centredRows), make([]int, size)
+	entries, weighted, stored := make([]float64, size*centredRows), make([]float64, centredRows), make([]int, size)
 	clear(f.l)
 	for first := 0; first < n; first += centredRows {
 		count := min(centredRows, n-first)
 		for a, j := range e {
 			pace.Did(count * (a + 2))
 			column := entries[a*centredRows:][:count]
-			met[a] = s.entries(j, f.columns.Centre(j), first, met[a], column)
+			stored[a] = s.entries(j, f.columns.Centre(j), first, stored[a], column)
 			copy(weighted, column)
 			if weights != nil {
 				for i, w := range weights[first:][:count] {

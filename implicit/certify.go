@@ -65,14 +65,14 @@ func (s *Solver) Certify(ctx context.Context, g model.Penalty, at Point) (Certif
 		return Certificate{}, err
 	}
 	out := Certificate{DualMargin: 1}
-	beta, z := s.correlate(&out, g, at)
+	beta, z := s.correlateAll(&out, g, at)
 	gap := out.Gap + float64(roundingGap*s.fit.Null())
-	known := proving{g, beta, z, s.correlationRadius(gap)}
-	near := s.near(&out, known)
+	known := proofInputs{g, beta, z, s.correlationRadius(gap)}
+	candidates := s.listCandidates(&out, known)
 	if equal, opposite := g.Indifferent(); equal {
-		near, out.Shared = unite(s.view.NewCopies(opposite), near, beta)
+		candidates, out.Shared = mergeCopies(s.view.NewCopies(opposite), candidates, beta)
 	}
-	undecided, edge := known.part(&out, near)
+	undecided, edge := known.split(&out, candidates)
 	out.Undecided = len(undecided)
 	out.Unique = len(undecided) == 0 || g.Ridge() > 0
 	if len(undecided) == 0 {
@@ -91,9 +91,9 @@ func (s *Solver) Certify(ctx context.Context, g model.Penalty, at Point) (Certif
 	return out, nil
 }
 
-// proving holds what a proof is made from: the coefficients, the correlations, and a bound of the distance of
+// proofInputs holds what a proof is made from: the coefficients, the correlations, and a bound of the distance of
 // each correlation from that of the solution.
-type proving struct {
+type proofInputs struct {
 	g     model.Penalty
 	beta  map[int32]float64
 	z     []float64
@@ -101,16 +101,16 @@ type proving struct {
 }
 
 // margin is the dual margin of a column.
-func (p proving) margin(j int32) float64 { return 1 - p.g.Pull(int(j), p.z[j])/p.g.Alpha(int(j)) }
+func (p proofInputs) margin(j int32) float64 { return 1 - p.g.Pull(int(j), p.z[j])/p.g.Alpha(int(j)) }
 
 // excluded reports that a column is proved out.
-func (p proving) excluded(j int32) bool {
+func (p proofInputs) excluded(j int32) bool {
 	return p.g.Pull(int(j), p.z[j])+p.reach(j) < p.g.Alpha(int(j))
 }
 
-// near lists, ascending, the columns that are in the support or may be in that of the solution; the others
+// listCandidates lists, ascending, the columns that are in the support or may be in that of the solution; the others
 // update the dual margin.
-func (s *Solver) near(out *Certificate, p proving) (near []int32) {
+func (s *Solver) listCandidates(out *Certificate, p proofInputs) (near []int32) {
 	for _, j := range s.view.Matrix().Order() {
 		alpha, b := p.g.Alpha(int(j)), p.beta[j]
 		switch {
@@ -129,8 +129,8 @@ func (s *Solver) near(out *Certificate, p proving) (near []int32) {
 	return near
 }
 
-// part returns the columns in the support or not proved out, and the columns in the support or on its edge.
-func (p proving) part(out *Certificate, near []int32) (undecided, edge []int32) {
+// split returns the columns in the support or not proved out, and the columns in the support or on its edge.
+func (p proofInputs) split(out *Certificate, near []int32) (undecided, edge []int32) {
 	for _, j := range near {
 		in := p.beta[j] != 0 || p.g.Alpha(int(j)) == 0
 		if !in {
@@ -152,50 +152,50 @@ func (s *Solver) dependent(g model.Penalty, columns []int32) bool {
 	return rows < size
 }
 
-// correlate passes over X: it returns the coefficients and the correlations zⱼ of a point, and sets its gap
+// correlateAll passes over X: it returns the coefficients and the correlations zⱼ of a point, and sets its gap
 // and KKT residual. Unpenalised coefficients are first made optimal given the others, like the intercept, as
 // the dual point does not account for their residuals.
-func (s *Solver) correlate(out *Certificate, g model.Penalty, at Point) (beta map[int32]float64, z []float64) {
+func (s *Solver) correlateAll(out *Certificate, g model.Penalty, at Point) (beta map[int32]float64, z []float64) {
 	beta = make(map[int32]float64, len(at.Support))
 	columns, coef := at.withBound()
 	for k, j := range columns {
 		beta[j] = coef[k]
 	}
-	s.take(at)
+	s.setState(at)
 	_, p := s.view.Dims()
 	z = make([]float64, p)
 	null, last := s.fit.Null(), math.Inf(1)
 	for step := 0; ; step++ {
 		dual := model.NewDual(s.fit, g, s.state)
 		var free []int32
-		lack := 0.0 // the gain of steps along the free columns
+		gain := 0.0 // the gain of steps along the free columns
 		for _, j := range s.view.Matrix().Order() {
 			norm := s.view.Norm(int(j))
 			z[j] = s.view.Dot(int(j), s.state.Weighted) / s.view.Total()
 			dual.Add(int(j), z[j], beta[j], norm)
 			if g.Ridge() == 0 && g.Smooth(int(j)) && norm > 0 && !g.Held(int(j), beta[j]) {
 				free = append(free, j)
-				lack = math.FMA(z[j]*s.view.Total()/norm, z[j]/norm, lack)
+				gain = math.FMA(z[j]*s.view.Total()/norm, z[j]/norm, gain)
 			}
 		}
 		if out.Gap = s.fit.Gap(&dual, s.state); step == 0 {
 			out.KKT = dual.KKT()
 		}
-		if lack <= float64(roundingGap*roundingGap*null) || lack <= roundingGap*null && lack >= 0.5*last { // the rest is rounding
+		if gain <= float64(roundingGap*roundingGap*null) || gain <= roundingGap*null && gain >= 0.5*last { // the rest is rounding
 			return beta, z
 		}
-		last = lack
+		last = gain
 		slices.Sort(free)
-		if step == mostFreeSteps || !s.release(g, free, beta, z) {
+		if step == mostFreeSteps || !s.newtonUnpenalised(g, free, beta, z) {
 			out.Gap = math.Inf(1)
 			return beta, z
 		}
 	}
 }
 
-// release takes a Newton step in the coefficients of the free columns. It returns false where these columns
+// newtonUnpenalised takes a Newton step in the coefficients of the free columns. It returns false where these columns
 // depend on one another or a coefficient reaches a bound.
-func (s *Solver) release(g model.Penalty, free []int32, beta map[int32]float64, z []float64) bool {
+func (s *Solver) newtonUnpenalised(g model.Penalty, free []int32, beta map[int32]float64, z []float64) bool {
 	f, size, rows := s.factorise(g, free)
 	if rows < size {
 		return false
@@ -219,9 +219,9 @@ func (s *Solver) release(g model.Penalty, free []int32, beta map[int32]float64, 
 	return true
 }
 
-// unite drops copies from ascending columns, adds their coefficients to those of their representatives, and
+// mergeCopies drops copies from ascending columns, adds their coefficients to those of their representatives, and
 // reports whether copies share a coefficient.
-func unite(copies *sparse.Copies, columns []int32, beta map[int32]float64) (rest []int32, shared bool) {
+func mergeCopies(copies *sparse.Copies, columns []int32, beta map[int32]float64) (rest []int32, shared bool) {
 	for _, j := range copies.Find(columns) {
 		rep := copies.Representative(j)
 		beta[rep.Column] = math.FMA(rep.Sign, beta[j], beta[rep.Column])
@@ -252,7 +252,7 @@ func (s *Solver) factorise(g model.Penalty, e []int32) (f factored, size, rows i
 	gram.Hold(e)
 	size = len(e)
 	f.l = make([]float64, size*size)
-	if s.far(f.columns, e, g.Ridge()) {
+	if s.losesDigits(f.columns, e, g.Ridge()) {
 		s.centredProducts(f, e, g.Ridge())
 	} else {
 		gram.Submatrix(e, g.Ridge(), f.l)

@@ -31,9 +31,9 @@ type distance struct {
 	known  bool    // t bounds the change of the curvature
 }
 
-// across returns an upper bound of xᵢᵀA⁻¹xᵢ over the rows with a weight of at least lightest.
-func (s *Solver) across(at Point, lightest float64) (bound float64) {
-	eta, total := max(s.least(), s.ridge), s.view.Total()
+// leverageBound returns an upper bound of xᵢᵀA⁻¹xᵢ over the rows with a weight of at least lightest.
+func (s *Solver) leverageBound(at Point, lightest float64) (bound float64) {
+	eta, total := max(s.eta(), s.ridge), s.view.Total()
 	if !(eta > 0) {
 		return math.Inf(1)
 	}
@@ -60,7 +60,7 @@ func (s *Solver) distance(at Point, rho, mu float64) distance {
 	}
 	var concordance float64
 	if concordance, d.known = s.curved.Concordance(); !d.known {
-		d.step = s.jumps(at, d.energy)
+		d.step = s.jumpChange(at, d.energy)
 		return d
 	}
 	least, lightest, weights := math.Inf(1), math.Inf(1), s.view.Weights()
@@ -78,7 +78,7 @@ func (s *Solver) distance(at Point, rho, mu float64) distance {
 	}
 	total := s.view.Total()
 	furthest := total / least
-	furthest = min(furthest, s.across(at, lightest))
+	furthest = min(furthest, s.leverageBound(at, lightest))
 	if d.step = concordance * d.energy * math.Sqrt(furthest); d.step <= nearStep {
 		return d
 	}
@@ -87,7 +87,7 @@ func (s *Solver) distance(at Point, rho, mu float64) distance {
 		if s.direct.leverage == 0 {
 			s.direct.leverage = s.leverage(s.store, s.direct.representatives, s.direct.l)
 		}
-		d.step = min(d.step, concordance*d.energy*math.Sqrt(s.direct.leverage/s.direct.sure))
+		d.step = min(d.step, concordance*d.energy*math.Sqrt(s.direct.leverage/s.direct.keptShare))
 	}
 	return d
 }
@@ -125,10 +125,10 @@ func (s *Solver) confirm(ctx context.Context, g model.Penalty, at Point, outer O
 		switch {
 		case found == deficient:
 			s.out.Status = outcome.NotUnique
-		case knot, !s.inside(g, at, d, mu):
+		case knot, !s.keepsSigns(g, at, d, mu):
 			s.out.Status = outcome.NotDifferentiable
 		}
-	case found == deficient, knot, !(moved < clearance), !s.inside(g, at, d, mu): // the solution may have another support
+	case found == deficient, knot, !(moved < clearance), !s.keepsSigns(g, at, d, mu): // the solution may have another support
 		s.out.Status = outcome.SupportUncertified
 	}
 }
@@ -139,9 +139,9 @@ func (s *Solver) scale() float64 {
 	return residual * math.Sqrt(s.view.Total())
 }
 
-// inside reports that no coefficient changes its sign, or reaches a bound, between the point and the
+// keepsSigns reports that no coefficient changes its sign, or reaches a bound, between the point and the
 // solution.
-func (s *Solver) inside(g model.Penalty, at Point, d distance, mu float64) bool {
+func (s *Solver) keepsSigns(g model.Penalty, at Point, d distance, mu float64) bool {
 	for k, j := range at.Support {
 		inverse := 1 / (s.diag[k] * mu)
 		if s.direct.ready {

@@ -22,31 +22,31 @@ import (
 // one another: then A = E·A_r·Eᵀ, and the solution of least norm is A⁺b = E·K⁻¹A_r⁻¹K⁻¹Eᵀb, where K = EᵀE
 // holds the numbers of copies.
 type direct struct {
-	ready, depends bool
-	kernels        *kernels.Set
-	size           int // r
-	l              []float64
-	inverse        []float64 // diagonal of (LLᵀ)⁻¹
-	x, y           []float64 // scratch on all columns
-	least          float64   // 1/τ
-	sure           float64   // 1 − ετ
-	leverage       float64   // see [Solver.leverage]; 0 until it is computed
+	ready, dependent bool
+	kernels          *kernels.Set
+	size             int // r
+	l                []float64
+	inverse          []float64 // diagonal of (LLᵀ)⁻¹
+	x, y             []float64 // scratch on all columns
+	inverseTrace     float64   // 1/τ
+	keptShare        float64   // 1 − ετ
+	leverage         float64   // see [Solver.leverage]; 0 until it is computed
 
 	representatives []int32   // r columns
-	place           []int32   // for each column, the position among representatives of the column it copies; nil: no copies
+	position        []int32   // for each column, the position among representatives of the column it copies; nil: no copies
 	sign            []float64 // the sign of each copy
 	count           []float64 // K, the numbers of copies
 	z               []float64 // scratch on representatives
 }
 
 const (
-	largestDirect = 256
-	unit          = 0x1p-53
-	constant      = 8    // roundings in a term, besides those whose number grows with the problem
-	mostLost      = 0.5  // the largest share of A that rounding may take
-	traceSlack    = 1.01 // for the rounding of τ itself
-	refinements   = 3
-	alike         = 0.99 // the least cosine of columns that are compared as copies
+	largestDirect     = 256
+	unitRoundoff      = 0x1p-53
+	extraRoundings    = 8    // roundings in a term, besides those whose number grows with the problem
+	mostRoundingShare = 0.5  // the largest share of A that rounding may take
+	traceSlack        = 1.01 // for the rounding of τ itself
+	refinements       = 3
+	leastCosine       = 0.99 // the least cosine of columns that are compared as copies
 )
 
 // factorPays reports whether the factor of the columns is asked for, or cheaper than the given number of
@@ -61,48 +61,48 @@ func (s *Solver) factorPays(columns []int32, products int, asked bool) bool {
 	return asked || cost < float64(float64(products)*s.store.ProductCost(columns))
 }
 
-// inSum bounds the number of roundings of a term in a sum over n rows: kernels have four partial sums or
+// sumRoundings bounds the number of roundings of a term in a sum over n rows: kernels have four partial sums or
 // more, block by block.
-func inSum(n int) float64 { return float64(n/4 + n/kernels.Block + 2 + constant) }
+func sumRoundings(n int) float64 { return float64(n/4 + n/kernels.Block + 2 + extraRoundings) }
 
 // factoriseDirect factorises the system of the columns, which are in the Gram matrix. It does not set ready,
 // but depends, where the columns depend on one another, other than as copies, or may do so within rounding.
 func (s *Solver) factoriseDirect(columns []int32, g model.Penalty) {
 	f := &s.direct
-	f.kernels, f.representatives, f.place, f.size = s.k, columns, nil, len(columns)
+	f.kernels, f.representatives, f.position, f.size = s.k, columns, nil, len(columns)
 	for _, v := range []*[]float64{&f.x, &f.y, &f.z, &f.inverse} {
 		*v = resize(*v, len(columns))
 	}
 	f.leverage = 0
-	f.ready = s.factorised(g.Ridge())
+	f.ready = s.factoriseRepresentatives(g.Ridge())
 	if equal, opposite := g.Indifferent(); !f.ready && equal {
-		if near := s.parallel(columns); len(near) > 0 && f.share(s.view.NewCopies(opposite), columns, near) {
-			f.ready = s.factorised(g.Ridge())
+		if near := s.parallel(columns); len(near) > 0 && f.setRepresentatives(s.view.NewCopies(opposite), columns, near) {
+			f.ready = s.factoriseRepresentatives(g.Ridge())
 		}
 	}
-	f.depends = !f.ready
+	f.dependent = !f.ready
 	var growth float64
 	for k, j := range columns {
 		growth += s.uncentredSquare(k, j) / s.diag[k]
 	}
-	lost := float64(float64(s.store.Rows()+2*f.size+constant) * unit * growth / f.least)
-	if f.sure = 1 - lost; !(f.sure > mostLost) {
-		f.ready, f.depends = false, true
+	lost := float64(float64(s.store.Rows()+2*f.size+extraRoundings) * unitRoundoff * growth / f.inverseTrace)
+	if f.keptShare = 1 - lost; !(f.keptShare > mostRoundingShare) {
+		f.ready, f.dependent = false, true
 	}
 }
 
-// factorisedRoughly factorises the system of the columns, which are in the Gram matrix, without a bound of
+// factoriseRough factorises the system of the columns, which are in the Gram matrix, without a bound of
 // the error, and reports success.
-func (s *Solver) factorisedRoughly(columns []int32, ridge float64) bool {
+func (s *Solver) factoriseRough(columns []int32, ridge float64) bool {
 	f := &s.direct
-	f.kernels, f.representatives, f.place, f.size = s.k, columns, nil, len(columns)
+	f.kernels, f.representatives, f.position, f.size = s.k, columns, nil, len(columns)
 	f.l, f.z = resize(f.l, f.size*f.size), resize(f.z, f.size)
 	s.gram.Submatrix(columns, ridge, f.l)
 	return support.Cholesky(s.k, f.l, f.size) == f.size
 }
 
-// factorised factorises the system of the representatives and reports success.
-func (s *Solver) factorised(ridge float64) bool {
+// factoriseRepresentatives factorises the system of the representatives and reports success.
+func (s *Solver) factoriseRepresentatives(ridge float64) bool {
 	f := &s.direct
 	f.l = resize(f.l, f.size*f.size)
 	s.gram.Submatrix(f.representatives, ridge, f.l)
@@ -113,12 +113,12 @@ func (s *Solver) factorised(ridge float64) bool {
 	var trace float64
 	for k, d := range s.diag {
 		at := k
-		if f.place != nil {
-			at = int(f.place[k])
+		if f.position != nil {
+			at = int(f.position[k])
 		}
 		trace = math.FMA(d, f.inverse[at], trace)
 	}
-	f.least = 1 / (traceSlack * trace)
+	f.inverseTrace = 1 / (traceSlack * trace)
 	return true
 }
 
@@ -130,7 +130,7 @@ func (s *Solver) parallel(columns []int32) (near []int32) {
 	s.gram.Submatrix(columns, 0, f.l)
 	for a, j := range columns {
 		for b := range columns {
-			if a != b && math.Abs(f.l[a*size+b]) >= alike*math.Sqrt(f.l[a*size+a])*math.Sqrt(f.l[b*size+b]) {
+			if a != b && math.Abs(f.l[a*size+b]) >= leastCosine*math.Sqrt(f.l[a*size+a])*math.Sqrt(f.l[b*size+b]) {
 				near = append(near, j)
 				break
 			}
@@ -139,14 +139,14 @@ func (s *Solver) parallel(columns []int32) (near []int32) {
 	return near
 }
 
-// share finds the columns that copy others, among those of near, and sets the representatives. It returns
+// setRepresentatives finds the columns that copy others, among those of near, and sets the representatives. It returns
 // false where there is no copy.
-func (f *direct) share(copies *sparse.Copies, columns, near []int32) bool {
+func (f *direct) setRepresentatives(copies *sparse.Copies, columns, near []int32) bool {
 	if len(copies.Find(near)) == 0 {
 		return false
 	}
 	f.representatives, f.sign, f.count = nil, resize(f.sign, len(columns)), f.count[:0]
-	f.place = make([]int32, len(columns))
+	f.position = make([]int32, len(columns))
 	number := map[int32]int32{}
 	for k, j := range columns {
 		rep := copies.Representative(j)
@@ -156,47 +156,47 @@ func (f *direct) share(copies *sparse.Copies, columns, near []int32) bool {
 			number[rep.Column] = at
 			f.representatives, f.count = append(f.representatives, rep.Column), append(f.count, 0)
 		}
-		f.place[k], f.sign[k] = at, rep.Sign
+		f.position[k], f.sign[k] = at, rep.Sign
 		f.count[at]++
 	}
 	f.size = len(f.representatives)
 	return true
 }
 
-// gather sets z to K⁻¹Eᵀb, and returns it.
-func (f *direct) gather(b []float64) []float64 {
+// toRepresentatives sets z to K⁻¹Eᵀb, and returns it.
+func (f *direct) toRepresentatives(b []float64) []float64 {
 	z := f.z[:f.size]
-	if f.place == nil {
+	if f.position == nil {
 		copy(z, b)
 		return z
 	}
 	clear(z)
 	for k, v := range b {
-		z[f.place[k]] += f.sign[k] * v / f.count[f.place[k]]
+		z[f.position[k]] += f.sign[k] * v / f.count[f.position[k]]
 	}
 	return z
 }
 
 // solve sets x to A⁺b. b may be x.
 func (f *direct) solve(b, x []float64) {
-	z := f.gather(b)
+	z := f.toRepresentatives(b)
 	support.CholeskySolve(f.kernels, f.l, f.size, z)
-	if f.place == nil {
+	if f.position == nil {
 		copy(x, z)
 		return
 	}
-	for k, at := range f.place {
+	for k, at := range f.position {
 		x[k] = f.sign[k] * z[at] / f.count[at]
 	}
 }
 
 // inverseAt returns (LLᵀ)⁺ₖₖ.
 func (f *direct) inverseAt(k int) float64 {
-	if f.place == nil {
+	if f.position == nil {
 		return f.inverse[k]
 	}
-	count := f.count[f.place[k]]
-	return f.inverse[f.place[k]] / (count * count)
+	count := f.count[f.position[k]]
+	return f.inverse[f.position[k]] / (count * count)
 }
 
 // norm returns ‖v‖ in the norm of the last solve: √(vᵀ(LLᵀ)⁺v) where the factor is ready.
@@ -205,7 +205,7 @@ func (s *Solver) norm(v []float64) float64 {
 	if !f.ready {
 		return s.system.Norm(&s.cg, v)
 	}
-	z := f.gather(v)
+	z := f.toRepresentatives(v)
 	y := f.y[:f.size]
 	copy(y, z)
 	support.CholeskySolve(s.k, f.l, f.size, y)
@@ -218,7 +218,7 @@ func (s *Solver) refine(b, x []float64, tol float64) support.Report {
 	if norm == 0 {
 		return support.Report{Converged: true}
 	}
-	left := math.Inf(1)
+	remaining := math.Inf(1)
 	copy(f.x, b)
 	for range refinements {
 		f.solve(f.x, f.x)
@@ -229,14 +229,14 @@ func (s *Solver) refine(b, x []float64, tol float64) support.Report {
 			f.x[i] = v - f.x[i]
 		}
 		now := s.norm(f.x)
-		if !(now < left) {
+		if !(now < remaining) {
 			s.k.Axpy(-1, s.res, x) // undo a step that was rounding only
 			break
 		}
-		if left = now; left <= tol*norm {
+		if remaining = now; remaining <= tol*norm {
 			break
 		}
 	}
-	rounding := s.residualRounding(s.listed, b, x)
-	return support.Report{Residual: left + rounding, Relative: (left + rounding) / norm, Converged: left <= max(tol*norm, rounding)}
+	rounding := s.residualRounding(s.support, b, x)
+	return support.Report{Residual: remaining + rounding, Relative: (remaining + rounding) / norm, Converged: remaining <= max(tol*norm, rounding)}
 }

@@ -13,12 +13,12 @@ import (
 // forward solves A·J = B for hyperparameter i and appends ∂L/∂λᵢ = ∇C_SᵀJ.
 func (s *Solver) forward(ctx context.Context, g model.Penalty, i int, at Point, outer Outer, opts Options) {
 	g.Sensitivity(i, at.Support, at.Coef, s.rhs)
-	value, off, left := s.product(ctx, opts)
+	value, off, left := s.pairedProduct(ctx, opts)
 	s.out.Gradient = append(s.out.Gradient, value)
 	s.out.Jacobian = append(s.out.Jacobian, s.x...)
 	b, mu := s.errorTermsOf(g, at, outer), s.mu()
 	h := s.norm(s.h)
-	moved := s.scaled(s.x) * b.reach * b.rho * math.Sqrt(b.least) // JᵀK·A⁻¹ρ
+	moved := s.scaled(s.x) * b.kappaOverEta * b.rho * math.Sqrt(b.eta) // JᵀK·A⁻¹ρ
 	if s.curved == nil && opts.Motion == nil && float64(moved*math.Sqrt(mu)) <= negligible*off {
 		off += float64(moved * math.Sqrt(mu))
 	} else {
@@ -35,18 +35,18 @@ func (s *Solver) forward(ctx context.Context, g model.Penalty, i int, at Point, 
 		s.out.MotionNorm = math.Sqrt(max(0, s.k.Dot(s.x, s.q)))
 		s.out.ErrorNorm = float64(math.Sqrt(s.k.MaxAbs(b.curvature)) * b.prediction)
 		if b.rho > 0 {
-			s.out.ErrorNorm += float64(math.Sqrt(b.reach/mu) * b.rho)
+			s.out.ErrorNorm += float64(math.Sqrt(b.kappaOverEta/mu) * b.rho)
 		}
 	}
 	off /= mu
 	if s.direct.ready {
-		off += float64(b.reach*left*b.rho) / mu // r_JᵀA⁻¹K·A⁻¹ρ
+		off += float64(b.kappaOverEta*left*b.rho) / mu // r_JᵀA⁻¹K·A⁻¹ρ
 	}
 	if ridge := g.Ridge(); ridge > 0 && g.OfRidge(i) {
 		// B = −α₂β has the error −α₂A⁻¹ρ.
-		off += float64(min(1/mu, ridge/(float64(b.least*mu)*slices.Min(s.diag))) * h * b.rho)
+		off += float64(min(1/mu, ridge/(float64(b.eta*mu)*slices.Min(s.diag))) * h * b.rho)
 		if b.rho > 0 {
-			off += float64(b.reach*b.rho*b.rho) / mu // the slope moves, too: α₂ρᵀA⁻¹K·A⁻²ρ
+			off += float64(b.kappaOverEta*b.rho*b.rho) / mu // the slope moves, too: α₂ρᵀA⁻¹K·A⁻²ρ
 		}
 	}
 	s.out.ErrorBound = max(s.out.ErrorBound, off+s.slopeRounding(at, outer, s.x, b.prediction))
@@ -71,7 +71,7 @@ func (s *Solver) adjoint(ctx context.Context, g model.Penalty, at Point, outer O
 	off += drift
 	mu := s.mu()
 	if s.weighted(g) {
-		s.appendSlopes(g, at)
+		s.appendGradient(g, at)
 		s.out.ErrorBound = float64(s.largest(s.h)*off)/mu + rounding
 		return
 	}
@@ -83,7 +83,7 @@ func (s *Solver) adjoint(ctx context.Context, g model.Penalty, at Point, outer O
 			for k, d := range s.diag {
 				s.q[k] = math.Sqrt(g.Ridge()/d) * s.x[k]
 			}
-			bound += math.Sqrt(g.Ridge()) * s.k.Nrm2(s.q) * b.rho / math.Sqrt(b.least*mu)
+			bound += math.Sqrt(g.Ridge()) * s.k.Nrm2(s.q) * b.rho / math.Sqrt(b.eta*mu)
 			bound += float64(drift*b.rho) / mu // the slope moves, too: α₂ρᵀA⁻¹K·A⁻²ρ
 		}
 		s.out.ErrorBound = max(s.out.ErrorBound, bound)
@@ -120,17 +120,17 @@ func (s *Solver) largest(v []float64) (norm float64) {
 func (s *Solver) solve(ctx context.Context, opts Options) support.Report {
 	clear(s.x)
 	s.ritz = [2]float64{1, 1}
-	report := s.improve(ctx, s.rhs, s.x, opts.Tol, opts)
-	s.judge(ctx, report)
+	report := s.solveSystem(ctx, s.rhs, s.x, opts.Tol, opts)
+	s.updateStatus(ctx, report)
 	return report
 }
 
-// judge updates the result's margin and status from the report on a system.
-func (s *Solver) judge(ctx context.Context, report support.Report) {
+// updateStatus updates the result's margin and status from the report on a system.
+func (s *Solver) updateStatus(ctx context.Context, report support.Report) {
 	out := &s.out
 	margin := s.ritz[0] / s.ritz[1]
 	if s.direct.ready {
-		margin = s.least()
+		margin = s.eta()
 	}
 	out.InjectivityMargin = min(out.InjectivityMargin, margin)
 	switch {
@@ -143,10 +143,10 @@ func (s *Solver) judge(ctx context.Context, report support.Report) {
 	}
 }
 
-// improve solves A·x = b from x = 0, by the factor where there is one, else by conjugate gradients, which
+// solveSystem solves A·x = b from x = 0, by the factor where there is one, else by conjugate gradients, which
 // start from a solution on the rows or on the Gram matrix if there is one. It widens the range of Ritz
 // values.
-func (s *Solver) improve(ctx context.Context, b, x []float64, tol float64, opts Options) (report support.Report) {
+func (s *Solver) solveSystem(ctx context.Context, b, x []float64, tol float64, opts Options) (report support.Report) {
 	if s.direct.ready {
 		report = s.refine(b, x, tol)
 		report.Converged = report.Converged && ctx.Err() == nil
@@ -160,16 +160,16 @@ func (s *Solver) improve(ctx context.Context, b, x []float64, tol float64, opts 
 		// The solution on the Gram matrix is the start: the solve below begins with its residual on X, and
 		// mostly ends there.
 		report = s.cg.Solve(ctx, &s.dense, b, x, gramShare*tol, opts.MaxIterations)
-		s.count(report)
+		s.countIterations(report)
 	}
 	report = s.system.Solve(ctx, &s.cg, b, x, tol, opts.MaxIterations)
-	report.Residual += s.residualRounding(s.listed, b, x)
-	s.count(report)
+	report.Residual += s.residualRounding(s.support, b, x)
+	s.countIterations(report)
 	return report
 }
 
-// count counts the iterations of a solve and widens the range of Ritz values.
-func (s *Solver) count(report support.Report) {
+// countIterations counts the iterations of a solve and widens the range of Ritz values.
+func (s *Solver) countIterations(report support.Report) {
 	if report.Iterations > 0 {
 		s.out.Iterations += report.Iterations
 		least, most := s.cg.Ritz()

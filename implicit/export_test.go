@@ -18,6 +18,6 @@ func CurvatureAlong(s *Solver, d []float64, j int) (curvature, largest float64) 
 // NewIterativeVectors is like [NewVectors], but its solver uses conjugate gradients for systems of any size.
 func NewIterativeVectors(fit *model.Vectors) *Vectors {
 	s := NewVectors(fit)
-	s.system.most = 0
+	s.system.largest = 0
 	return s
 }

@@ -183,12 +183,12 @@ type Solver struct {
 	// iterative leaves all systems to conjugate gradients.
 	iterative bool
 	cg        support.CG
-	pair      pair
+	pair      adjointPair
 
 	rhs, x, h, q, rho, res, diag []float64  // on the support
-	room                         []float64  // the memory of these vectors
+	memory                       []float64  // the memory of these vectors
 	ritz                         [2]float64 // the extreme Ritz values of the last solve
-	listed                       []int32    // the support
+	support                      []int32    // the support
 	ridge                        float64    // α₂/max D, a lower bound of the smallest eigenvalue of D^-½AD^-½
 	u                            []float64  // n
 	size                         struct {
@@ -237,7 +237,7 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, at Point, outer Out
 	}
 	at = at.withoutBound(g)
 	weighted := s.weighted(g)
-	if err := s.enter(g, at, &opts); err != nil {
+	if err := s.setUp(g, at, &opts); err != nil {
 		return nil, err
 	}
 	out := &s.out
@@ -257,12 +257,12 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, at Point, outer Out
 	s.project(at.Support, outer.Slope, s.h)
 	switch {
 	case opts.Rough:
-		s.slopes(ctx, g, at, opts)
-	case weighted, s.mirrored(g, opts) && !s.direct.ready:
+		s.roughGradient(ctx, g, at, opts)
+	case weighted, s.usesAdjoint(g, opts) && !s.direct.ready:
 		s.adjoint(ctx, g, at, outer, opts)
 	default:
 		if g.Hyperparameters() > 1 {
-			s.mirror(ctx, opts)
+			s.solveAdjoint(ctx, opts)
 		}
 		for i := range g.Hyperparameters() {
 			s.forward(ctx, g, i, at, outer, opts)
@@ -278,8 +278,8 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, at Point, outer Out
 	return out, nil
 }
 
-// enter checks the arguments and prepares the system of a point.
-func (s *Solver) enter(g model.Penalty, at Point, opts *Options) error {
+// setUp checks the arguments and prepares the system of a point.
+func (s *Solver) setUp(g model.Penalty, at Point, opts *Options) error {
 	_, p := s.view.Dims()
 	if c := g.Columns(); c >= 0 && c != p {
 		return outcome.Errorf(outcome.Shape, "%d strengths for %d columns", c, p)
@@ -298,7 +298,7 @@ func (s *Solver) enter(g model.Penalty, at Point, opts *Options) error {
 	if s.curved != nil {
 		s.store.Reweigh(s.d)
 	}
-	s.listed = at.Support
+	s.support = at.Support
 	if opts.Rough && s.curved != nil && s.store.Tall() && len(at.Support) <= largestDirect && s.gram.FitsWith(at.Support) {
 		s.gram.Hold(at.Support)
 	} else {
@@ -306,8 +306,8 @@ func (s *Solver) enter(g model.Penalty, at Point, opts *Options) error {
 	}
 	s.system.Reset(s.store, at.Support, g.Ridge())
 	s.system.Diagonal(s.diag)
-	s.onGram, s.rows.ready, s.direct.ready, s.direct.depends = false, false, false, false
-	s.pair.known = false
+	s.onGram, s.rows.ready, s.direct.ready, s.direct.dependent = false, false, false, false
+	s.pair.solved = false
 	s.cg.Regular = g.Ridge() > 0
 	if s.ridge = 0; len(s.diag) > 0 {
 		s.ridge = g.Ridge() / slices.Max(s.diag)
@@ -317,7 +317,7 @@ func (s *Solver) enter(g model.Penalty, at Point, opts *Options) error {
 	switch {
 	case factor && opts.Rough:
 		s.gram.Hold(at.Support)
-		s.direct.ready = s.factorisedRoughly(at.Support, g.Ridge())
+		s.direct.ready = s.factoriseRough(at.Support, g.Ridge())
 	case factor:
 		s.gram.Hold(at.Support)
 		s.factoriseDirect(at.Support, g)
@@ -384,8 +384,8 @@ func check(g model.Penalty, at Point, p int) error {
 	return nil
 }
 
-// take sets s.state to the state of a point, and computes it if the point has none.
-func (s *Solver) take(at Point) {
+// setState sets s.state to the state of a point, and computes it if the point has none.
+func (s *Solver) setState(at Point) {
 	s.size.known = false
 	if s.state = at.State; s.state != nil {
 		return
@@ -408,11 +408,11 @@ func (s *Solver) fitOwn(columns []int32, coef []float64) {
 func (s *Solver) optimality(g model.Penalty, at Point) {
 	size := len(at.Support)
 	vectors := []*[]float64{&s.rhs, &s.x, &s.h, &s.q, &s.rho, &s.res, &s.diag}
-	s.room = resize(s.room, len(vectors)*size)
+	s.memory = resize(s.memory, len(vectors)*size)
 	for k, v := range vectors {
-		*v = s.room[k*size:][:size:size]
+		*v = s.memory[k*size:][:size:size]
 	}
-	s.take(at)
+	s.setState(at)
 	if s.curved != nil {
 		s.curved.Curvature(s.state, s.d)
 	}

@@ -13,7 +13,7 @@ import (
 // column of the support. The status is that of the linear solve.
 func (s *Solver) JVP(ctx context.Context, g model.Penalty, at Point, direction []float64, opts Options) ([]float64, outcome.Status, error) {
 	at = at.withoutBound(g)
-	if err := s.enter(g, at, &opts); err != nil {
+	if err := s.setUp(g, at, &opts); err != nil {
 		return nil, "", err
 	}
 	if want := s.coordinates(g, at); len(direction) != want {
@@ -28,7 +28,7 @@ func (s *Solver) JVP(ctx context.Context, g model.Penalty, at Point, direction [
 // hyperparameter, or for a weighted penalty one per column of the support.
 func (s *Solver) VJP(ctx context.Context, g model.Penalty, at Point, w []float64, opts Options) ([]float64, outcome.Status, error) {
 	at = at.withoutBound(g)
-	if err := s.enter(g, at, &opts); err != nil {
+	if err := s.setUp(g, at, &opts); err != nil {
 		return nil, "", err
 	}
 	if len(w) != len(at.Support) {
@@ -36,7 +36,7 @@ func (s *Solver) VJP(ctx context.Context, g model.Penalty, at Point, w []float64
 	}
 	copy(s.rhs, w)
 	s.solve(ctx, opts)
-	return s.pull(g, at, s.x), s.out.Status, nil
+	return s.pullBack(g, at, s.x), s.out.Status, nil
 }
 
 // HVP returns the product of ∂²L/∂λ² with a direction w, laid out as for
@@ -52,7 +52,7 @@ func (s *Solver) HVP(ctx context.Context, g model.Penalty, at Point, outer Outer
 		return nil, "", outcome.Errorf(outcome.Shape, "slope and curvature must have one entry for each of the %d rows", n)
 	}
 	at = at.withoutBound(g)
-	if err := s.enter(g, at, &opts); err != nil {
+	if err := s.setUp(g, at, &opts); err != nil {
 		return nil, "", err
 	}
 	if want := s.coordinates(g, at); len(direction) != want {
@@ -83,27 +83,27 @@ func (s *Solver) HVP(ctx context.Context, g model.Penalty, at Point, outer Outer
 	u := make([]float64, n)
 	s.predict(s.store, at.Support, moved, u)
 	// The right-hand side of the pull-back: how ∇C and A change along w.
-	bend := make([]float64, n)
+	thirds := make([]float64, n)
 	if s.curved != nil {
-		s.curved.Third(s.state, bend)
+		s.curved.Third(s.state, thirds)
 	}
-	for i, third := range bend {
+	for i, third := range thirds {
 		predictV[i] = (outer.Curvature[i] - float64(third*predictV[i]/s.view.Total())) * u[i]
 	}
-	right := s.projected(at, predictV)
+	rhs := s.projected(at, predictV)
 	last := len(direction) - 1 // the index of the ridge, where there is one
 	ridge := 0.0               // ∂A/∂w = ridge·I
 	if g.Ridge() > 0 {
 		ridge = g.Ridge() * direction[last]
 	}
-	for k := range right {
-		right[k] = math.FMA(-ridge, v[k], right[k])
+	for k := range rhs {
+		rhs[k] = math.FMA(-ridge, v[k], rhs[k])
 	}
-	copy(s.rhs, right)
+	copy(s.rhs, rhs)
 	s.solve(ctx, opts)
-	out := s.pull(g, at, s.x)
+	out := s.pullBack(g, at, s.x)
 	// The dependence of B itself: ∂B_i/∂λ_i = B_i, and the ridge's B₂ = −α₂β moves with β.
-	for i, own := range s.pull(g, at, v) {
+	for i, own := range s.pullBack(g, at, v) {
 		out[i] = math.FMA(own, direction[i], out[i])
 	}
 	if g.Ridge() > 0 {
@@ -138,8 +138,8 @@ func (s *Solver) combine(g model.Penalty, at Point, w []float64) {
 	}
 }
 
-// pull returns Bᵀ·v, laid out like a direction.
-func (s *Solver) pull(g model.Penalty, at Point, v []float64) []float64 {
+// pullBack returns Bᵀ·v, laid out like a direction.
+func (s *Solver) pullBack(g model.Penalty, at Point, v []float64) []float64 {
 	out := make([]float64, s.coordinates(g, at))
 	if s.weighted(g) {
 		g.Sensitivity(0, at.Support, at.Coef, s.res)

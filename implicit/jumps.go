@@ -20,11 +20,11 @@ type jumping interface {
 	CurvatureRange(s *model.State, reach float64, first int, lowest, highest []float64) bool
 }
 
-// outset is the factor 1/(1 − κ) on the distance to the solution, for κ up to farthestStep.
-const outset = 1 / (1 - farthestStep)
+// distanceFactor is the factor 1/(1 − κ) on the distance to the solution, for κ up to farthestStep.
+const distanceFactor = 1 / (1 - farthestStep)
 
-// jumps returns κ, or a partial sum of it beyond farthestStep.
-func (s *Solver) jumps(at Point, energy float64) (share float64) {
+// jumpChange returns κ, or a partial sum of it beyond farthestStep.
+func (s *Solver) jumpChange(at Point, energy float64) (share float64) {
 	fit, ok := s.fit.(jumping)
 	if !ok || energy == 0 {
 		return 0
@@ -33,18 +33,18 @@ func (s *Solver) jumps(at Point, energy float64) (share float64) {
 	if s.view.Centred() {
 		shared = total / s.store.Total() // the intercept's part of every hᵢ
 	}
-	longest := s.across(at, s.lightest())
-	list, changes := s.jumpers(fit, outset*energy*math.Sqrt(longest))
+	longest := s.leverageBound(at, s.leastWeight())
+	list, changes := s.rowsNearJumps(fit, distanceFactor*energy*math.Sqrt(longest))
 	if size := float64(len(at.Support)); float64(len(list))*size*size > rowProof {
 		return longest / total * changes
 	}
 	row, mu := make([]float64, len(at.Support)), s.mu()
 	var lowest, highest [1]float64
 	for _, i := range list {
-		s.row(at.Support, i, row)
+		s.centredRow(at.Support, i, row)
 		norm := s.norm(row)
 		h := float64(norm*norm)/mu + shared
-		fit.CurvatureRange(s.state, outset*energy*math.Sqrt(h), i, lowest[:], highest[:])
+		fit.CurvatureRange(s.state, distanceFactor*energy*math.Sqrt(h), i, lowest[:], highest[:])
 		if share += float64(h / total * (highest[0] - lowest[0])); !(share <= farthestStep) {
 			break
 		}
@@ -52,9 +52,9 @@ func (s *Solver) jumps(at Point, energy float64) (share float64) {
 	return share
 }
 
-// jumpers lists the rows whose curvature may change where predictions are off by reach, and returns the sum
+// rowsNearJumps lists the rows whose curvature may change where predictions are off by reach, and returns the sum
 // of these changes.
-func (s *Solver) jumpers(fit jumping, reach float64) (list []int, changes float64) {
+func (s *Solver) rowsNearJumps(fit jumping, reach float64) (list []int, changes float64) {
 	n, _ := s.view.Dims()
 	lowest, highest := make([]float64, n), make([]float64, n)
 	if !fit.CurvatureRange(s.state, reach, 0, lowest, highest) {
@@ -70,8 +70,8 @@ func (s *Solver) jumpers(fit jumping, reach float64) (list []int, changes float6
 	return list, changes
 }
 
-// lightest returns the least positive weight of a row.
-func (s *Solver) lightest() float64 {
+// leastWeight returns the least positive weight of a row.
+func (s *Solver) leastWeight() float64 {
 	weights := s.view.Weights()
 	if weights == nil {
 		return 1
@@ -85,8 +85,8 @@ func (s *Solver) lightest() float64 {
 	return least
 }
 
-// row sets out to the entries of a row in columns centred on the means of the system.
-func (s *Solver) row(columns []int32, i int, out []float64) {
+// centredRow sets out to the entries of a row in columns centred on the means of the system.
+func (s *Solver) centredRow(columns []int32, i int, out []float64) {
 	for k, j := range columns {
 		rows, values := s.view.Matrix().Column(int(j))
 		x, at, there := 0.0, i, true

@@ -45,7 +45,7 @@ func (s *Solver) Leverages(g model.Penalty, at Point) (*Removal, error) {
 	out := &Removal{Leverage: make([]float64, n), Motion: make([]float64, n)}
 	if size > 0 {
 		s.fromFactor(f, at.Support, out.Leverage)
-		s.move(out, f, g, at)
+		s.setMotion(out, f, g, at)
 	}
 	shared := 0.0
 	if s.view.Centred() {
@@ -64,8 +64,8 @@ func (s *Solver) Leverages(g model.Penalty, at Point) (*Removal, error) {
 	return out, nil
 }
 
-// move sets the derivatives of the coefficients and predictions.
-func (s *Solver) move(out *Removal, f factored, g model.Penalty, at Point) {
+// setMotion sets the derivatives of the coefficients and predictions.
+func (s *Solver) setMotion(out *Removal, f factored, g model.Penalty, at Point) {
 	all := make([]float64, len(at.Support))
 	solve := func(v []float64) { support.CholeskySolve(s.k, f.l, len(v), v) }
 	if s.weighted(g) {
@@ -86,14 +86,14 @@ func (s *Solver) move(out *Removal, f factored, g model.Penalty, at Point) {
 // fromFactor sets squares to xᵢ(L·Lᵀ)⁻¹xᵢᵀ = ‖L⁻¹xᵢᵀ‖² for every row, in blocks of L's number of rows.
 func (s *Solver) fromFactor(f factored, columns []int32, squares []float64) {
 	l, size := support.Padded(s.k, f.l, len(columns))
-	block, met := make([]float64, size*size), make([]int, len(columns))
+	block, stored := make([]float64, size*size), make([]int, len(columns))
 	pace := s.k.Pace()
 	for first := 0; first < len(squares); first += size {
 		here := squares[first:min(first+size, len(squares))]
 		count := len(here)
 		for k, j := range columns {
 			pace.Did(count)
-			met[k] = s.entries(j, f.columns.Centre(j), first, met[k], block[k*size:][:count])
+			stored[k] = s.entries(j, f.columns.Centre(j), first, stored[k], block[k*size:][:count])
 		}
 		support.ForwardTiles(s.k, l, block, size, count)
 		for k := range columns {
@@ -107,7 +107,7 @@ func (s *Solver) fromFactor(f factored, columns []int32, squares []float64) {
 
 // entries sets out to the entries of a centred column in the rows from first on. met is the number of stored
 // entries in the rows before; the return value is that number for the rows after those of out.
-func (s *Solver) entries(j int32, centre float64, first, met int, out []float64) int {
+func (s *Solver) entries(j int32, centre float64, first, stored int, out []float64) int {
 	index, values := s.view.Matrix().Column(int(j))
 	scale := s.view.Scale(int(j))
 	if index == nil {
@@ -119,10 +119,10 @@ func (s *Solver) entries(j int32, centre float64, first, met int, out []float64)
 	for i := range out {
 		out[i] = -centre
 	}
-	for ; met < len(index) && int(index[met])-first < len(out); met++ {
-		out[int(index[met])-first] = math.FMA(values[met], scale, -centre)
+	for ; stored < len(index) && int(index[stored])-first < len(out); stored++ {
+		out[int(index[stored])-first] = math.FMA(values[stored], scale, -centre)
 	}
-	return met
+	return stored
 }
 
 // Curvatures returns ℓ″ of every row at the point of the last call, without weights.

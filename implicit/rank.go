@@ -29,14 +29,14 @@ const (
 // caller assumes it. The Ritz values of the solve also serve error bounds.
 func (s *Solver) rank(ctx context.Context, g model.Penalty, opts Options) rank {
 	switch {
-	case s.direct.depends:
+	case s.direct.dependent:
 		return deficient
-	case s.direct.ready, g.Ridge() > 0, opts.AssumeFullRank, len(s.listed) < 2:
+	case s.direct.ready, g.Ridge() > 0, opts.AssumeFullRank, len(s.support) < 2:
 		return full
 	}
-	s.draw(g)
+	s.drawRightSide(g)
 	clear(s.x)
-	tol := rankShare / math.Sqrt(float64(len(s.listed)))
+	tol := rankShare / math.Sqrt(float64(len(s.support)))
 	var report support.Report
 	if s.onGram {
 		report = s.cg.Solve(ctx, &s.dense, s.rhs, s.x, tol, opts.MaxIterations)
@@ -44,7 +44,7 @@ func (s *Solver) rank(ctx context.Context, g model.Penalty, opts Options) rank {
 		report = s.system.Solve(ctx, &s.cg, s.rhs, s.x, tol, opts.MaxIterations)
 	}
 	before := s.ritz
-	s.count(report)
+	s.countIterations(report)
 	margin := s.ritz[0] / s.ritz[1]
 	s.out.InjectivityMargin = min(s.out.InjectivityMargin, margin)
 	if report.Converged && margin > singular {
@@ -59,10 +59,10 @@ func (s *Solver) rank(ctx context.Context, g model.Penalty, opts Options) rank {
 	}
 }
 
-// draw makes a random right-hand side in the scale of the diagonal: the same for copies of a column where
+// drawRightSide makes a random right-hand side in the scale of the diagonal: the same for copies of a column where
 // they may share a coefficient.
-func (s *Solver) draw(g model.Penalty) {
-	source := random.SplitMix64(len(s.listed))
+func (s *Solver) drawRightSide(g model.Penalty) {
+	source := random.SplitMix64(len(s.support))
 	for k, d := range s.diag {
 		s.rhs[k] = float64(float64(2*source.Uniform())-1) * math.Sqrt(d)
 	}
@@ -71,11 +71,11 @@ func (s *Solver) draw(g model.Penalty) {
 		return
 	}
 	copies := s.view.NewCopies(opposite)
-	if len(copies.Find(s.listed)) == 0 {
+	if len(copies.Find(s.support)) == 0 {
 		return
 	}
 	first := map[int32]float64{}
-	for k, j := range s.listed {
+	for k, j := range s.support {
 		rep := copies.Representative(j)
 		b, met := first[rep.Column]
 		if !met {

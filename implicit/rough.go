@@ -9,19 +9,19 @@ import (
 	"github.com/seed-45b9a24c/pare/support"
 )
 
-// slopes computes the gradient alone, see [Options].Rough.
-func (s *Solver) slopes(ctx context.Context, g model.Penalty, at Point, opts Options) {
+// roughGradient computes the gradient alone, see [Options].Rough.
+func (s *Solver) roughGradient(ctx context.Context, g model.Penalty, at Point, opts Options) {
 	out := &s.out
 	out.Status, out.Bound, out.ErrorBound, out.InjectivityMargin = outcome.SupportUncertified, Estimated, math.Inf(1), 0
 	solve := func() {
-		if report := s.propose(ctx, opts); !report.Converged {
+		if report := s.approximate(ctx, opts); !report.Converged {
 			out.Status = outcome.LinearSystemStalled
 		}
 	}
-	if s.mirrored(g, opts) {
+	if s.usesAdjoint(g, opts) {
 		copy(s.rhs, s.h)
 		solve()
-		s.appendSlopes(g, at)
+		s.appendGradient(g, at)
 		return
 	}
 	for i := range g.Hyperparameters() {
@@ -35,14 +35,14 @@ func (s *Solver) slopes(ctx context.Context, g model.Penalty, at Point, opts Opt
 	}
 }
 
-// mirrored reports whether one system, for the adjoint A⁻¹∇C_S, replaces one for each hyperparameter.
-func (s *Solver) mirrored(g model.Penalty, opts Options) bool {
+// usesAdjoint reports whether one system, for the adjoint A⁻¹∇C_S, replaces one for each hyperparameter.
+func (s *Solver) usesAdjoint(g model.Penalty, opts Options) bool {
 	return s.weighted(g) || g.Hyperparameters() > 1 && opts.Motion == nil
 }
 
-// appendSlopes appends ∂L/∂λᵢ = Bᵢᵀv for the adjoint v in x; for a weighted penalty, one entry for each
+// appendGradient appends ∂L/∂λᵢ = Bᵢᵀv for the adjoint v in x; for a weighted penalty, one entry for each
 // column of the support.
-func (s *Solver) appendSlopes(g model.Penalty, at Point) {
+func (s *Solver) appendGradient(g model.Penalty, at Point) {
 	for i := range g.Hyperparameters() {
 		g.Sensitivity(i, at.Support, at.Coef, s.h)
 		if s.weighted(g) {
@@ -55,9 +55,9 @@ func (s *Solver) appendSlopes(g model.Penalty, at Point) {
 	}
 }
 
-// propose sets x to the solution for rhs, by the factor, the Gram matrix, the rows or the packed columns: the
+// approximate sets x to the solution for rhs, by the factor, the Gram matrix, the rows or the packed columns: the
 // first of these that is ready.
-func (s *Solver) propose(ctx context.Context, opts Options) (report support.Report) {
+func (s *Solver) approximate(ctx context.Context, opts Options) (report support.Report) {
 	clear(s.x)
 	switch {
 	case s.direct.ready:

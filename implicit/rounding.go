@@ -24,12 +24,12 @@ func (s *Solver) residualRounding(at []int32, b, x []float64) float64 {
 	}
 	growth = math.Sqrt(growth)
 	energy := math.Sqrt(max(0, s.k.Dot(x, b)))
-	outside := float64(inSum(s.store.Rows())*growth*energy) + float64(constant*(math.Sqrt(right)+math.Sqrt(scaled)+float64(growth*predicted)))
-	inside := float64(float64(len(x)+constant) * predicted)
+	outside := float64(sumRoundings(s.store.Rows())*growth*energy) + float64(extraRoundings*(math.Sqrt(right)+math.Sqrt(scaled)+float64(growth*predicted)))
+	inside := float64(float64(len(x)+extraRoundings) * predicted)
 	if s.direct.ready {
-		return float64(unit * (inside + outside/math.Sqrt(s.direct.least)))
+		return float64(unitRoundoff * (inside + outside/math.Sqrt(s.direct.inverseTrace)))
 	}
-	return unit * (float64(growth*inside) + outside)
+	return unitRoundoff * (float64(growth*inside) + outside)
 }
 
 // uncentredSquare returns wⱼ² of column j, at position k of the support: Aⱼⱼ before a mean is subtracted.
@@ -62,7 +62,7 @@ func (s *Solver) roundingError(g model.Penalty, at Point) (rho, prediction float
 		b := math.Abs(at.Coef[k])
 		norm := predicted(j, b)
 		linear = math.FMA(math.Sqrt(s.uncentredSquare(k, j)), b, linear)
-		off := float64(inSum(len(y))*norm*residual) + float64(constant*(g.Alpha(int(j))+float64(g.Ridge()*b)))
+		off := float64(sumRoundings(len(y))*norm*residual) + float64(extraRoundings*(g.Alpha(int(j))+float64(g.Ridge()*b)))
 		products = math.FMA(off/s.diag[k], off, products)
 	}
 	intercept := math.Abs(s.state.Intercept)
@@ -73,13 +73,13 @@ func (s *Solver) roundingError(g model.Penalty, at Point) (rho, prediction float
 			inside += float64(residual * math.Sqrt(total/s.store.Total()))
 		}
 	}
-	mu, least := s.mu(), s.least()
+	mu, least := s.mu(), s.eta()
 	if least == 0 {
 		least = mu
 	}
-	width := float64(len(at.Support) + len(at.held) + constant)
-	rho = unit * math.Sqrt(mu) * (float64(width*inside) + math.Sqrt(products/least))
-	return rho, unit * width * (all + float64(intercept*math.Sqrt(float64(len(y)))))
+	width := float64(len(at.Support) + len(at.held) + extraRoundings)
+	rho = unitRoundoff * math.Sqrt(mu) * (float64(width*inside) + math.Sqrt(products/least))
+	return rho, unitRoundoff * width * (all + float64(intercept*math.Sqrt(float64(len(y)))))
 }
 
 // sizes returns √(Σsᵢrᵢ²/N) and √(Σsᵢ(|yᵢ| + |mᵢ|)²/N), computed once for a point.
@@ -113,6 +113,6 @@ func (s *Solver) slopeRounding(at Point, outer Outer, x []float64, prediction fl
 		moved = math.FMA(math.Sqrt(s.view.Whole(int(j), centre)+float64(float64(len(s.u))*centre*centre)), math.Abs(x[k]), moved)
 		sum = math.FMA(math.Abs(s.h[k]), math.Abs(x[k]), sum)
 	}
-	slopes := float64(inSum(len(s.u)) * unit * s.k.Nrm2(outer.Slope))
-	return float64(moved*(slopes+float64(s.k.MaxAbs(outer.Curvature)*prediction))) + float64(float64(len(x)+constant)*unit*sum)
+	slopes := float64(sumRoundings(len(s.u)) * unitRoundoff * s.k.Nrm2(outer.Slope))
+	return float64(moved*(slopes+float64(s.k.MaxAbs(outer.Curvature)*prediction))) + float64(float64(len(x)+extraRoundings)*unitRoundoff*sum)
 }

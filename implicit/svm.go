@@ -60,8 +60,8 @@ type SVM struct {
 	margins     []float64      // n: mᵢ
 	w, u        []float64      // p
 	rhs, x, rho []float64      // on S
-	free        free
-	gap, length float64 // the duality gap, and ‖w‖
+	free        freeSystem
+	gap, normW  float64 // the duality gap, and ‖w‖
 	out         SVMHypergradient
 }
 
@@ -76,8 +76,8 @@ func NewSVM(fit *model.SVM) *SVM {
 	}
 }
 
-// onEdge is the distance of a margin from 1 that may be 0 but for rounding.
-const onEdge = 1e-10
+// edgeTol is the distance of a margin from 1 that may be 0 but for rounding.
+const edgeTol = 1e-10
 
 // Apply sets out = Q_SS·v in the variables yᵢvᵢ; see [support.Operator].
 func (s *SVM) Apply(v, out []float64) { s.system.Apply(v, out) }
@@ -102,7 +102,7 @@ func (s *SVM) Solve(ctx context.Context, logC float64, at SVMPoint, outer Outer,
 	if err != nil {
 		return nil, err
 	}
-	if err := s.enter(c, at); err != nil {
+	if err := s.setPoint(c, at); err != nil {
 		return nil, err
 	}
 	if opts.Tol == 0 {
@@ -118,33 +118,33 @@ func (s *SVM) Solve(ctx context.Context, logC float64, at SVMPoint, outer Outer,
 	}
 	dual := s.optimality(at)
 	clear(out.Derivative)
-	s.gap, s.length = dual.Gap()+float64(roundingGap*s.fit.Null(c)), s.k.Nrm2(s.w)
+	s.gap, s.normW = dual.Gap()+float64(roundingGap*s.fit.Null(c)), s.k.Nrm2(s.w)
 	if len(at.Bound) == 0 {
 		// No βᵢ is at its bound: w is the same for every larger C.
 		out.Status, out.Bound = outcome.Flat, Proved
-		if s.prepare(); !s.free.ready {
-			s.pull(ctx, opts)
+		if s.factorise(); !s.free.ready {
+			s.solveMargins(ctx, opts)
 			out.Bound = Estimated
 		}
-		if !s.confirms(ctx, opts) {
+		if !s.confirmsSets(ctx, opts) {
 			out.Status = outcome.SupportUncertified
 		}
 		return out, nil
 	}
 	s.differentiate(ctx, outer, opts)
-	s.kink(opts.Tol)
+	s.checkKinks(opts.Tol)
 	if out.Bound = Estimated; s.free.ready && !outer.Blind {
 		out.Bound = Proved
 	}
-	if out.Status == outcome.Converged && !s.confirms(ctx, opts) {
+	if out.Status == outcome.Converged && !s.confirmsSets(ctx, opts) {
 		out.Status = outcome.SupportUncertified
 	}
 	out.Work = s.system.Work()
 	return out, nil
 }
 
-// enter checks a point and sets beta and bound on all samples from it.
-func (s *SVM) enter(c float64, at SVMPoint) error {
+// setPoint checks a point and sets beta and bound on all samples from it.
+func (s *SVM) setPoint(c float64, at SVMPoint) error {
 	n, p := s.fit.Dims()
 	if len(at.Free) != len(at.Dual) {
 		return outcome.Errorf(outcome.Shape, "%d free samples, %d dual variables", len(at.Free), len(at.Dual))
@@ -241,10 +241,10 @@ func (s *SVM) optimality(at SVMPoint) (dual model.BoxDual) {
 func (s *SVM) differentiate(ctx context.Context, outer Outer, opts Options) {
 	out, dw, order, labels := &s.out, s.out.Derivative, s.fit.Samples().Order(), s.fit.Labels()
 	copy(dw, s.w)
-	s.prepare()
+	s.factorise()
 	var residual float64
 	if len(s.samples) > 0 {
-		report := s.pull(ctx, opts)
+		report := s.solveMargins(ctx, opts)
 		s.k.Scal(-1, s.x)
 		s.system.Add(s.x, dw)
 		residual = report.Residual + s.residualRounding()
@@ -292,25 +292,25 @@ func (s *SVM) differentiate(ctx context.Context, outer Outer, opts Options) {
 	out.Gradient[0] = s.k.Dot(s.w, dw)
 	slope := s.k.Nrm2(s.w)
 	n, p := s.fit.Dims()
-	rounding := unit * (float64(float64(n+p+constant)*slopes*s.k.Nrm2(dw)) + float64(float64(p+constant)*bends*s.length))
-	out.ErrorBound = float64(slope*(residual+s.free.blurred)) + float64(s.k.Nrm2(s.u)*d) + float64(bends*s.free.blurred) + float64(rounding)
+	rounding := unitRoundoff * (float64(float64(n+p+extraRoundings)*slopes*s.k.Nrm2(dw)) + float64(float64(p+extraRoundings)*bends*s.normW))
+	out.ErrorBound = float64(slope*(residual+s.free.roundingError)) + float64(s.k.Nrm2(s.u)*d) + float64(bends*s.free.roundingError) + float64(rounding)
 }
 
-// pull sets x to z, the solution of Q_SS·z = m_S, in the variables yᵢzᵢ.
-func (s *SVM) pull(ctx context.Context, opts Options) support.Report {
+// solveMargins sets x to z, the solution of Q_SS·z = m_S, in the variables yᵢzᵢ.
+func (s *SVM) solveMargins(ctx context.Context, opts Options) support.Report {
 	for k, i := range s.samples {
 		s.rhs[k] = s.margins[i] * s.fit.Labels()[i]
 	}
-	return s.project(ctx, s.rhs, s.x, opts)
+	return s.solveSystem(ctx, s.rhs, s.x, opts)
 }
 
-// kink sets NotDifferentiable where a sample at a bound and on the margin has a margin that moves: on one
+// checkKinks sets NotDifferentiable where a sample at a bound and on the margin has a margin that moves: on one
 // side of λ the sample is free.
-func (s *SVM) kink(tol float64) {
+func (s *SVM) checkKinks(tol float64) {
 	dw := s.out.Derivative
 	size, slack := s.k.Nrm2(dw), min(0.1, 100*tol) // slack allows for the error of the linear solve
 	for i, bound := range s.bound {
-		if bound == 0 || s.beta[i] != 0 && s.beta[i] != bound || math.Abs(1-s.margins[i]) > onEdge {
+		if bound == 0 || s.beta[i] != 0 && s.beta[i] != bound || math.Abs(1-s.margins[i]) > edgeTol {
 			continue
 		}
 		speed := math.Abs(s.fit.Margin(i, dw))

@@ -12,35 +12,35 @@ import (
 // S is. ∂w/∂λ depends on the two sets alone, and a linear solve with the residual r leaves an error of length
 // √(rᵀQ_SS⁻¹r) in it. Both are bounded by the factor of Q_SS, as in [direct], where S is small, else by a
 // Ritz value over a safety factor.
-type free struct {
-	ready   bool
-	q       []float64
-	inverse []float64 // diagonal of (LLᵀ)⁻¹
-	y       []float64
-	mu      float64 // μLLᵀ ≼ Q_SS, or without the factor μD ≼ Q_SS, D the diagonal of Q_SS
-	least   float64 // ηD ≼ Q_SS
-	margin  float64
-	blurred float64 // a bound of the error of w by rounding
+type freeSystem struct {
+	ready         bool
+	q             []float64
+	inverse       []float64 // diagonal of (LLᵀ)⁻¹
+	y             []float64
+	mu            float64 // μLLᵀ ≼ Q_SS, or without the factor μD ≼ Q_SS, D the diagonal of Q_SS
+	eta           float64 // ηD ≼ Q_SS
+	margin        float64
+	roundingError float64 // a bound of the error of w by rounding
 }
 
 // largestFree is the number of samples up to which their products with one another cost less than conjugate
 // gradients.
 const largestFree = 128
 
-// prepare factorises Q_SS where S is small, in the variables yᵢvᵢ.
-func (s *SVM) prepare() {
+// factorise factorises Q_SS where S is small, in the variables yᵢvᵢ.
+func (s *SVM) factorise() {
 	f, size := &s.free, len(s.samples)
 	s.system.Take(s.fit.Samples(), s.samples)
-	f.ready, f.mu, f.least, f.margin = size == 0, 1, 1, 1
+	f.ready, f.mu, f.eta, f.margin = size == 0, 1, 1, 1
 	var sum float64
-	terms := constant
+	terms := extraRoundings
 	for i, b := range s.beta {
 		if b != 0 {
 			sum = math.FMA(b, math.Sqrt(s.fit.Square(i)), sum)
 			terms++
 		}
 	}
-	f.blurred = unit * float64(terms) * sum
+	f.roundingError = unitRoundoff * float64(terms) * sum
 	if size == 0 || size > largestFree {
 		return
 	}
@@ -57,10 +57,10 @@ func (s *SVM) prepare() {
 	}
 	trace *= traceSlack
 	_, p := s.fit.Dims()
-	sure := 1 - float64(float64((p+2*size+constant)*size)*unit*trace)
-	if f.ready = sure > mostLost; f.ready {
-		f.mu, f.least = sure, sure/trace
-		f.margin = f.least
+	sure := 1 - float64(float64((p+2*size+extraRoundings)*size)*unitRoundoff*trace)
+	if f.ready = sure > mostRoundingShare; f.ready {
+		f.mu, f.eta = sure, sure/trace
+		f.margin = f.eta
 	}
 }
 
@@ -79,15 +79,15 @@ func (s *SVM) norm(v []float64) float64 {
 	return math.Sqrt(sum)
 }
 
-// project sets x to the solution of Q_SS·x = b. The residual it reports is in the norm of Q_SS⁻¹.
-func (s *SVM) project(ctx context.Context, b, x []float64, opts Options) support.Report {
+// solveSystem sets x to the solution of Q_SS·x = b. The residual it reports is in the norm of Q_SS⁻¹.
+func (s *SVM) solveSystem(ctx context.Context, b, x []float64, opts Options) support.Report {
 	f := &s.free
 	clear(x)
 	if !f.ready {
 		report := s.cg.Solve(ctx, s, b, x, opts.Tol, opts.MaxIterations)
 		smallest, largest := s.cg.Ritz()
 		f.mu, f.margin = smallest/safety, smallest/largest
-		f.least = f.mu
+		f.eta = f.mu
 		report.Residual /= math.Sqrt(f.mu)
 		return report
 	}
@@ -113,10 +113,10 @@ func (s *SVM) project(ctx context.Context, b, x []float64, opts Options) support
 	return support.Report{Residual: left / math.Sqrt(f.mu), Relative: left / norm, Converged: true}
 }
 
-// products bounds, in the norm of Q_SS⁻¹, the rounding of the products of the free samples with w.
-func (s *SVM) products() float64 {
+// productRounding bounds, in the norm of Q_SS⁻¹, the rounding of the products of the free samples with w.
+func (s *SVM) productRounding() float64 {
 	_, p := s.fit.Dims()
-	return unit * inSum(p) * math.Sqrt(float64(len(s.samples))/s.free.least) * s.length
+	return unitRoundoff * sumRoundings(p) * math.Sqrt(float64(len(s.samples))/s.free.eta) * s.normW
 }
 
 // residualRounding bounds the rounding in the residual of the last solution x.
@@ -125,7 +125,7 @@ func (s *SVM) residualRounding() float64 {
 	for k, i := range s.samples {
 		sum = math.FMA(math.Abs(s.x[k]), math.Sqrt(s.fit.Square(int(i))), sum)
 	}
-	return float64(unit*float64(len(s.samples)+constant)*sum) + float64(2*s.products())
+	return float64(unitRoundoff*float64(len(s.samples)+extraRoundings)*sum) + float64(2*s.productRounding())
 }
 
 // distance bounds ‖ŵ − w‖: rho by ρ alone, which holds if the sets are right, and radius by the gap, too.
@@ -137,14 +137,14 @@ func (s *SVM) distance() (rho, radius float64) {
 		}
 		size = s.norm(s.rho) / math.Sqrt(s.free.mu)
 	}
-	rho = size + s.free.blurred + s.products()
-	return rho, min(rho, math.Sqrt(s.gap)+s.free.blurred)
+	rho = size + s.free.roundingError + s.productRounding()
+	return rho, min(rho, math.Sqrt(s.gap)+s.free.roundingError)
 }
 
-// near reports that no free sample can reach an end of its box, by η.
-func (s *SVM) near(rho float64) bool {
+// staysFree reports that no free sample can reach an end of its box, by η.
+func (s *SVM) staysFree(rho float64) bool {
 	for _, i := range s.samples {
-		reach := rho / math.Sqrt(s.free.least*s.fit.Square(int(i)))
+		reach := rho / math.Sqrt(s.free.eta*s.fit.Square(int(i)))
 		if !(s.beta[i] > reach && s.bound[i]-s.beta[i] > reach) {
 			return false
 		}
@@ -152,16 +152,16 @@ func (s *SVM) near(rho float64) bool {
 	return true
 }
 
-// confirms reports that the free samples and those at their bound are those of the solution: between the
+// confirmsSets reports that the free samples and those at their bound are those of the solution: between the
 // point and the solution, no margin can reach 1, and no free sample an end of its box. Samples on the margin
-// to rounding are left to [SVM.kink].
-func (s *SVM) confirms(ctx context.Context, opts Options) bool {
+// to rounding are left to [SVM.checkKinks].
+func (s *SVM) confirmsSets(ctx context.Context, opts Options) bool {
 	rho, radius := s.distance()
 	_, p := s.fit.Dims()
-	radius += float64(unit * float64(p+constant) * s.length)
+	radius += float64(unitRoundoff * float64(p+extraRoundings) * s.normW)
 	for i, bound := range s.bound {
 		off := math.Abs(1 - s.margins[i])
-		if bound == 0 || s.beta[i] != 0 && s.beta[i] != bound || off <= onEdge {
+		if bound == 0 || s.beta[i] != 0 && s.beta[i] != bound || off <= edgeTol {
 			continue
 		}
 		if wrong := (s.margins[i] < 1) != (s.beta[i] == bound); wrong || !(off > radius*math.Sqrt(s.fit.Square(i))) {
@@ -177,13 +177,13 @@ func (s *SVM) confirms(ctx context.Context, opts Options) bool {
 		return true
 	}
 	switch {
-	case s.near(rho):
+	case s.staysFree(rho):
 		return true
 	case len(s.samples) > largestFree:
 		return false // a further check would cost as much again
 	}
 	// Samples depend on one another: a step to a solution has to stay inside the box.
-	report := s.project(ctx, s.rho, s.x, opts)
+	report := s.solveSystem(ctx, s.rho, s.x, opts)
 	for k, i := range s.samples {
 		if b := s.beta[i] + float64(s.x[k]*s.fit.Labels()[i]); !report.Converged || !(b > 0 && b < s.bound[i]) {
 			return false

@@ -20,7 +20,7 @@ func (s *SVM) Certify(ctx context.Context, logC float64, at SVMPoint) (Certifica
 	if err != nil {
 		return Certificate{}, err
 	}
-	if err := s.enter(c, at); err != nil {
+	if err := s.setPoint(c, at); err != nil {
 		return Certificate{}, err
 	}
 	s.out.DegeneracyMargin = math.Inf(1)

@@ -31,22 +31,22 @@ type VectorsPoint struct {
 //
 // Every call solves its systems from 0. A Vectors is not safe for concurrent use.
 type Vectors struct {
-	fit     *model.Vectors
-	k       *kernels.Set
-	system  vectorsSystem
-	square  []float64 // n: ‖x̃ᵢ‖²
-	reached []float64 // n: the part of ‖x̃ᵢ‖² that counts as w moves, see [model.Vectors.Spreads]
-	a       []float64 // n: J
-	w       []float64 // p
-	m       []float64 // n: ∂m
-	off     []float64 // n: the error of the predictions
-	beyond  float64   // the further error of a row of length 1, by the residual of the system for off
-	point   rounded   // the error of the predictions by rounding
-	motion  rounded   // the error of ∂m by rounding
-	scale   float64   // of the predictions
-	long    float64   // √ of the largest entry of reached over the free rows
-	free    []bool    // n: whether a row is free
-	out     Hypergradient
+	fit             *model.Vectors
+	k               *kernels.Set
+	system          vectorsSystem
+	square          []float64     // n: ‖x̃ᵢ‖²
+	spreads         []float64     // n: the part of ‖x̃ᵢ‖² that counts as w moves, see [model.Vectors.Spreads]
+	a               []float64     // n: J
+	w               []float64     // p
+	m               []float64     // n: ∂m
+	predictionError []float64     // n: the error of the predictions
+	residualError   float64       // the further error of a row of length 1, by the residual of the system for off
+	pointRounding   roundingBound // the error of the predictions by rounding
+	motionRounding  roundingBound // the error of ∂m by rounding
+	scale           float64       // of the predictions
+	longestFree     float64       // √ of the largest entry of reached over the free rows
+	free            []bool        // n: whether a row is free
+	out             Hypergradient
 }
 
 // NewVectors returns a solver.
@@ -54,11 +54,11 @@ func NewVectors(fit *model.Vectors) *Vectors {
 	n, p := fit.Dims()
 	square := fit.Squares()
 	s := &Vectors{
-		fit: fit, k: fit.Kernels(), a: make([]float64, n), w: make([]float64, p), m: make([]float64, n), off: make([]float64, n), free: make([]bool, n), square: square, reached: square,
-		system: vectorsSystem{fit: fit, square: square, most: largestFactor, factor: support.Semidefinite{Kernels: fit.Kernels()}},
+		fit: fit, k: fit.Kernels(), a: make([]float64, n), w: make([]float64, p), m: make([]float64, n), predictionError: make([]float64, n), free: make([]bool, n), square: square, spreads: square,
+		system: vectorsSystem{fit: fit, square: square, largest: largestFactor, factor: support.Semidefinite{Kernels: fit.Kernels()}},
 	}
 	if fit.Simplex() {
-		s.reached = fit.Spreads()
+		s.spreads = fit.Spreads()
 	}
 	return s
 }
@@ -86,25 +86,25 @@ func (s *Vectors) Solve(ctx context.Context, logLambda []float64, at VectorsPoin
 	switch {
 	case !moves:
 		out.Gradient = append(out.Gradient, make([]float64, len(logLambda))...)
-		if out.Status = outcome.Flat; !opts.Rough && !s.stay(ctx, at, c, epsilon, opts) {
+		if out.Status = outcome.Flat; !opts.Rough && !s.confirmsFlat(ctx, at, c, epsilon, opts) {
 			out.Status = outcome.SupportUncertified
 		}
 		return out, nil
-	case len(at.Free) == 0 && s.fit.Centred(), !s.system.take(at, opts.Rough):
+	case len(at.Free) == 0 && s.fit.Centred(), !s.system.setUp(at, opts.Rough):
 		out.Gradient = append(out.Gradient, make([]float64, len(logLambda))...)
 		out.Status, out.InjectivityMargin, out.ErrorBound = outcome.NotDifferentiable, 0, math.Inf(1)
 		return out, nil
 	case opts.Rough && s.system.iterative:
-		return s.slopes(ctx, at, outer, epsilon, opts)
+		return s.roughGradient(ctx, at, outer, epsilon, opts)
 	}
-	s.correct(ctx, at, epsilon, opts)
-	edges, right := s.place(at, c, epsilon, false)
-	reach := s.reach(at, outer)
-	kinked := s.fit.Simplex() && s.leaves(at)
+	s.estimateError(ctx, at, epsilon, opts)
+	edges, right := s.compareRows(at, c, epsilon, false)
+	reach := s.slopePerResidual(at, outer)
+	kinked := s.fit.Simplex() && s.onFaceEdge(at)
 	for i := range logLambda {
 		s.move(ctx, at, i, epsilon, opts)
-		kinked = kinked || s.stir(at, edges, i, epsilon, opts.Tol)
-		value, bound := s.slope(outer, float64(reach*s.system.left))
+		kinked = kinked || s.leavesEdge(at, edges, i, epsilon, opts.Tol)
+		value, bound := s.gradientEntry(outer, float64(reach*s.system.residualNorm))
 		out.Gradient = append(out.Gradient, value)
 		out.ErrorBound = max(out.ErrorBound, bound)
 	}
@@ -116,61 +116,61 @@ func (s *Vectors) Solve(ctx context.Context, logLambda []float64, at VectorsPoin
 	return out, nil
 }
 
-// stay reports that the free rows are right where no row is at a bound.
-func (s *Vectors) stay(ctx context.Context, at VectorsPoint, c, epsilon float64, opts Options) bool {
+// confirmsFlat reports that the free rows are right where no row is at a bound.
+func (s *Vectors) confirmsFlat(ctx context.Context, at VectorsPoint, c, epsilon float64, opts Options) bool {
 	if len(at.Free) == 0 {
 		return true
 	}
-	if !s.system.take(at, false) {
+	if !s.system.setUp(at, false) {
 		return false
 	}
-	s.correct(ctx, at, epsilon, opts)
+	s.estimateError(ctx, at, epsilon, opts)
 	if s.out.Iterations = s.system.iterations; s.system.iterative {
 		s.out.Work = s.system.bordered.Work()
 	}
-	_, right := s.place(at, c, epsilon, true)
+	_, right := s.compareRows(at, c, epsilon, true)
 	return right
 }
 
-// slope returns the slope of the criterion along the movement of the predictions, and a bound of its error,
+// gradientEntry returns the slope of the criterion along the movement of the predictions, and a bound of its error,
 // which includes solved, the error by the system.
-func (s *Vectors) slope(outer Outer, solved float64) (value, bound float64) {
+func (s *Vectors) gradientEntry(outer Outer, solved float64) (value, bound float64) {
 	bound = solved
-	sum := float64(inSum(len(outer.Slope)) * unit)
+	sum := float64(sumRoundings(len(outer.Slope)) * unitRoundoff)
 	for r, slope := range outer.Slope {
 		value = math.FMA(slope, s.m[r], value)
 		if curvature := math.Abs(outer.Curvature[r] * s.m[r]); curvature > 0 {
-			bound = math.FMA(curvature, math.Abs(s.off[r])+float64(s.beyond*s.length(r))+s.blur(s.point, r), bound)
+			bound = math.FMA(curvature, math.Abs(s.predictionError[r])+float64(s.residualError*s.rowLength(r))+s.predictionRounding(s.pointRounding, r), bound)
 		}
-		bound = math.FMA(math.Abs(slope), float64(sum*math.Abs(s.m[r]))+s.blur(s.motion, r), bound)
+		bound = math.FMA(math.Abs(slope), float64(sum*math.Abs(s.m[r]))+s.predictionRounding(s.motionRounding, r), bound)
 	}
 	return value, bound
 }
 
-// length is the largest movement of the prediction of row r, with the intercept, as w moves by 1.
-func (s *Vectors) length(r int) float64 { return math.Sqrt(s.reached[r]) + s.long }
+// rowLength is the largest movement of the prediction of row r, with the intercept, as w moves by 1.
+func (s *Vectors) rowLength(r int) float64 { return math.Sqrt(s.spreads[r]) + s.longestFree }
 
-// rounded bounds the error of w by rounding, and that of its product with a row of length 1.
-type rounded struct{ w, products float64 }
+// roundingBound bounds the error of w by rounding, and that of its product with a row of length 1.
+type roundingBound struct{ w, products float64 }
 
-// blur bounds the error of the prediction of row r by rounding.
-func (s *Vectors) blur(by rounded, r int) float64 {
-	return float64(by.w*s.length(r)) + float64(by.products*math.Sqrt(s.square[r]))
+// predictionRounding bounds the error of the prediction of row r by rounding.
+func (s *Vectors) predictionRounding(by roundingBound, r int) float64 {
+	return float64(by.w*s.rowLength(r)) + float64(by.products*math.Sqrt(s.square[r]))
 }
 
 // rounding bounds the rounding error of w = X̃ᵀa, which may be large where the terms cancel, together with
 // the effect of this error and of rounded products on the last solution of the system. moved is the length of
 // the w behind the right-hand side of the system.
-func (s *Vectors) rounding(a, w []float64, moved float64) rounded {
+func (s *Vectors) rounding(a, w []float64, moved float64) roundingBound {
 	n, p := s.fit.Dims()
 	var sum float64
 	for r, v := range kernels.Each(s.k, a) {
 		if v != 0 {
-			sum = math.FMA(math.Abs(v), math.Sqrt(s.square[r])+s.long, sum)
+			sum = math.FMA(math.Abs(v), math.Sqrt(s.square[r])+s.longestFree, sum)
 		}
 	}
-	width := unit * float64(p+len(s.system.rhs)+constant)
-	return rounded{float64(2*unit*inSum(n)*sum) + float64(width*s.system.rounding(moved)), width * s.k.Nrm2(w)}
+	width := unitRoundoff * float64(p+len(s.system.rhs)+extraRoundings)
+	return roundingBound{float64(2*unitRoundoff*sumRoundings(n)*sum) + float64(width*s.system.rounding(moved)), width * s.k.Nrm2(w)}
 }
 
 // status returns the status of the gradient, given whether a row is on a kink, and whether the free rows are
@@ -191,15 +191,15 @@ func (s *Vectors) status(ctx context.Context, kinked, right bool) outcome.Status
 }
 
 const (
-	roughTol  = 1e-2 // tolerance of the systems of a rough gradient
-	roughMost = 120  // iterations for each of them
+	roughTol        = 1e-2 // tolerance of the systems of a rough gradient
+	roughIterations = 120  // iterations for each of them
 )
 
-// slopes computes the gradient alone, see [Options].Rough. Thousands of free rows are nearly dependent on one
+// roughGradient computes the gradient alone, see [Options].Rough. Thousands of free rows are nearly dependent on one
 // another, and the residuals of their systems hardly affect the predictions.
-func (s *Vectors) slopes(ctx context.Context, at VectorsPoint, outer Outer, epsilon float64, opts Options) (*Hypergradient, error) {
+func (s *Vectors) roughGradient(ctx context.Context, at VectorsPoint, outer Outer, epsilon float64, opts Options) (*Hypergradient, error) {
 	out := &s.out
-	opts.Tol, opts.MaxIterations = max(opts.Tol, roughTol), min(opts.MaxIterations, roughMost)
+	opts.Tol, opts.MaxIterations = max(opts.Tol, roughTol), min(opts.MaxIterations, roughIterations)
 	for i := range s.fit.Hyperparameters() {
 		s.move(ctx, at, i, epsilon, opts)
 		out.Gradient = append(out.Gradient, s.k.Dot(outer.Slope, s.m))
@@ -229,13 +229,13 @@ func (s *Vectors) move(ctx context.Context, at VectorsPoint, i int, epsilon floa
 			rhs[k] = -math.Copysign(epsilon, at.Dual[r])
 		}
 	}
-	s.spread(at, s.system.solve(ctx, -total, opts), s.m)
-	s.motion = s.rounding(s.a, s.w, moved)
+	s.moveAll(at, s.system.solve(ctx, -total, opts), s.m)
+	s.motionRounding = s.rounding(s.a, s.w, moved)
 }
 
-// spread sets out to the movement of all predictions, given the movement of the dual variables: in rhs for
+// moveAll sets out to the movement of all predictions, given the movement of the dual variables: in rhs for
 // the free rows, in a for the others.
-func (s *Vectors) spread(at VectorsPoint, shift float64, out []float64) {
+func (s *Vectors) moveAll(at VectorsPoint, shift float64, out []float64) {
 	for k, r := range at.Free {
 		s.a[r] = s.system.rhs[k]
 	}
@@ -243,23 +243,23 @@ func (s *Vectors) spread(at VectorsPoint, shift float64, out []float64) {
 	s.fit.Predict(s.w, shift, out)
 }
 
-// correct sets off to the error of the predictions against the solution with these free rows, by solving for
+// estimateError sets off to the error of the predictions against the solution with these free rows, by solving for
 // the residuals of the conditions. It leaves the movement of the dual variables in a.
-func (s *Vectors) correct(ctx context.Context, at VectorsPoint, epsilon float64, opts Options) {
+func (s *Vectors) estimateError(ctx context.Context, at VectorsPoint, epsilon float64, opts Options) {
 	s.k.Clear(s.a)
-	s.long = 0
+	s.longestFree = 0
 	for k, r := range at.Free {
 		s.system.rhs[k] = s.fit.Target()[r] - at.Predictions[r] - math.Copysign(epsilon, at.Dual[r])
-		s.long = max(s.long, math.Sqrt(s.reached[r]))
+		s.longestFree = max(s.longestFree, math.Sqrt(s.spreads[r]))
 	}
-	s.spread(at, s.system.solve(ctx, 0, opts), s.off)
-	s.beyond, s.system.converged = s.system.left, true // a right-hand side of rounding errors need not be solved
-	s.point = s.rounding(at.Dual, at.W, s.k.Nrm2(at.W))
+	s.moveAll(at, s.system.solve(ctx, 0, opts), s.predictionError)
+	s.residualError, s.system.converged = s.system.residualNorm, true // a right-hand side of rounding errors need not be solved
+	s.pointRounding = s.rounding(at.Dual, at.W, s.k.Nrm2(at.W))
 }
 
-// reach returns the error of the slope of the criterion per unit of the residual, in the norm of A⁻¹: w moves
+// slopePerResidual returns the error of the slope of the criterion per unit of the residual, in the norm of A⁻¹: w moves
 // by as much, and the movement of the intercept follows from that of w.
-func (s *Vectors) reach(at VectorsPoint, outer Outer) float64 {
+func (s *Vectors) slopePerResidual(at VectorsPoint, outer Outer) float64 {
 	if !s.system.iterative {
 		return 0
 	}
@@ -277,11 +277,11 @@ func (s *Vectors) reach(at VectorsPoint, outer Outer) float64 {
 	return s.k.Nrm2(s.w)
 }
 
-// place compares the rows at the point with the solution that has the same free rows. It returns the rows
+// compareRows compares the rows at the point with the solution that has the same free rows. It returns the rows
 // that are not free and on the edge of the tube, to rounding, and whether all others are right: free rows are
 // inside their intervals by more than rounding, and other rows at the end that their predictions imply. With
 // still, where nothing moves, a free row may be at 0.
-func (s *Vectors) place(at VectorsPoint, c, epsilon float64, still bool) (edges []int32, right bool) {
+func (s *Vectors) compareRows(at VectorsPoint, c, epsilon float64, flat bool) (edges []int32, right bool) {
 	clear(s.free)
 	s.scale, right = epsilon, true
 	for _, r := range at.Free {
@@ -292,10 +292,10 @@ func (s *Vectors) place(at VectorsPoint, c, epsilon float64, still bool) (edges 
 		if at.Dual[r] <= 0 {
 			a, end = -a, -lower
 		}
-		slack := float64(onEdge * end)
+		slack := float64(edgeTol * end)
 		least := -slack
-		if !still {
-			slack += s.system.slack(r)
+		if !flat {
+			slack += s.system.entryError(r)
 			least = slack
 		}
 		right = right && a > least && end-a > slack
@@ -306,12 +306,12 @@ func (s *Vectors) place(at VectorsPoint, c, epsilon float64, still bool) (edges 
 			continue
 		}
 		off := y - at.Predictions[r]
-		if edge := min(math.Abs(off-epsilon), math.Abs(off+epsilon)); edge <= onEdge*s.scale {
+		if edge := min(math.Abs(off-epsilon), math.Abs(off+epsilon)); edge <= edgeTol*s.scale {
 			edges = append(edges, int32(r))
 			continue
 		}
-		off -= s.off[r]
-		slack := float64(s.beyond * s.length(r))
+		off -= s.predictionError[r]
+		slack := float64(s.residualError * s.rowLength(r))
 		for side, bound := range [2]float64{upper, -lower} {
 			over := off - epsilon
 			end := at.Dual[r]
@@ -324,10 +324,10 @@ func (s *Vectors) place(at VectorsPoint, c, epsilon float64, still bool) (edges 
 	return edges, right
 }
 
-// stir reports whether a row on an edge leaves it as hyperparameter i moves: on one side of λ the row is
+// leavesEdge reports whether a row on an edge leaves it as hyperparameter i moves: on one side of λ the row is
 // free.
-func (s *Vectors) stir(at VectorsPoint, edges []int32, i int, epsilon, tol float64) bool {
-	rest := float64(onEdge*s.scale) + float64(min(0.1, 100*tol)*max(epsilon, s.k.MaxAbs(s.m))) // the error of the systems
+func (s *Vectors) leavesEdge(at VectorsPoint, edges []int32, i int, epsilon, tol float64) bool {
+	rest := float64(edgeTol*s.scale) + float64(min(0.1, 100*tol)*max(epsilon, s.k.MaxAbs(s.m))) // the error of the systems
 	for _, r := range edges {
 		speed := s.m[r]
 		if i > 0 {
@@ -340,13 +340,13 @@ func (s *Vectors) stir(at VectorsPoint, edges []int32, i int, epsilon, tol float
 	return false
 }
 
-// leaves reports whether a column is about to enter or leave the face in whose interior w is.
-func (s *Vectors) leaves(at VectorsPoint) bool {
+// onFaceEdge reports whether a column is about to enter or leave the face in whose interior w is.
+func (s *Vectors) onFaceEdge(at VectorsPoint) bool {
 	s.fit.SetCombination(at.Dual, s.w)
 	threshold := model.SimplexThreshold(s.w)
 	scale := max(1, s.k.MaxAbs(s.w))
 	for _, v := range s.w {
-		if math.Abs(v-threshold) <= onEdge*scale {
+		if math.Abs(v-threshold) <= edgeTol*scale {
 			return true
 		}
 	}

@@ -14,7 +14,7 @@ import (
 type vectorsSystem struct {
 	fit       *model.Vectors
 	square    []float64
-	most      int // the largest number of rows that is factorised
+	largest   int // the largest number of rows that is factorised
 	iterative bool
 
 	rhs      []float64 // r, then J_S
@@ -22,17 +22,17 @@ type vectorsSystem struct {
 	bordered support.Bordered
 	x, q     []float64
 	factor   support.Semidefinite
-	lift     float64 // τ
+	tau      float64 // τ
 	ones     []float64
 
-	margin     float64 // how far from singular, see [Hypergradient].InjectivityMargin
-	least      float64 // η of ηD ≼ A on vectors that sum to 0, D the diagonal of A, estimated; where iterative
-	wide       float64 // Σ over the free rows of the ratio of length² before the means are subtracted to length² after
-	size       float64 // Σ length·|J_S| of the last solution, of both its parts where there is an intercept
-	left       float64 // √(ρᵀA⁻¹ρ) of the residual of the last solution, estimated; 0 where factorised
-	exact      bool    // no right-hand side was outside the range of its system
-	converged  bool    // all systems have converged
-	iterations int
+	margin       float64 // how far from singular, see [Hypergradient].InjectivityMargin
+	eta          float64 // η of ηD ≼ A on vectors that sum to 0, D the diagonal of A, estimated; where iterative
+	lengthRatio  float64 // Σ over the free rows of the ratio of length² before the means are subtracted to length² after
+	solutionSize float64 // Σ length·|J_S| of the last solution, of both its parts where there is an intercept
+	residualNorm float64 // √(ρᵀA⁻¹ρ) of the residual of the last solution, estimated; 0 where factorised
+	exact        bool    // no right-hand side was outside the range of its system
+	converged    bool    // all systems have converged
+	iterations   int
 }
 
 // fewTol replaces a larger tolerance where that is met in fewer than [fewIterations] iterations: Ritz values
@@ -42,18 +42,18 @@ const fewTol = 1e-8
 // largestFactor is the number of free rows beyond which conjugate gradients are cheaper.
 const largestFactor = 1000
 
-// take sets up the system of the free rows at a point, without a factor where rough. It returns false where
+// setUp sets up the system of the free rows at a point, without a factor where rough. It returns false where
 // the system is singular.
-func (y *vectorsSystem) take(at VectorsPoint, rough bool) bool {
+func (y *vectorsSystem) setUp(at VectorsPoint, rough bool) bool {
 	size := len(at.Free)
 	y.rhs, y.x = resize(y.rhs, size), resize(y.x, size)
-	y.margin, y.least, y.lift, y.wide, y.size, y.left, y.iterations = 1, 1, 0, float64(size), 0, 0, 0
+	y.margin, y.eta, y.tau, y.lengthRatio, y.solutionSize, y.residualNorm, y.iterations = 1, 1, 0, float64(size), 0, 0, 0
 	y.exact, y.converged = true, true
 	y.length = resize(y.length, size)
 	for k, i := range at.Free {
 		y.length[k] = math.Sqrt(y.square[i])
 	}
-	if y.iterative = (rough || size > y.most) && !y.fit.Simplex(); size == 0 {
+	if y.iterative = (rough || size > y.largest) && !y.fit.Simplex(); size == 0 {
 		return true
 	}
 	if !y.fit.Simplex() {
@@ -81,23 +81,23 @@ func (y *vectorsSystem) factorise(at VectorsPoint) bool {
 	}
 	if y.fit.Centred() {
 		for _, i := range at.Free {
-			y.lift += y.square[i] / float64(size)
+			y.tau += y.square[i] / float64(size)
 		}
-		if y.lift == 0 {
-			y.lift = 1
+		if y.tau == 0 {
+			y.tau = 1
 		}
 		for a := range size {
 			for b := range a + 1 {
-				y.q[a*size+b] += y.lift
+				y.q[a*size+b] += y.tau
 			}
 		}
 	}
 	diagonal := make([]float64, size)
-	y.wide = 0
+	y.lengthRatio = 0
 	for a, i := range at.Free {
 		d := y.q[a*size+a]
 		if diagonal[a], y.length[a] = d, math.Sqrt(d); d > 0 {
-			y.wide += (y.square[i] + y.lift) / d
+			y.lengthRatio += (y.square[i] + y.tau) / d
 		}
 	}
 	if !y.factor.Factorise(y.q, size) {
@@ -122,26 +122,26 @@ func (y *vectorsSystem) factorise(at VectorsPoint) bool {
 // solve replaces rhs by the movement of the free rows, whose sum is to be total, and returns the movement of
 // b.
 func (y *vectorsSystem) solve(ctx context.Context, total float64, opts Options) (shift float64) {
-	y.size = 0
+	y.solutionSize = 0
 	switch {
 	case len(y.rhs) == 0:
 		return 0
 	case y.iterative:
 		shift = y.iterate(ctx, total, opts)
 		for k, v := range y.rhs {
-			y.size = math.FMA(y.length[k], math.Abs(v), y.size)
+			y.solutionSize = math.FMA(y.length[k], math.Abs(v), y.solutionSize)
 		}
 		return shift
 	case y.fit.Centred():
 		for k := range y.rhs {
-			y.rhs[k] += float64(y.lift * total)
+			y.rhs[k] += float64(y.tau * total)
 			y.ones[k] = 1
 		}
 		y.exact = y.factor.Solve(y.ones) && y.exact
 	}
 	y.exact = y.factor.Solve(y.rhs) && y.exact
 	for k, v := range y.rhs {
-		y.size = math.FMA(y.length[k], math.Abs(v), y.size)
+		y.solutionSize = math.FMA(y.length[k], math.Abs(v), y.solutionSize)
 	}
 	if !y.fit.Centred() {
 		return 0
@@ -153,7 +153,7 @@ func (y *vectorsSystem) solve(ctx context.Context, total float64, opts Options) 
 	shift = (own - total) / ones
 	y.fit.Kernels().Axpy(-shift, y.ones, y.rhs)
 	for k, v := range y.ones {
-		y.size = math.FMA(y.length[k], math.Abs(shift*v), y.size)
+		y.solutionSize = math.FMA(y.length[k], math.Abs(shift*v), y.solutionSize)
 	}
 	return shift
 }
@@ -163,9 +163,9 @@ func (y *vectorsSystem) solve(ctx context.Context, total float64, opts Options) 
 func (y *vectorsSystem) rounding(moved float64) float64 {
 	least := y.margin
 	if y.iterative {
-		least = y.least
+		least = y.eta
 	}
-	return (moved + y.size) * math.Sqrt(y.wide/least)
+	return (moved + y.solutionSize) * math.Sqrt(y.lengthRatio/least)
 }
 
 func (y *vectorsSystem) iterate(ctx context.Context, total float64, opts Options) (shift float64) {
@@ -178,18 +178,18 @@ func (y *vectorsSystem) iterate(ctx context.Context, total float64, opts Options
 	copy(y.rhs, y.x)
 	if report.Iterations > 0 {
 		smallest, largest := y.bordered.Ritz()
-		y.margin, y.least = min(y.margin, smallest/largest), min(y.least, smallest/safety)
+		y.margin, y.eta = min(y.margin, smallest/largest), min(y.eta, smallest/safety)
 	}
-	y.left = report.Residual / math.Sqrt(y.least)
+	y.residualNorm = report.Residual / math.Sqrt(y.eta)
 	y.converged = y.converged && report.Converged
 	y.iterations += report.Iterations
 	return shift
 }
 
-// slack bounds the error of row i of the last solution by the residual.
-func (y *vectorsSystem) slack(i int32) float64 {
-	if y.left == 0 {
+// entryError bounds the error of row i of the last solution by the residual.
+func (y *vectorsSystem) entryError(i int32) float64 {
+	if y.residualNorm == 0 {
 		return 0
 	}
-	return y.left / math.Sqrt(y.least*y.square[i])
+	return y.residualNorm / math.Sqrt(y.eta*y.square[i])
 }

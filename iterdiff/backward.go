@@ -12,12 +12,12 @@ type reverseMode struct {
 	tape                  tape
 	checkpoints           checkpoints
 	final                 checkpoint
-	back                  state
+	reverseState          state
 	a, u                  []float64 // v = a − Zᵀu
-	uOff                  float64
-	credited              float64 // Σ|vⱼ·∂_λ prox|
+	uOffset               float64
+	contributed           float64 // Σ|vⱼ·∂_λ prox|
 	remainder             float64 // estimate, from the epochs on the last support, of what epochs before the first would have added
-	since                 int     // the epoch before the first one on the last support
+	stableFrom            int     // the epoch before the first one on the last support
 	reversed              int64
 	recomputed            int
 }
@@ -51,11 +51,11 @@ func (t *tape) epoch(k int) []entry {
 
 // checkpoint is a state after some epoch, in O(n + s) numbers.
 type checkpoint struct {
-	epoch int
-	rows  []float64 // e, m where the loss is not quadratic
-	off   float64
-	j     []int32
-	b     []float64
+	epoch  int
+	rows   []float64 // e, m where the loss is not quadratic
+	offset float64
+	j      []int32
+	b      []float64
 }
 
 // checkpoints are kept about √k epochs apart, so that there are about √k of them.
@@ -99,7 +99,7 @@ func (e *engine) save(c *checkpoint) {
 	if e.loss != nil {
 		rows = s.m
 	}
-	c.epoch, c.off = e.epoch, s.off
+	c.epoch, c.offset = e.epoch, s.offset
 	c.rows = append(c.rows[:0], rows...)
 	c.j, c.b = c.j[:0], c.b[:0]
 	for _, j := range e.order {
@@ -111,7 +111,7 @@ func (e *engine) save(c *checkpoint) {
 
 func (e *engine) restore(c *checkpoint) {
 	s := &e.now
-	e.epoch, s.off = c.epoch, c.off
+	e.epoch, s.offset = c.epoch, c.offset
 	for _, j := range e.order {
 		s.beta[j] = 0
 	}
@@ -128,9 +128,9 @@ func (e *engine) restore(c *checkpoint) {
 	copy(s.e, c.rows)
 }
 
-// keep ends an epoch of the tape. Where the tape outgrows its budget, keep restarts the descent with
+// record ends an epoch of the tape. Where the tape outgrows its budget, record restarts the descent with
 // checkpoints instead: the epoch is then 0.
-func (e *engine) keep() {
+func (e *engine) record() {
 	if e.forward {
 		return
 	}
@@ -155,22 +155,22 @@ func (e *engine) keep() {
 // reverse computes h = Jᵀ∇C for all epochs of the descent (the second halves of algorithms 2 and 4). It
 // returns false where the context ended. It leaves the state as it was.
 func (e *engine) reverse(ctx context.Context) bool {
-	before := e.work
-	defer func() { e.reversed += e.work - before }()
-	e.judge()
+	before := e.visited
+	defer func() { e.reversed += e.visited - before }()
+	e.evalOuter()
 	clear(e.h)
 	e.k.Clear(e.u)
-	e.uOff, e.credited, e.remainder, e.since = 0, 0, math.Inf(1), e.identified
-	e.turning = settling{}
+	e.uOffset, e.contributed, e.remainder, e.stableFrom = 0, 0, math.Inf(1), e.identified
+	e.gradientChanges = convergence{}
 	for _, j := range e.order {
 		e.a[j] = 0
-		if e.class[j] != still || j == e.free {
-			e.a[j] = e.lead(j, e.outward, e.outwardSum)
+		if e.class[j] != fixed || j == e.unpenalised {
+			e.a[j] = e.outerDerivative(j, e.outerSlope, e.outerSlopeSum)
 		}
 	}
-	copy(e.back.m, e.now.m)
-	copy(e.back.e, e.now.e)
-	copy(e.back.c, e.now.c)
+	copy(e.reverseState.m, e.now.m)
+	copy(e.reverseState.e, e.now.e)
+	copy(e.reverseState.c, e.now.c)
 	if !e.checkpointing {
 		return e.reverseTape(ctx, e.epoch)
 	}
@@ -214,7 +214,7 @@ func (e *engine) reverseSegments(ctx context.Context) bool {
 // reverseTape reverses the epochs on the tape, the last of which is number last.
 func (e *engine) reverseTape(ctx context.Context, last int) bool {
 	for k := range slices.Backward(e.tape.ends) {
-		credited := e.credited
+		credited := e.contributed
 		steps := e.tape.epoch(k)
 		back := e.reverseCoordinates
 		if e.gradientStep {
@@ -223,7 +223,7 @@ func (e *engine) reverseTape(ctx context.Context, last int) bool {
 		if !back(ctx, steps) {
 			return false
 		}
-		if rest := e.turning.remaining(e.credited-credited, e.credited); last > e.since { // in earlier epochs, contributions may end at a coordinate that did not move
+		if rest := e.gradientChanges.remaining(e.contributed-credited, e.contributed); last > e.stableFrom { // in earlier epochs, contributions may end at a coordinate that did not move
 			e.remainder = min(e.remainder, rest)
 		}
 		if e.opts.Watch != nil {
@@ -238,7 +238,7 @@ func (e *engine) reverseTape(ctx context.Context, last int) bool {
 // Entries of coordinates that the previous epoch left at 0 are not updated, as the next step to be reversed
 // has no derivative.
 func (e *engine) reverseCoordinates(ctx context.Context, steps []entry) bool {
-	s := &e.back
+	s := &e.reverseState
 	for i := len(steps) - 1; i >= 0; i-- {
 		if e.ended(ctx) {
 			return false
@@ -246,20 +246,20 @@ func (e *engine) reverseCoordinates(ctx context.Context, steps []entry) bool {
 		t := &steps[i]
 		j := t.j
 		step := e.steps[j]
-		r := e.at(j, t.z, step)
-		behind := e.project(j, e.u, e.uOff)
+		r := e.respond(j, t.z, step)
+		product := e.project(j, e.u, e.uOffset)
 		var v float64
-		if r.live() {
-			v = e.a[j] - behind
-			e.credit(j, v, &r)
+		if r.moves() {
+			v = e.a[j] - product
+			e.addContribution(j, v, &r)
 			v = float64(v * r.dz)
 		}
 		if e.loss != nil && r.b != t.from {
 			e.move(s, j, t.from-r.b) // the Hessian is that before the step
 		}
-		e.a[j] = v + behind
+		e.a[j] = v + product
 		if v != 0 {
-			e.spread(s, j, step*v, e.u, &e.uOff)
+			e.addHessianColumn(s, j, step*v, e.u, &e.uOffset)
 		}
 	}
 	return true
@@ -267,24 +267,24 @@ func (e *engine) reverseCoordinates(ctx context.Context, steps []entry) bool {
 
 // reverseGradient reverses an iteration of algorithm 2; a holds v itself.
 func (e *engine) reverseGradient(ctx context.Context, steps []entry) bool {
-	s, v := &e.back, e.a
+	s, v := &e.reverseState, e.a
 	e.k.Clear(e.u)
-	e.uOff = 0
+	e.uOffset = 0
 	for i := range steps {
 		if e.ended(ctx) {
 			return false
 		}
 		j := steps[i].j
-		r := e.at(j, steps[i].z, e.step)
-		if r.live() {
-			e.credit(j, v[j], &r)
+		r := e.respond(j, steps[i].z, e.step)
+		if r.moves() {
+			e.addContribution(j, v[j], &r)
 		}
 		if r.dz == 0 {
 			v[j] = 0
 			continue
 		}
 		v[j] *= r.dz
-		e.push(j, v[j], e.u, &e.uOff)
+		e.addColumn(j, v[j], e.u, &e.uOffset)
 	}
 	if e.loss != nil { // return to the previous iterate, whose β is on the tape
 		e.reset(s)
@@ -299,24 +299,24 @@ func (e *engine) reverseGradient(ctx context.Context, steps []entry) bool {
 		if e.ended(ctx) {
 			return false
 		}
-		if j := steps[i].j; steps[i].from != 0 || j == e.free {
-			v[j] = math.FMA(-e.step, e.pull(s, j, e.u, e.uOff), v[j])
+		if j := steps[i].j; steps[i].from != 0 || j == e.unpenalised {
+			v[j] = math.FMA(-e.step, e.hessianDot(s, j, e.u, e.uOffset), v[j])
 		}
 	}
 	return true
 }
 
-// credit does h += vⱼ·∂_λ prox.
-func (e *engine) credit(j int32, v float64, r *response) {
-	if e.each {
-		if j != e.free {
+// addContribution does h += vⱼ·∂_λ prox.
+func (e *engine) addContribution(j int32, v float64, r *response) {
+	if e.perColumn {
+		if j != e.unpenalised {
 			e.h[j] = math.FMA(v, r.dl[0], e.h[j])
-			e.credited += math.Abs(v * r.dl[0])
+			e.contributed += math.Abs(v * r.dl[0])
 		}
 		return
 	}
 	for i := range e.h {
 		e.h[i] = math.FMA(v, r.dl[i], e.h[i])
-		e.credited += math.Abs(v * r.dl[i])
+		e.contributed += math.Abs(v * r.dl[i])
 	}
 }

@@ -6,27 +6,27 @@ import (
 	"github.com/seed-45b9a24c/pare/model"
 )
 
-// place holds the current point as the criterion and the caller need it, and the gradient there.
-type place struct {
-	h       []float64 // the gradient
-	turning settling
-	change  float64 // estimate of the remaining distance
+// evaluation holds the current point as the criterion and the caller need it, and the gradient there.
+type evaluation struct {
+	h               []float64 // the gradient
+	gradientChanges convergence
+	change          float64 // estimate of the remaining distance
 
-	point                      *model.State
-	support                    []int32
-	coef, primal               []float64
-	prediction, slope, outward []float64
-	outwardSum, value          float64
-	progress                   Progress
-	out                        Result
+	point                         *model.State
+	support                       []int32
+	coef, primal                  []float64
+	prediction, slope, outerSlope []float64
+	outerSlopeSum, value          float64
+	progress                      Progress
+	out                           Result
 }
 
 // certificate holds the optimality measures of a point, recomputed from X.
 type certificate struct {
-	gap    float64 // relative to P₀
-	kkt    float64 // max ρⱼ
-	margin float64 // the least relative distance of a coordinate off the support from joining it
-	edge   float64 // the least such distance in the units of kkt
+	gap           float64 // relative to P₀
+	kkt           float64 // max ρⱼ
+	margin        float64 // the least relative distance of a coordinate off the support from joining it
+	entryDistance float64 // the least such distance in the units of kkt
 }
 
 // certify computes the certificate of the current point, in a pass over X.
@@ -34,20 +34,20 @@ func (e *engine) certify() certificate {
 	if e.svm != nil {
 		return e.certifyBox()
 	}
-	e.list()
+	e.listSupport()
 	cols, coef := e.support, e.coef
 	e.point.Intercept = 0 // results must not depend on the previous point
 	e.fit.Fit(cols, coef, e.point)
 	view := e.fit.View()
 	dual := model.NewDual(e.fit, e.penalty, e.point)
-	c := certificate{margin: 1, edge: math.Inf(1)}
+	c := certificate{margin: 1, entryDistance: math.Inf(1)}
 	for _, j := range view.Matrix().Order() {
 		z := view.Dot(int(j), e.point.Weighted) / view.Total()
 		b := e.now.beta[j]
 		dual.Add(int(j), z, b, view.Norm(int(j)))
 		if alpha := e.penalty.Alpha(int(j)); b == 0 && alpha != 0 && !math.IsInf(alpha, 1) {
 			lack := alpha - e.penalty.Pull(int(j), z)
-			c.edge = min(c.edge, lack)
+			c.entryDistance = min(c.entryDistance, lack)
 			c.margin = min(c.margin, lack/alpha)
 		}
 	}
@@ -57,19 +57,19 @@ func (e *engine) certify() certificate {
 }
 
 func (e *engine) certifyBox() certificate {
-	e.list()
+	e.listSupport()
 	e.svm.SetPrimal(e.support, e.coef, e.primal)
 	var dual model.BoxDual
-	c := certificate{margin: 1, edge: math.Inf(1)}
+	c := certificate{margin: 1, entryDistance: math.Inf(1)}
 	for i, b := range e.now.beta {
-		bound := e.bound(int32(i))
+		bound := e.upperBound(int32(i))
 		if bound == 0 {
 			continue
 		}
 		m := e.svm.Margin(i, e.primal)
 		dual.Add(m, b, bound, e.svm.Square(i))
 		if b == 0 || b == bound {
-			c.edge = min(c.edge, math.Abs(1-m))
+			c.entryDistance = min(c.entryDistance, math.Abs(1-m))
 			c.margin = min(c.margin, math.Abs(1-m))
 		}
 	}
@@ -85,19 +85,19 @@ func relative(gap, null float64) float64 {
 	return gap / null
 }
 
-// list sets support and coef to the coefficients that are not 0, ascending.
-func (e *engine) list() {
+// listSupport sets support and coef to the coefficients that are not 0, ascending.
+func (e *engine) listSupport() {
 	e.support, e.coef = e.support[:0], e.coef[:0]
 	for j, b := range e.now.beta {
-		if b != 0 && int32(j) != e.free {
+		if b != 0 && int32(j) != e.unpenalised {
 			e.support, e.coef = append(e.support, int32(j)), append(e.coef, b)
 		}
 	}
 }
 
-// judge evaluates the criterion at the current point: its value, and its gradient in the predictions as a
+// evalOuter evaluates the criterion at the current point: its value, and its gradient in the predictions as a
 // vector over the rows of Z.
-func (e *engine) judge() {
+func (e *engine) evalOuter() {
 	clear(e.slope)
 	if e.svm != nil {
 		for _, i := range e.x.Order() {
@@ -105,11 +105,11 @@ func (e *engine) judge() {
 			e.prediction[i] = -e.dot(rows, values, e.now.e)
 		}
 		e.value = e.outer(e.prediction, e.slope)
-		clear(e.outward)
+		clear(e.outerSlope)
 		for _, i := range e.x.Order() {
 			if e.slope[i] != 0 {
 				rows, values, _ := e.column(i)
-				e.axpy(e.slope[i], rows, values, e.outward)
+				e.addScaled(e.slope[i], rows, values, e.outerSlope)
 			}
 		}
 		return
@@ -118,12 +118,12 @@ func (e *engine) judge() {
 		copy(e.prediction, e.now.m)
 	} else {
 		for i, y := range e.y {
-			e.prediction[i] = y - (e.now.e[i] + e.now.off)
+			e.prediction[i] = y - (e.now.e[i] + e.now.offset)
 		}
 	}
 	e.value = e.outer(e.prediction, e.slope)
-	e.outwardSum = 0
+	e.outerSlopeSum = 0
 	for _, v := range e.slope {
-		e.outwardSum += v
+		e.outerSlopeSum += v
 	}
 }

@@ -7,15 +7,15 @@ import (
 
 // descent is the state of the iteration, and of the test for its convergence.
 type descent struct {
-	now        state
-	z          []float64 // PGD, by position in order
-	responses  []response
-	class      []class
-	epoch      int
-	identified int
-	movement   float64 // max √Lⱼ|Δβⱼ| of the epoch
-	moving     settling
-	failure    error
+	now            state
+	z              []float64 // PGD, by position in order
+	responses      []response
+	class          []class
+	epoch          int
+	identified     int
+	movement       float64 // max √Lⱼ|Δβⱼ| of the epoch
+	iterateChanges convergence
+	failure        error
 }
 
 // sweep runs one epoch of the method, with the Jacobian of a forward method or the tape of a backward one. It
@@ -37,13 +37,13 @@ func (e *engine) sweepCoordinates(ctx context.Context) bool {
 		}
 		step := e.steps[j]
 		z := math.FMA(step, e.score(s, j), s.beta[j])
-		r := e.at(j, z, step)
-		e.carry(j, &r, step)
+		r := e.respond(j, z, step)
+		e.updateRow(j, &r, step)
 		if e.failure != nil {
 			return false
 		}
 		from := s.beta[j]
-		e.note(j, &r, z, from)
+		e.recordStep(j, &r, z, from)
 		if d := r.b - from; d != 0 {
 			e.move(s, j, d)
 			s.beta[j] = r.b
@@ -52,14 +52,14 @@ func (e *engine) sweepCoordinates(ctx context.Context) bool {
 	return true
 }
 
-// carry updates row j of a forward Jacobian.
-func (e *engine) carry(j int32, r *response, step float64) {
+// updateRow updates row j of a forward Jacobian.
+func (e *engine) updateRow(j int32, r *response, step float64) {
 	switch {
 	case !e.forward:
-	case e.each:
-		e.jacobian.follow(e, j, r, step)
+	case e.perColumn:
+		e.jacobian.updateRow(e, j, r, step)
 	default:
-		e.follow(j, r, step)
+		e.updateTangents(j, r, step)
 	}
 }
 
@@ -73,15 +73,15 @@ func (e *engine) sweepGradient(ctx context.Context) bool {
 		}
 		z := math.FMA(e.step, e.score(s, j), s.beta[j])
 		e.z[k] = z
-		e.responses[k] = e.at(j, z, e.step)
+		e.responses[k] = e.respond(j, z, e.step)
 	}
 	switch {
 	case !e.forward:
-	case e.each:
-		e.jacobian.followAll(e)
+	case e.perColumn:
+		e.jacobian.updateRows(e)
 	default:
 		for i := range e.tangents {
-			e.followAll(&e.tangents[i], i)
+			e.updateTangent(&e.tangents[i], i)
 		}
 	}
 	if e.failure != nil {
@@ -89,7 +89,7 @@ func (e *engine) sweepGradient(ctx context.Context) bool {
 	}
 	for k, j := range e.order {
 		r := &e.responses[k]
-		e.note(j, r, e.z[k], s.beta[j])
+		e.recordStep(j, r, e.z[k], s.beta[j])
 		s.beta[j] = r.b
 	}
 	e.rebuild(s)
@@ -107,13 +107,13 @@ func (e *engine) rebuild(s *state) {
 	e.finish(s)
 }
 
-// note records a step: its entry on the tape, the size of the move, and whether the support changed.
-func (e *engine) note(j int32, r *response, z, from float64) {
-	if e.taping && (from != 0 || r.live()) {
+// recordStep records a step: its entry on the tape, the size of the move, and whether the support changed.
+func (e *engine) recordStep(j int32, r *response, z, from float64) {
+	if e.taping && (from != 0 || r.moves()) {
 		e.tape.entries = append(e.tape.entries, entry{z: z, from: from, j: j})
 	}
 	e.movement = max(e.movement, math.Sqrt(e.lipschitz[j])*math.Abs(r.b-from)) // max keeps NaN
-	if c := classOf(r); c != e.class[j] && j != e.free {
+	if c := classOf(r); c != e.class[j] && j != e.unpenalised {
 		e.class[j] = c
 		e.identified = e.epoch + 1
 	}
@@ -124,19 +124,19 @@ func (e *engine) note(j int32, r *response, z, from float64) {
 type class uint8
 
 const (
-	still class = iota
-	inside
+	fixed class = iota
+	onSupport
 	atBound
 )
 
 func classOf(r *response) class {
 	switch {
 	case r.dz != 0:
-		return inside
+		return onSupport
 	case r.dl[0] != 0:
 		return atBound
 	default:
-		return still
+		return fixed
 	}
 }
 
@@ -144,19 +144,19 @@ func classOf(r *response) class {
 func (e *engine) classAt(j int32, b float64) class {
 	switch {
 	case b == 0:
-		return still
-	case e.svm != nil && b == e.bound(j):
+		return fixed
+	case e.svm != nil && b == e.upperBound(j):
 		return atBound
 	default:
-		return inside
+		return onSupport
 	}
 }
 
 // lipschitzBound returns an upper bound L of the Lipschitz constant of ∇f, up to the accuracy of a power
 // iteration: γ = 1/L.
 func (e *engine) lipschitzBound(ctx context.Context) float64 {
-	if e.largest > 0 {
-		return e.largest
+	if e.lipschitzF > 0 {
+		return e.lipschitzF
 	}
 	v, u := e.z, e.t
 	for k, j := range e.order {
@@ -177,15 +177,15 @@ func (e *engine) lipschitzBound(ctx context.Context) float64 {
 		e.k.Clear(u)
 		off := 0.0
 		for k, j := range e.order {
-			e.push(j, v[k], u, &off)
+			e.addColumn(j, v[k], u, &off)
 		}
 		for k, j := range e.order {
-			v[k] = e.curve * e.gram(j, u, off)
+			v[k] = e.curvatureBound * e.gram(j, u, off)
 		}
 		now := e.k.Nrm2(v)
 		if now-last <= enough*now {
-			e.largest = safety * now
-			return e.largest
+			e.lipschitzF = safety * now
+			return e.lipschitzF
 		}
 		last = now
 	}

@@ -15,7 +15,7 @@
 // them: the reverse sweep keeps v = a − X̃ᵀu with u over the rows, so that a coordinate costs its own column.
 // The reverse sweep visits only coordinates that were not 0 before or after their step.
 //
-// Coordinates at 0 have ∂β = 0, so that their derivatives cost nothing. inner.go has the operations of a
+// Coordinates at 0 have ∂β = 0, so that their derivatives cost nothing. smoothloss.go has the operations of a
 // single coordinate, descent.go the two descents, forward.go and weighted.go the Jacobian that goes along
 // with a descent, and backward.go the reverse sweep.
 package iterdiff

@@ -9,37 +9,37 @@ import (
 )
 
 // engine runs a method: descend, then, for a backward method, reverse. Each part keeps its data in a struct
-// of its own: [descent], [forwardMode], [reverseMode] and [place].
+// of its own: [descent], [forwardMode], [reverseMode] and [evaluation].
 type engine struct {
-	*inner
+	*smoothLoss
 	prox
 	setting
 	descent
 	forwardMode
 	reverseMode
-	place
+	evaluation
 }
 
 // setting holds what is fixed by the problem, and what is fixed by the call.
 type setting struct {
-	fit     model.Datafit // nil: the SVM
-	curve   float64       // upper bound of F″
-	largest float64       // L; 0 before it is computed
-	steps   []float64     // 1/Lⱼ
+	fit            model.Datafit // nil: the SVM
+	curvatureBound float64       // upper bound of F″
+	lipschitzF     float64       // L; 0 before it is computed
+	steps          []float64     // 1/Lⱼ
 
 	opts                  Options
 	outer                 Outer
 	null                  float64 // P₀
-	each                  bool    // every column has its own λ
+	perColumn             bool    // every column has its own λ
 	forward, gradientStep bool
 	step                  float64 // γ of PGD
 }
 
-func (e *engine) init(f *inner, samples int) {
-	e.inner = f
-	e.free = -1
+func (e *engine) init(f *smoothLoss, samples int) {
+	e.smoothLoss = f
+	e.unpenalised = -1
 	if f.ones != nil {
-		e.free = int32(f.p - 1)
+		e.unpenalised = int32(f.p - 1)
 	}
 	e.steps = make([]float64, f.p)
 	for _, j := range f.order {
@@ -50,14 +50,14 @@ func (e *engine) init(f *inner, samples int) {
 	e.z = make([]float64, len(f.order))
 	e.responses = make([]response, len(f.order))
 	e.prediction, e.slope = make([]float64, samples), make([]float64, samples)
-	e.outward = e.slope
+	e.outerSlope = e.slope
 	if f.sign != nil {
-		e.outward = make([]float64, f.n)
+		e.outerSlope = make([]float64, f.n)
 	}
 }
 
-// size sets the length of the gradient.
-func (e *engine) size(count int) {
+// resizeGradient sets the length of the gradient.
+func (e *engine) resizeGradient(count int) {
 	if cap(e.h) < count {
 		e.h, e.last = make([]float64, count), make([]float64, count)
 	}
@@ -84,7 +84,7 @@ func (e *engine) prepare(ctx context.Context, opts Options) error {
 		}
 	}
 	if !e.forward && e.u == nil {
-		e.back = e.newState()
+		e.reverseState = e.newState()
 		e.a, e.u = make([]float64, e.p), make([]float64, e.n)
 	}
 	return nil
@@ -101,24 +101,24 @@ func (e *engine) begin() {
 			continue
 		}
 		if e.svm != nil {
-			b = model.Clip(b, e.bound(j))
+			b = model.Clip(b, e.upperBound(j))
 		}
 		s.beta[j], e.class[j] = b, e.classAt(j, b)
 	}
-	if e.free >= 0 {
-		s.beta[e.free] = e.opts.Start.Intercept
+	if e.unpenalised >= 0 {
+		s.beta[e.unpenalised] = e.opts.Start.Intercept
 	}
 	if e.svm != nil { // the dual variable of an empty sample is at its bound
 		for i := range s.beta {
 			if e.lipschitz[i] == 0 {
-				s.beta[i] = e.bound(int32(i))
+				s.beta[i] = e.upperBound(int32(i))
 			}
 		}
 	}
 	e.rebuild(s)
 	e.tape.clear()
 	e.epoch, e.identified = 0, 0
-	e.moving = settling{}
+	e.iterateChanges = convergence{}
 	e.change = math.Inf(1)
 }
 
@@ -131,18 +131,18 @@ func (e *engine) solve(ctx context.Context, outer Outer, opts Options) (*Result,
 	}
 	e.outer = outer
 	e.failure = nil
-	e.work, e.checked, e.reversed, e.recomputed = 0, 0, 0, 0
+	e.visited, e.visitedAtCheck, e.reversed, e.recomputed = 0, 0, 0, 0
 	e.checkpointing, e.taping = false, !e.forward
 	clear(e.h)
 	clear(e.last)
 	e.begin()
 	if e.forward {
-		e.turning = settling{}
-		if e.each {
+		e.gradientChanges = convergence{}
+		if e.perColumn {
 			e.jacobian.reset(e)
 		} else {
 			e.clearTangents(len(e.h))
-			e.still()
+			e.setEmptySamples()
 		}
 	}
 	status := outcome.Cancelled
@@ -155,8 +155,8 @@ func (e *engine) solve(ctx context.Context, outer Outer, opts Options) (*Result,
 	return e.result(ctx, status), nil
 }
 
-// still sets the derivative of empty samples, whose dual variables are at their bounds.
-func (e *engine) still() {
+// setEmptySamples sets the derivative of empty samples, whose dual variables are at their bounds.
+func (e *engine) setEmptySamples() {
 	if e.svm == nil {
 		return
 	}
@@ -173,9 +173,9 @@ func (e *engine) run(ctx context.Context) outcome.Status {
 	if e.opts.Epochs > 0 {
 		limit = e.opts.Epochs
 	}
-	until, look := limit, 1
+	until, firstCheck := limit, 1
 	for rest := math.Inf(1); ; {
-		if status := e.descend(ctx, until, look); status != outcome.Converged || e.forward {
+		if status := e.descend(ctx, until, firstCheck); status != outcome.Converged || e.forward {
 			return status
 		}
 		rest = min(rest, e.change) // rounding may keep a converged sequence moving
@@ -187,14 +187,14 @@ func (e *engine) run(ctx context.Context) outcome.Status {
 		}
 		// The iterates have converged, the gradient has not: run half as many epochs again.
 		until = min(limit, e.epoch+max(10, e.epoch/2))
-		look = until
+		firstCheck = until
 	}
 }
 
 // relativeRemainder estimates what epochs before the first would have added to the gradient of the reverse
 // sweep, relative to that gradient.
 func (e *engine) relativeRemainder() float64 {
-	return relativeTo(e.remainder, e.k.MaxAbs(e.h), e.credited)
+	return relativeTo(e.remainder, e.k.MaxAbs(e.h), e.contributed)
 }
 
 // relativeTo returns a change relative to a gradient, or to leastShare of the size of its parts if that is
@@ -208,10 +208,10 @@ func relativeTo(change, gradient, parts float64) float64 {
 
 const leastShare = 1e-6
 
-// descend runs epochs until the stopping rule is met, at epoch look at the earliest, but no further than
+// descend runs epochs until the stopping rule is met, at epoch firstCheck at the earliest, but no further than
 // epoch until. The status Converged only means that nothing failed.
-func (e *engine) descend(ctx context.Context, until, look int) outcome.Status {
-	nextLook := look
+func (e *engine) descend(ctx context.Context, until, firstCheck int) outcome.Status {
+	nextCheck := firstCheck
 	for e.epoch < until {
 		if !e.sweep(ctx) {
 			return outcome.Cancelled
@@ -220,64 +220,64 @@ func (e *engine) descend(ctx context.Context, until, look int) outcome.Status {
 		if math.IsNaN(e.movement) || math.IsInf(e.movement, 0) {
 			return outcome.NotConverged
 		}
-		e.keep()
-		if e.epoch == 0 { // keep has restarted the descent, with checkpoints
-			nextLook = look
+		e.record()
+		if e.epoch == 0 { // record has restarted the descent, with checkpoints
+			nextCheck = firstCheck
 			continue
 		}
-		e.change = e.settled()
-		if e.forward && (e.opts.Watch != nil || e.epoch+len(e.turning.last) >= until || e.change <= math.Sqrt(e.opts.Tol)) {
+		e.change = e.remainingDistance()
+		if e.forward && (e.opts.Watch != nil || e.epoch+len(e.gradientChanges.last) >= until || e.change <= math.Sqrt(e.opts.Tol)) {
 			e.change = max(e.change, e.differentiate())
 			if e.opts.Watch != nil {
 				e.watch(e.epoch, false)
 			}
 		} else {
-			e.turning = settling{}
+			e.gradientChanges = convergence{}
 			if e.forward {
 				e.change = math.Inf(1)
 			}
 		}
-		if e.opts.Epochs > 0 || e.epoch < nextLook || !(e.change <= e.opts.Tol) {
+		if e.opts.Epochs > 0 || e.epoch < nextCheck || !(e.change <= e.opts.Tol) {
 			continue
 		}
 		if e.certify().gap <= e.opts.Tol {
 			return outcome.Converged
 		}
-		nextLook = e.epoch + max(10, e.epoch/4)
+		nextCheck = e.epoch + max(10, e.epoch/4)
 	}
 	return outcome.Converged
 }
 
-// settled estimates the remaining distance of the iterates.
-func (e *engine) settled() float64 {
+// remainingDistance estimates the remaining distance of the iterates.
+func (e *engine) remainingDistance() float64 {
 	if e.movement == 0 {
-		return e.moving.remaining(0, 1)
+		return e.iterateChanges.remaining(0, 1)
 	}
-	return e.moving.remaining(e.movement/math.Sqrt(2*e.null), 1)
+	return e.iterateChanges.remaining(e.movement/math.Sqrt(2*e.null), 1)
 }
 
 // differentiate sets h = Jᵀ∇C of a forward method at the current point and estimates its remaining distance.
 func (e *engine) differentiate() float64 {
-	e.judge()
+	e.evalOuter()
 	e.h, e.last = e.last, e.h
 	var parts float64
-	if e.each {
-		for len(e.slots) < len(e.jacobian.members) {
-			e.slots = append(e.slots, 0)
+	if e.perColumn {
+		for len(e.gradientBySlot) < len(e.jacobian.members) {
+			e.gradientBySlot = append(e.gradientBySlot, 0)
 		}
-		slots := e.slots[:len(e.jacobian.members)]
+		slots := e.gradientBySlot[:len(e.jacobian.members)]
 		parts = e.jacobian.gradient(e, slots)
 		clear(e.h)
 		for s, j := range e.jacobian.members {
-			if j != e.free {
+			if j != e.unpenalised {
 				e.h[j] = slots[s]
 			}
 		}
 	} else {
-		norm := e.k.Nrm2(e.outward)
+		norm := e.k.Nrm2(e.outerSlope)
 		for i := range e.tangents {
 			t := &e.tangents[i]
-			e.h[i] = math.FMA(t.off, e.outwardSum, e.k.Dot(e.outward, t.u))
+			e.h[i] = math.FMA(t.offset, e.outerSlopeSum, e.k.Dot(e.outerSlope, t.u))
 			parts = max(parts, norm*e.k.Nrm2(t.u))
 		}
 	}
@@ -285,7 +285,7 @@ func (e *engine) differentiate() float64 {
 	for i, v := range e.h {
 		change = max(change, math.Abs(v-e.last[i]))
 	}
-	return e.turning.remaining(relativeTo(change, e.k.MaxAbs(e.h), parts), 1)
+	return e.gradientChanges.remaining(relativeTo(change, e.k.MaxAbs(e.h), parts), 1)
 }
 
 func (e *engine) rateAt(ctx context.Context, opts Options) (float64, error) {

@@ -149,7 +149,7 @@ type Solver struct{ engine engine }
 // for a loss without a bound on its curvature, as steps are 1/L, and for datafits other than
 // [model.Squared] and [model.Rowwise].
 func New(fit model.Datafit) (*Solver, error) {
-	f, err := newInner(fit)
+	f, err := newSmoothLoss(fit)
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +157,7 @@ func New(fit model.Datafit) (*Solver, error) {
 	n, _ := fit.View().Dims()
 	s.engine.init(f, n)
 	s.engine.fit, s.engine.point = fit, model.NewState(fit)
-	s.engine.curve, _ = fit.Smoothness()
+	s.engine.curvatureBound, _ = fit.Smoothness()
 	return s, nil
 }
 
@@ -166,7 +166,7 @@ func New(fit model.Datafit) (*Solver, error) {
 // the budget. The result's status says whether the numbers can be trusted.
 func (s *Solver) Solve(ctx context.Context, g model.Penalty, outer Outer, opts Options) (*Result, error) {
 	e := &s.engine
-	if err := e.choose(g); err != nil {
+	if err := e.setPenalty(g); err != nil {
 		return nil, err
 	}
 	e.null = e.fit.Null()
@@ -180,13 +180,13 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, outer Outer, opts O
 // and Start (the point) are ignored.
 func (s *Solver) Rate(ctx context.Context, g model.Penalty, opts Options) (float64, error) {
 	e := &s.engine
-	if err := e.choose(g); err != nil {
+	if err := e.setPenalty(g); err != nil {
 		return 0, err
 	}
 	return e.rateAt(ctx, opts)
 }
 
-func (e *engine) choose(g model.Penalty) error {
+func (e *engine) setPenalty(g model.Penalty) error {
 	_, p := e.fit.View().Dims()
 	switch c := g.Columns(); {
 	case g.Hyperparameters() == 0:
@@ -196,12 +196,12 @@ func (e *engine) choose(g model.Penalty) error {
 	case g.Bounded():
 		return outcome.Errorf(outcome.Usage, "bounds on coefficients have derivatives by package implicit alone")
 	}
-	e.penalty, e.each = g, g.PerColumn()
+	e.penalty, e.perColumn = g, g.PerColumn()
 	count := g.Hyperparameters()
-	if e.each {
+	if e.perColumn {
 		count = p
 	}
-	e.size(count)
+	e.resizeGradient(count)
 	return nil
 }
 
@@ -213,8 +213,8 @@ type SVM struct{ engine engine }
 func NewSVM(fit *model.SVM) *SVM {
 	s := &SVM{}
 	n, p := fit.Dims()
-	s.engine.init(newBox(fit), n)
-	s.engine.svm, s.engine.primal, s.engine.curve = fit, make([]float64, p), 1
+	s.engine.init(newDualLoss(fit), n)
+	s.engine.svm, s.engine.primal, s.engine.curvatureBound = fit, make([]float64, p), 1
 	return s
 }
 
@@ -222,7 +222,7 @@ func NewSVM(fit *model.SVM) *SVM {
 // the iterates in logC. Errors are as for [Solver.Solve].
 func (s *SVM) Solve(ctx context.Context, logC float64, outer Outer, opts Options) (*Result, error) {
 	e := &s.engine
-	if err := e.chooseBox(logC); err != nil {
+	if err := e.setC(logC); err != nil {
 		return nil, err
 	}
 	e.null = e.svm.Null(e.c)
@@ -232,19 +232,19 @@ func (s *SVM) Solve(ctx context.Context, logC float64, outer Outer, opts Options
 // Rate is [Solver.Rate] for the SVM.
 func (s *SVM) Rate(ctx context.Context, logC float64, opts Options) (float64, error) {
 	e := &s.engine
-	if err := e.chooseBox(logC); err != nil {
+	if err := e.setC(logC); err != nil {
 		return 0, err
 	}
 	return e.rateAt(ctx, opts)
 }
 
-func (e *engine) chooseBox(logC float64) error {
+func (e *engine) setC(logC float64) error {
 	c, err := e.svm.Strength(logC)
 	if err != nil {
 		return err
 	}
 	e.c = c
-	e.size(1)
+	e.resizeGradient(1)
 	return nil
 }
 
@@ -290,7 +290,7 @@ func (e *engine) checkStart(at Point) error {
 		}
 		b := at.Coef[k]
 		switch {
-		case j < 0 || int(j) >= e.p || j == e.free:
+		case j < 0 || int(j) >= e.p || j == e.unpenalised:
 			return bad(outcome.Shape, "no such column")
 		case k > 0 && j <= at.Support[k-1]:
 			return bad(outcome.Shape, "the support must be ascending")

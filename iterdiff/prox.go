@@ -9,10 +9,10 @@ import (
 // prox is prox_{γg} with its derivatives (table 3 of the paper, which has γ = 1: in general γα replaces α, in
 // the value and in the derivatives; a box does not depend on γ).
 type prox struct {
-	penalty model.Penalty
-	svm     *model.SVM // nil where penalty applies
-	c       float64    // C of the SVM
-	free    int32      // coordinate without penalty, or −1
+	penalty     model.Penalty
+	svm         *model.SVM // nil where penalty applies
+	c           float64    // C of the SVM
+	unpenalised int32      // coordinate without penalty, or −1
 }
 
 // response is the value of the prox at a point, with its derivatives.
@@ -22,16 +22,16 @@ type response struct {
 	dl [2]float64 // ∂β/∂λ of the shared hyperparameters; of the column's own where each has one
 }
 
-// live reports whether β responds to z or λ.
-func (r *response) live() bool { return r.dz != 0 || r.dl[0] != 0 }
+// moves reports whether β responds to z or λ.
+func (r *response) moves() bool { return r.dz != 0 || r.dl[0] != 0 }
 
-// at returns the response of coordinate j. Where β = 0 all derivatives are 0.
-func (g *prox) at(j int32, z, step float64) (r response) {
+// respond returns the response of coordinate j. Where β = 0 all derivatives are 0.
+func (g *prox) respond(j int32, z, step float64) (r response) {
 	switch {
-	case j == g.free:
+	case j == g.unpenalised:
 		r.b, r.dz = z, 1
 	case g.svm != nil:
-		bound := g.bound(j)
+		bound := g.upperBound(j)
 		r.b = model.Clip(z, bound)
 		switch {
 		case z > bound:
@@ -57,4 +57,4 @@ func (g *prox) at(j int32, z, step float64) (r response) {
 	return r
 }
 
-func (g *prox) bound(i int32) float64 { return g.c * g.svm.Weight(int(i)) }
+func (g *prox) upperBound(i int32) float64 { return g.c * g.svm.Weight(int(i)) }

@@ -14,7 +14,7 @@ import (
 // Eigenvalues of PCD may be complex, so growth is averaged over blocks of steps
 // that double in length, until two agree to a thousandth of 1 − rate.
 func (e *engine) rate(ctx context.Context) float64 {
-	t := e.perturb()
+	t := e.startPerturbation()
 	if t == nil {
 		return 0
 	}
@@ -29,7 +29,7 @@ func (e *engine) rate(ctx context.Context) float64 {
 			if ctx.Err() != nil {
 				return last
 			}
-			norm := e.pass(t)
+			norm := e.applyEpoch(t)
 			if norm == 0 {
 				return 0
 			}
@@ -47,23 +47,23 @@ func (e *engine) rate(ctx context.Context) float64 {
 // The iterates have then converged, but not to a point that the problem determines: its system on the support
 // is singular, as far as the descent can tell.
 func (e *engine) singular(ctx context.Context) bool {
-	t := e.perturb()
+	t := e.startPerturbation()
 	if t == nil {
 		return false
 	}
 	const leastPasses = 1000
 	left := 1.0
 	for range max(e.epoch, leastPasses) {
-		if left *= e.pass(t); left <= math.Sqrt(e.opts.Tol) || ctx.Err() != nil {
+		if left *= e.applyEpoch(t); left <= math.Sqrt(e.opts.Tol) || ctx.Err() != nil {
 			return false
 		}
 	}
 	return true
 }
 
-// perturb returns a perturbation of β on the generalized support, of norm 1 and in no special direction, and
+// startPerturbation returns a perturbation of β on the generalized support, of norm 1 and in no special direction, and
 // sets the responses there. It returns nil where the generalized support is empty.
-func (e *engine) perturb() *tangent {
+func (e *engine) startPerturbation() *tangent {
 	e.clearTangents(1)
 	t := &e.tangents[0]
 	live := 0
@@ -72,7 +72,7 @@ func (e *engine) perturb() *tangent {
 		if e.gradientStep {
 			step = e.step
 		}
-		r := e.at(j, math.FMA(step, e.score(&e.now, j), e.now.beta[j]), step)
+		r := e.respond(j, math.FMA(step, e.score(&e.now, j), e.now.beta[j]), step)
 		r.dl = [2]float64{}
 		e.responses[k] = r
 		if r.dz != 0 {
@@ -96,27 +96,27 @@ func (e *engine) perturb() *tangent {
 func (e *engine) normalise(t *tangent) (norm float64) {
 	norm = e.k.Nrm2(t.j)
 	clear(t.u)
-	t.off = 0
+	t.offset = 0
 	if norm == 0 {
 		return 0
 	}
 	e.k.Scal(1/norm, t.j)
 	for _, j := range e.order {
 		if t.j[j] != 0 {
-			e.push(j, t.j[j], t.u, &t.off)
+			e.addColumn(j, t.j[j], t.u, &t.offset)
 		}
 	}
 	return norm
 }
 
-// pass applies the derivative of one epoch to a perturbation of norm 1 and normalises the result; it returns
+// applyEpoch applies the derivative of one epoch to a perturbation of norm 1 and normalises the result; it returns
 // the norm of the result before.
-func (e *engine) pass(t *tangent) (norm float64) {
+func (e *engine) applyEpoch(t *tangent) (norm float64) {
 	for k, j := range e.order {
 		if e.gradientStep {
 			t.j[j] = e.derivative(t, j, 0, &e.responses[k], e.step)
 		} else {
-			e.followOne(t, j, 0, &e.responses[k], e.steps[j])
+			e.updateTangentRow(t, j, 0, &e.responses[k], e.steps[j])
 		}
 	}
 	return e.normalise(t)

@@ -12,13 +12,13 @@ func (e *engine) watch(epoch int, reverse bool) {
 		Epoch: epoch, Reverse: reverse, Gradient: e.h, Value: e.value,
 	}
 	p := e.p
-	if e.free >= 0 {
+	if e.unpenalised >= 0 {
 		p--
 	}
 	if !reverse {
 		e.progress.Coef = e.now.beta[:p]
 	}
-	if e.forward && !e.each {
+	if e.forward && !e.perColumn {
 		e.columns = e.columns[:0]
 		for i := range e.tangents {
 			e.columns = append(e.columns, e.tangents[i].j[:p])
@@ -33,7 +33,7 @@ func (e *engine) result(ctx context.Context, status outcome.Status) *Result {
 	c := e.certify()
 	out := &e.out
 	gradient := out.Gradient[:0]
-	if e.each {
+	if e.perColumn {
 		for _, j := range e.support {
 			gradient = append(gradient, e.h[j])
 		}
@@ -43,7 +43,7 @@ func (e *engine) result(ctx context.Context, status outcome.Status) *Result {
 	*out = Result{
 		Support: e.support, Coef: e.coef, Primal: e.primal, Value: e.value, Gradient: gradient,
 		Epochs: e.epoch, Identified: e.identified, Gap: c.gap, KKT: c.kkt, Margin: c.margin, Change: e.change, Step: e.step,
-		ForwardEntries: e.work - e.reversed, ReverseEntries: e.reversed, Recomputed: e.recomputed, Status: status,
+		ForwardEntries: e.visited - e.reversed, ReverseEntries: e.reversed, Recomputed: e.recomputed, Status: status,
 	}
 	if e.fit != nil {
 		out.Intercept = e.point.UncentredIntercept(e.fit.View(), e.support, e.coef)
@@ -58,7 +58,7 @@ func (e *engine) result(ctx context.Context, status outcome.Status) *Result {
 		out.Status = outcome.Flat
 	case e.opts.Epochs == 0 && e.singular(ctx):
 		out.Status = outcome.NotDifferentiable
-	case c.edge <= c.kkt:
+	case c.entryDistance <= c.kkt:
 		out.Status = outcome.SupportUncertified
 	}
 	return out
@@ -66,7 +66,7 @@ func (e *engine) result(ctx context.Context, status outcome.Status) *Result {
 
 // flat reports whether no coefficient at the point moves with λ.
 func (e *engine) flat() bool {
-	want := inside
+	want := onSupport
 	if e.svm != nil {
 		want = atBound
 	}

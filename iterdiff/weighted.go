@@ -13,13 +13,13 @@ import (
 type jacobian struct {
 	slot    []int32 // coordinate → slot, −1: has always been 0
 	members []int32 // slot → coordinate
-	live    []bool  // row is not 0
+	nonZero []bool  // row is not 0
 	rows    [][]float64
 	next    [][]float64 // PGD: the rows of the next iterate
 	hessian [][]float64 // quadratic: ∇²f on the members
 	h, acc  []float64   // a row of ∇²f, a row of J
 	u       []float64   // over the rows of Z; zero between uses
-	off     float64
+	offset  float64
 }
 
 func (w *jacobian) reset(e *engine) {
@@ -29,7 +29,7 @@ func (w *jacobian) reset(e *engine) {
 	for j := range w.slot {
 		w.slot[j] = -1
 	}
-	w.members, w.live, w.h, w.acc = w.members[:0], w.live[:0], w.h[:0], w.acc[:0]
+	w.members, w.nonZero, w.h, w.acc = w.members[:0], w.nonZero[:0], w.h[:0], w.acc[:0]
 	w.rows, w.next, w.hessian = w.rows[:0], w.next[:0], w.hessian[:0]
 }
 
@@ -46,8 +46,8 @@ func (w *jacobian) bytes(e *engine) int64 {
 	return 8 * t * t * matrices
 }
 
-// join gives coordinate j a slot.
-func (w *jacobian) join(e *engine, j int32) {
+// addSlot gives coordinate j a slot.
+func (w *jacobian) addSlot(e *engine, j int32) {
 	if w.bytes(e) > e.opts.MemoryBudget {
 		e.failure = outcome.At(outcome.Limit, "memory-budget",
 			"the Jacobian of %d columns needs %d bytes; start nearer the solution, or differentiate backward", len(w.members)+1, w.bytes(e))
@@ -55,7 +55,7 @@ func (w *jacobian) join(e *engine, j int32) {
 	}
 	w.slot[j] = int32(len(w.members))
 	w.members = append(w.members, j)
-	w.live = append(w.live, false)
+	w.nonZero = append(w.nonZero, false)
 	w.h, w.acc = append(w.h, 0), append(w.acc, 0)
 	w.rows = extend(w.rows)
 	if e.gradientStep {
@@ -65,14 +65,14 @@ func (w *jacobian) join(e *engine, j int32) {
 		return
 	}
 	w.hessian = extend(w.hessian)
-	w.off = 0
-	e.spread(&e.now, j, 1, w.u, &w.off)
+	w.offset = 0
+	e.addHessianColumn(&e.now, j, 1, w.u, &w.offset)
 	last := len(w.members) - 1
 	for l, other := range w.members {
-		v := e.project(other, w.u, w.off)
+		v := e.project(other, w.u, w.offset)
 		w.hessian[l][last], w.hessian[last][l] = v, v
 	}
-	e.wipe(j, w.u)
+	e.clearRows(j, w.u)
 }
 
 // extend adds a row and a column of zeros to a square matrix, in its old memory where there is some.
@@ -94,27 +94,27 @@ func extend(m [][]float64) [][]float64 {
 	return m
 }
 
-// row computes the new row of coordinate j from the current rows, into out.
-func (w *jacobian) row(e *engine, j int32, r *response, step float64, out []float64) {
+// computeRow computes the new row of coordinate j from the current rows, into out.
+func (w *jacobian) computeRow(e *engine, j int32, r *response, step float64, out []float64) {
 	s := w.slot[j]
 	acc := w.acc
 	copy(acc, w.rows[s])
 	h := w.h
 	if e.loss != nil {
-		e.spread(&e.now, j, 1, w.u, &w.off)
+		e.addHessianColumn(&e.now, j, 1, w.u, &w.offset)
 		for l, other := range w.members {
-			if w.live[l] {
+			if w.nonZero[l] {
 				h[l] = e.project(other, w.u, 0)
 			}
 		}
-		e.wipe(j, w.u)
+		e.clearRows(j, w.u)
 	} else {
 		h = w.hessian[s]
 	}
-	for l, live := range w.live {
+	for l, live := range w.nonZero {
 		if live {
 			e.k.Axpy(-step*h[l], w.rows[l], acc)
-			e.work += int64(len(acc))
+			e.visited += int64(len(acc))
 		}
 	}
 	e.k.Scal(r.dz, acc)
@@ -122,31 +122,31 @@ func (w *jacobian) row(e *engine, j int32, r *response, step float64, out []floa
 	copy(out, acc)
 }
 
-// follow updates row j for a coordinate step, before the state moves.
-func (w *jacobian) follow(e *engine, j int32, r *response, step float64) {
+// updateRow updates row j for a coordinate step, before the state moves.
+func (w *jacobian) updateRow(e *engine, j int32, r *response, step float64) {
 	s := w.slot[j]
-	if !r.live() {
-		if s >= 0 && w.live[s] {
+	if !r.moves() {
+		if s >= 0 && w.nonZero[s] {
 			clear(w.rows[s])
-			w.live[s] = false
+			w.nonZero[s] = false
 		}
 		return
 	}
 	if s < 0 {
-		if w.join(e, j); e.failure != nil {
+		if w.addSlot(e, j); e.failure != nil {
 			return
 		}
 		s = w.slot[j]
 	}
-	w.row(e, j, r, step, w.rows[s])
-	w.live[s] = true
+	w.computeRow(e, j, r, step, w.rows[s])
+	w.nonZero[s] = true
 }
 
-// followAll is follow for a step of all coordinates at once.
-func (w *jacobian) followAll(e *engine) {
+// updateRows is updateRow for a step of all coordinates at once.
+func (w *jacobian) updateRows(e *engine) {
 	for k, j := range e.order {
-		if e.responses[k].live() && w.slot[j] < 0 {
-			if w.join(e, j); e.failure != nil {
+		if e.responses[k].moves() && w.slot[j] < 0 {
+			if w.addSlot(e, j); e.failure != nil {
 				return
 			}
 		}
@@ -155,15 +155,15 @@ func (w *jacobian) followAll(e *engine) {
 		s := w.slot[j]
 		switch r := &e.responses[k]; {
 		case s < 0:
-		case r.live():
-			w.row(e, j, r, e.step, w.next[s])
+		case r.moves():
+			w.computeRow(e, j, r, e.step, w.next[s])
 		default:
 			clear(w.next[s])
 		}
 	}
 	for k, j := range e.order {
 		if s := w.slot[j]; s >= 0 {
-			w.live[s] = e.responses[k].live()
+			w.nonZero[s] = e.responses[k].moves()
 		}
 	}
 	w.rows, w.next = w.next, w.rows
@@ -175,8 +175,8 @@ func (w *jacobian) gradient(e *engine, out []float64) (scale float64) {
 	clear(out)
 	var lead, largest float64
 	for s, j := range w.members {
-		if w.live[s] {
-			a := e.lead(j, e.outward, e.outwardSum)
+		if w.nonZero[s] {
+			a := e.outerDerivative(j, e.outerSlope, e.outerSlopeSum)
 			lead = max(lead, math.Abs(a))
 			largest = max(largest, e.k.MaxAbs(w.rows[s]))
 			e.k.Axpy(a, w.rows[s], out)

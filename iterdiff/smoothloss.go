@@ -11,13 +11,13 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// inner is a smooth loss f(β) = F(Zβ) − linear·Σβⱼ, F separable over rows, with the operations of a single
+// smoothLoss is a smooth loss f(β) = F(Zβ) − linear·Σβⱼ, F separable over rows, with the operations of a single
 // coordinate. Z is X̃; for the SVM its columns are the samples yᵢxᵢ. Rows are all rows of X, held-out ones
 // included: their weight is 0.
 //
 // X itself is not centred: every vector has a number that accounts for the means instead. A vector like Zβ is
 // û + off·1, and a vector of the dual space û + off·s.
-type inner struct {
+type smoothLoss struct {
 	k       *kernels.Set
 	x       sparse.Matrix
 	n, p    int       // rows, coordinates (an intercept of a loss that is not quadratic included)
@@ -37,19 +37,19 @@ type inner struct {
 	t         []float64 // scratch over the rows
 	ty, tout  []float64 // likewise, where the loss is not quadratic
 
-	work, checked int64 // entries of Z visited so far; the same when ctx was last checked
+	visited, visitedAtCheck int64 // entries of Z visited so far; the same when ctx was last checked
 }
 
 // state holds a point and its vectors over the rows.
 type state struct {
-	beta []float64
-	m    []float64 // Zβ where the loss is not quadratic
-	e    []float64 // −F′ without weights: y − Zβ − off, −Zβ for the SVM
-	c    []float64 // F″ without weights, where the loss is not quadratic
-	off  float64
+	beta   []float64
+	m      []float64 // Zβ where the loss is not quadratic
+	e      []float64 // −F′ without weights: y − Zβ − offset, −Zβ for the SVM
+	c      []float64 // F″ without weights, where the loss is not quadratic
+	offset float64
 }
 
-func (f *inner) newState() state {
+func (f *smoothLoss) newState() state {
 	s := state{beta: make([]float64, f.p), e: make([]float64, f.n)}
 	if f.loss != nil {
 		s.m, s.c = make([]float64, f.n), make([]float64, f.n)
@@ -57,16 +57,16 @@ func (f *inner) newState() state {
 	return s
 }
 
-// newInner sets up a datafit of package model. The intercept of a loss that is not
+// newSmoothLoss sets up a datafit of package model. The intercept of a loss that is not
 // quadratic is one more coordinate without penalty; that of the squared loss is eliminated
 // by centring.
-func newInner(fit model.Datafit) (*inner, error) {
+func newSmoothLoss(fit model.Datafit) (*smoothLoss, error) {
 	view := fit.View()
 	if view.Scaled() {
 		return nil, outcome.Errorf(outcome.Usage, "iterative differentiation does not standardise columns: scale the matrix")
 	}
 	n, p := view.Dims()
-	f := &inner{
+	f := &smoothLoss{
 		k: view.Kernels(), x: view.Matrix(), n: n, p: p, y: fit.Target(), weights: view.Weights(), total: view.Total(),
 		t: make([]float64, n),
 	}
@@ -117,10 +117,10 @@ func newInner(fit model.Datafit) (*inner, error) {
 	return f, nil
 }
 
-// newBox sets up the dual of an SVM.
-func newBox(fit *model.SVM) *inner {
+// newDualLoss sets up the dual of an SVM.
+func newDualLoss(fit *model.SVM) *smoothLoss {
 	n, p := fit.Dims()
-	f := &inner{
+	f := &smoothLoss{
 		k: fit.Kernels(), x: fit.Samples(), n: p, p: n, sign: fit.Labels(), total: 1, linear: 1,
 		base: make([]float64, p), t: make([]float64, p), lipschitz: make([]float64, n),
 	}
@@ -132,7 +132,7 @@ func newBox(fit *model.SVM) *inner {
 	return f
 }
 
-func (f *inner) addCoordinate(j int32, lipschitz float64) {
+func (f *smoothLoss) addCoordinate(j int32, lipschitz float64) {
 	if lipschitz > 0 {
 		f.order = append(f.order, j)
 		f.lipschitz[j] = lipschitz
@@ -140,7 +140,7 @@ func (f *inner) addCoordinate(j int32, lipschitz float64) {
 }
 
 // scale copies the entries of X, each times the weight of its row.
-func (f *inner) scale() {
+func (f *smoothLoss) scale() {
 	rows, values := f.x.Arrays()
 	f.scaled = make([]float64, len(values))
 	for i, x := range values {
@@ -154,16 +154,16 @@ func (f *inner) scale() {
 
 // column returns column j of Z up to its sign, plain and times s; rows is nil for
 // a dense one.
-func (f *inner) column(j int32) (rows []int32, values, scaled []float64) {
-	if f.isFree(j) {
-		f.work += int64(f.n)
+func (f *smoothLoss) column(j int32) (rows []int32, values, scaled []float64) {
+	if f.isIntercept(j) {
+		f.visited += int64(f.n)
 		if f.weights == nil {
 			return nil, f.ones, f.ones
 		}
 		return nil, f.ones, f.weights
 	}
 	rows, values = f.x.Column(int(j))
-	f.work += int64(len(values))
+	f.visited += int64(len(values))
 	if f.scaled == nil {
 		return rows, values, values
 	}
@@ -171,31 +171,31 @@ func (f *inner) column(j int32) (rows []int32, values, scaled []float64) {
 	return rows, values, f.scaled[from:to]
 }
 
-// isFree reports whether coordinate j is the intercept.
-func (f *inner) isFree(j int32) bool { return f.ones != nil && int(j) == f.p-1 }
+// isIntercept reports whether coordinate j is the intercept.
+func (f *smoothLoss) isIntercept(j int32) bool { return f.ones != nil && int(j) == f.p-1 }
 
-func (f *inner) mean(j int32) float64 {
+func (f *smoothLoss) mean(j int32) float64 {
 	if f.means == nil {
 		return 0
 	}
 	return f.means[j]
 }
 
-func (f *inner) signed(j int32, v float64) float64 {
+func (f *smoothLoss) signed(j int32, v float64) float64 {
 	if f.sign == nil {
 		return v
 	}
 	return float64(f.sign[j] * v)
 }
 
-func (f *inner) dot(rows []int32, values, u []float64) float64 {
+func (f *smoothLoss) dot(rows []int32, values, u []float64) float64 {
 	if rows == nil {
 		return f.k.Dot(values, u)
 	}
 	return f.k.DotIndexed(values, rows, u)
 }
 
-func (f *inner) axpy(a float64, rows []int32, values, u []float64) {
+func (f *smoothLoss) addScaled(a float64, rows []int32, values, u []float64) {
 	if rows == nil {
 		f.k.Axpy(a, values, u)
 		return
@@ -204,18 +204,18 @@ func (f *inner) axpy(a float64, rows []int32, values, u []float64) {
 }
 
 // score returns −∇ⱼf.
-func (f *inner) score(s *state, j int32) float64 {
+func (f *smoothLoss) score(s *state, j int32) float64 {
 	rows, _, scaled := f.column(j)
 	c := f.dot(rows, scaled, s.e)
 	if f.means != nil {
-		c = math.FMA(s.off*f.total, f.means[j], c)
+		c = math.FMA(s.offset*f.total, f.means[j], c)
 	}
 	return f.signed(j, c)/f.total + f.linear
 }
 
 // reset sets the rows of a state to β = 0; add and finish then move them to another β.
-func (f *inner) reset(s *state) {
-	s.off = 0
+func (f *smoothLoss) reset(s *state) {
+	s.offset = 0
 	if f.loss != nil {
 		clear(s.m)
 		return
@@ -224,18 +224,18 @@ func (f *inner) reset(s *state) {
 }
 
 // add moves coordinate j by d, except for what finish sets.
-func (f *inner) add(s *state, j int32, d float64) {
+func (f *smoothLoss) add(s *state, j int32, d float64) {
 	rows, values, _ := f.column(j)
 	if f.loss != nil {
-		f.axpy(d, rows, values, s.m)
+		f.addScaled(d, rows, values, s.m)
 		return
 	}
-	f.axpy(-f.signed(j, d), rows, values, s.e)
-	s.off = math.FMA(d, f.mean(j), s.off)
+	f.addScaled(-f.signed(j, d), rows, values, s.e)
+	s.offset = math.FMA(d, f.mean(j), s.offset)
 }
 
 // finish sets residuals and curvatures on all rows where the loss is not quadratic.
-func (f *inner) finish(s *state) {
+func (f *smoothLoss) finish(s *state) {
 	if f.loss != nil {
 		f.loss.Slope(f.k, f.y, s.m, s.e)
 		f.loss.Curvature(f.k, f.y, s.m, s.c)
@@ -243,7 +243,7 @@ func (f *inner) finish(s *state) {
 }
 
 // move moves coordinate j by d.
-func (f *inner) move(s *state, j int32, d float64) {
+func (f *smoothLoss) move(s *state, j int32, d float64) {
 	f.add(s, j, d)
 	if f.loss == nil {
 		return
@@ -267,8 +267,8 @@ func (f *inner) move(s *state, j int32, d float64) {
 	}
 }
 
-// pull returns ∇²ⱼ:f·J for u = Z·J, given as û and off.
-func (f *inner) pull(s *state, j int32, u []float64, off float64) float64 {
+// hessianDot returns ∇²ⱼ:f·J for u = Z·J, given as û and off.
+func (f *smoothLoss) hessianDot(s *state, j int32, u []float64, off float64) float64 {
 	if f.loss == nil {
 		return f.gram(j, u, off)
 	}
@@ -287,8 +287,8 @@ func (f *inner) pull(s *state, j int32, u []float64, off float64) float64 {
 	return f.k.Dot(scaled, t) / f.total
 }
 
-// gram returns Z_jᵀ(s⊙u)/N: pull for a curvature of 1.
-func (f *inner) gram(j int32, u []float64, off float64) float64 {
+// gram returns Z_jᵀ(s⊙u)/N: hessianDot for a curvature of 1.
+func (f *smoothLoss) gram(j int32, u []float64, off float64) float64 {
 	rows, _, scaled := f.column(j)
 	c := f.dot(rows, scaled, u)
 	if f.means != nil {
@@ -297,15 +297,15 @@ func (f *inner) gram(j int32, u []float64, off float64) float64 {
 	return f.signed(j, c) / f.total
 }
 
-// push does u += c·Z_j.
-func (f *inner) push(j int32, c float64, u []float64, off *float64) {
+// addColumn does u += c·Z_j.
+func (f *smoothLoss) addColumn(j int32, c float64, u []float64, off *float64) {
 	rows, values, _ := f.column(j)
-	f.axpy(f.signed(j, c), rows, values, u)
+	f.addScaled(f.signed(j, c), rows, values, u)
 	*off = math.FMA(-c, f.mean(j), *off)
 }
 
-// project returns Z_jᵀu for a u made by spread.
-func (f *inner) project(j int32, u []float64, off float64) float64 {
+// project returns Z_jᵀu for a u made by addHessianColumn.
+func (f *smoothLoss) project(j int32, u []float64, off float64) float64 {
 	rows, values, _ := f.column(j)
 	c := f.dot(rows, values, u)
 	if f.means != nil {
@@ -314,12 +314,12 @@ func (f *inner) project(j int32, u []float64, off float64) float64 {
 	return f.signed(j, c)
 }
 
-// spread does u += c·d⊙Z_j, d the curvature of f by row: Zᵀdiag(d)Z = ∇²f.
-func (f *inner) spread(s *state, j int32, c float64, u []float64, off *float64) {
+// addHessianColumn does u += c·d⊙Z_j, d the curvature of f by row: Zᵀdiag(d)Z = ∇²f.
+func (f *smoothLoss) addHessianColumn(s *state, j int32, c float64, u []float64, off *float64) {
 	rows, _, scaled := f.column(j)
 	c /= f.total
 	if f.loss == nil {
-		f.axpy(f.signed(j, c), rows, scaled, u)
+		f.addScaled(f.signed(j, c), rows, scaled, u)
 		*off = math.FMA(-c, f.mean(j), *off)
 		return
 	}
@@ -332,8 +332,8 @@ func (f *inner) spread(s *state, j int32, c float64, u []float64, off *float64) 
 	}
 }
 
-// wipe clears u in the rows where column j has entries.
-func (f *inner) wipe(j int32, u []float64) {
+// clearRows clears u in the rows where column j has entries.
+func (f *smoothLoss) clearRows(j int32, u []float64) {
 	rows, _, _ := f.column(j)
 	if rows == nil {
 		clear(u)
@@ -343,21 +343,21 @@ func (f *inner) wipe(j int32, u []float64) {
 	}
 }
 
-// lead returns ∂C/∂βⱼ for the row vector g of [engine.judge] and its sum.
-func (f *inner) lead(j int32, g []float64, sum float64) float64 {
+// outerDerivative returns ∂C/∂βⱼ for the row vector g of [engine.evalOuter] and its sum.
+func (f *smoothLoss) outerDerivative(j int32, g []float64, sum float64) float64 {
 	rows, values, _ := f.column(j)
 	return math.FMA(-f.mean(j), sum, f.signed(j, f.dot(rows, values, g)))
 }
 
-// patience is the number of entries visited between two checks of the context:
+// checkEvery is the number of entries visited between two checks of the context:
 // well under a millisecond.
-const patience = 1 << 17
+const checkEvery = 1 << 17
 
 // ended reports whether ctx has ended. It checks ctx only once in a while.
-func (f *inner) ended(ctx context.Context) bool {
-	if f.work-f.checked < patience {
+func (f *smoothLoss) ended(ctx context.Context) bool {
+	if f.visited-f.visitedAtCheck < checkEvery {
 		return false
 	}
-	f.checked = f.work
+	f.visitedAtCheck = f.visited
 	return ctx.Err() != nil
 }

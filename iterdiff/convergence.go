@@ -2,9 +2,9 @@ package iterdiff
 
 import "math"
 
-// settling estimates the remaining distance of a linearly convergent sequence from the sizes of its last
+// convergence estimates the remaining distance of a linearly convergent sequence from the sizes of its last
 // changes: change·q/(1−q), q the largest of their last three ratios.
-type settling struct {
+type convergence struct {
 	last  [4]float64
 	count int
 }
@@ -14,7 +14,7 @@ const rounding = 2e-15
 
 // remaining records a change of a quantity of the given size and returns the estimate: +Inf while there are
 // fewer than four changes or they grow.
-func (s *settling) remaining(change, size float64) float64 {
+func (s *convergence) remaining(change, size float64) float64 {
 	copy(s.last[:], s.last[1:])
 	s.last[3] = change
 	s.count++

@@ -15,7 +15,7 @@ import (
 // criterion stands for a model's own loss, which is always valid. Check ends with k, as [Eval] does. The
 // error is an [outcome.Error] about the flag "validation-loss".
 func Check(k *kernels.Set, c Criterion, y, weights []float64) error {
-	if c != nil && hollow(c) {
+	if c != nil && isNil(c) {
 		return outcome.At(outcome.BadParameter, "validation-loss", "is a pointer or function that is nil")
 	}
 	switch c := c.(type) {
@@ -49,13 +49,13 @@ func Check(k *kernels.Set, c Criterion, y, weights []float64) error {
 	}
 }
 
-// hollow reports whether a criterion is nil, a nil pointer or function, or weights one of these.
-func hollow(c Criterion) bool {
+// isNil reports whether a criterion is nil, a nil pointer or function, or weights one of these.
+func isNil(c Criterion) bool {
 	switch c := c.(type) {
 	case nil:
 		return true
 	case Weighted:
-		return hollow(c.Criterion)
+		return isNil(c.Criterion)
 	case function:
 		return c.loss == nil
 	default:

@@ -23,17 +23,17 @@ func (c Misclassification) Eval(rows []int32, y, m, slope, curvature []float64) 
 }
 
 func (Misclassification) eval(k *kernels.Set, weights []float64, rows []int32, y, m, slope, curvature []float64) float64 {
-	still(k, rows, slope, curvature)
-	var wrong, all float64
+	clearDerivatives(k, rows, slope, curvature)
+	var wrong, total float64
 	for from, to := range k.Pieces(len(rows)) {
 		for _, i := range rows[from:to] {
 			w := weightOf(weights, i)
-			if all += w; (m[i] > 0) != (y[i] > 0) {
+			if total += w; (m[i] > 0) != (y[i] > 0) {
 				wrong += w
 			}
 		}
 	}
-	return wrong / all
+	return wrong / total
 }
 
 // RankError is one minus the area under the ROC curve: the share of the pairs of a row of class 1
@@ -50,7 +50,7 @@ func (c RankError) Eval(rows []int32, y, m, slope, curvature []float64) float64 
 }
 
 func (RankError) eval(k *kernels.Set, weights []float64, rows []int32, y, m, slope, curvature []float64) float64 {
-	still(k, rows, slope, curvature)
+	clearDerivatives(k, rows, slope, curvature)
 	order, pace := kernels.Undefined[int32](len(rows)), k.Pace()
 	for from, to := range k.Pieces(len(rows)) {
 		copy(order[from:to], rows[from:to])
@@ -94,8 +94,8 @@ func Smooth(c Criterion) bool {
 	}
 }
 
-// still sets slopes and curvatures to 0.
-func still(k *kernels.Set, rows []int32, slope, curvature []float64) {
+// clearDerivatives sets slopes and curvatures to 0.
+func clearDerivatives(k *kernels.Set, rows []int32, slope, curvature []float64) {
 	if slope == nil {
 		return
 	}

@@ -28,13 +28,13 @@ func (c CrossEntropy) Eval(k *kernels.Set, class []int32, scores [][]float64) fl
 		for q := range scores {
 			top = max(top, scores[q][i])
 		}
-		mine := scores[of][i] - top
+		own := scores[of][i] - top
 		var total float64
 		for q := range scores {
 			scores[q][i] = kernels.Exp(scores[q][i] - top)
 			total += scores[q][i]
 		}
-		loss := kernels.Log(total) - mine
+		loss := kernels.Log(total) - own
 		if c.Weights != nil {
 			loss = float64(loss * c.Weights[i])
 		}

@@ -61,7 +61,7 @@ func CurvatureWithin(k *kernels.Set, c Criterion, rows []int32, y, m []float64, 
 		c, weights = w.Criterion, w.Weights
 	}
 	r, ok := c.(rowwise)
-	return ok && r.within(k, weights, rows, y, m, reach, out)
+	return ok && r.curvatureWithin(k, weights, rows, y, m, reach, out)
 }
 
 // Foreign reports whether a criterion runs code of the caller, which may panic or end its

@@ -46,17 +46,17 @@ func (c rowwise) eval(k *kernels.Set, weights []float64, rows []int32, y, m, slo
 		return c.weighted(k, weights, rows, y, m, slope, curvature)
 	}
 	count := float64(len(rows))
-	var all float64
+	var value float64
 	for t := newTerms(k, len(rows)); len(rows) > 0; rows = rows[len(t.value):] {
-		c.terms(t, rows, y, m, slope != nil)
+		c.compute(t, rows, y, m, slope != nil)
 		for at, v := range t.value {
-			all += v
+			value += v
 			if i := rows[at]; slope != nil {
 				slope[i], curvature[i] = t.slope[at]/count, t.curvature[at]/count
 			}
 		}
 	}
-	return all / count
+	return value / count
 }
 
 // weighted is eval with the weights of [Weighted].
@@ -64,7 +64,7 @@ func (c rowwise) weighted(k *kernels.Set, weights []float64, rows []int32, y, m,
 	total := sum(k, weights, rows)
 	var value float64
 	for t := newTerms(k, len(rows)); len(rows) > 0; rows = rows[len(t.value):] {
-		c.terms(t, rows, y, m, slope != nil)
+		c.compute(t, rows, y, m, slope != nil)
 		for at, v := range t.value {
 			i := rows[at]
 			share := weights[i] / total
@@ -81,7 +81,7 @@ func (c rowwise) weighted(k *kernels.Set, weights []float64, rows []int32, y, m,
 func EachRow(k *kernels.Set, c Criterion, rows []int32, y, m, out []float64) {
 	if of, ok := c.(rowwise); ok {
 		for t := newTerms(k, len(rows)); len(rows) > 0; rows, out = rows[len(t.value):], out[len(t.value):] {
-			of.terms(t, rows, y, m, false)
+			of.compute(t, rows, y, m, false)
 			copy(out, t.value)
 		}
 		return
@@ -93,8 +93,8 @@ func EachRow(k *kernels.Set, c Criterion, rows []int32, y, m, out []float64) {
 	}
 }
 
-// within is [CurvatureWithin]; weights may be nil.
-func (c rowwise) within(k *kernels.Set, weights []float64, rows []int32, y, m []float64, reach float64, out []float64) bool {
+// curvatureWithin is [CurvatureWithin]; weights may be nil.
+func (c rowwise) curvatureWithin(k *kernels.Set, weights []float64, rows []int32, y, m []float64, reach float64, out []float64) bool {
 	jumping, ok := c.loss.(loss.Jumping)
 	if !ok {
 		return false
@@ -117,27 +117,27 @@ func (c rowwise) within(k *kernels.Set, weights []float64, rows []int32, y, m []
 	return true
 }
 
-// block is the number of rows that are gathered into vectors for one call of a loss.
-const block = 512
+// blockRows is the number of rows that are gathered into vectors for one call of a loss.
+const blockRows = 512
 
-// terms are the losses of up to a block of rows, and their derivatives.
-type terms struct {
+// lossTerms are the losses of up to a block of rows, and their derivatives.
+type lossTerms struct {
 	k                       *kernels.Set
 	pace                    kernels.Pace
 	y, m                    []float64
 	value, slope, curvature []float64
 }
 
-func newTerms(k *kernels.Set, rows int) *terms {
+func newTerms(k *kernels.Set, rows int) *lossTerms {
 	sets := kernels.Available() // all return the same bits
-	n := min(rows, block)
+	n := min(rows, blockRows)
 	memory := make([]float64, 5*n)
 	vector := func(i int) []float64 { return memory[i*n:][:n:n] }
-	return &terms{k: sets[len(sets)-1], pace: k.Pace(), y: vector(0), m: vector(1), value: vector(2), slope: vector(3), curvature: vector(4)}
+	return &lossTerms{k: sets[len(sets)-1], pace: k.Pace(), y: vector(0), m: vector(1), value: vector(2), slope: vector(3), curvature: vector(4)}
 }
 
 // gather copies the targets and predictions of the first block of the rows, and cuts all vectors to its length.
-func (t *terms) gather(rows []int32, y, m []float64) {
+func (t *lossTerms) gather(rows []int32, y, m []float64) {
 	n := min(len(rows), len(t.value))
 	t.pace.Did(n)
 	t.y, t.m, t.value, t.slope, t.curvature = t.y[:n], t.m[:n], t.value[:n], t.slope[:n], t.curvature[:n]
@@ -146,8 +146,8 @@ func (t *terms) gather(rows []int32, y, m []float64) {
 	}
 }
 
-// terms computes the terms of the first block of the rows.
-func (c rowwise) terms(t *terms, rows []int32, y, m []float64, derivatives bool) {
+// compute computes the terms of the first block of the rows.
+func (c rowwise) compute(t *lossTerms, rows []int32, y, m []float64, derivatives bool) {
 	t.gather(rows, y, m)
 	c.loss.Value(t.k, t.y, t.m, t.value)
 	if derivatives {

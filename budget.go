@@ -19,7 +19,7 @@ func (e *engine) checkBudget() error {
 	case c.MaxBytes < 0:
 		return outcome.At(outcome.BadParameter, "max-bytes", "must not be negative, got %d", c.MaxBytes)
 	case c.MaxSupport > 0 && e.family.samples:
-		return outcome.At(outcome.Usage, "max-support", "%s has samples in its support, not columns", c.Model)
+		return outcome.At(outcome.Usage, "max-support", "does not apply to %s, whose support consists of samples, not columns", c.Model)
 	}
 	return e.divideMemory(e.concurrentProblems(), 0)
 }
@@ -64,9 +64,9 @@ func (e *engine) divideMemory(own, lanes int) error {
 		}
 	}
 	if turns {
-		return outcome.At(outcome.Limit, "max-bytes", "inner problems, one at work at a time, might take %.0f bytes, the limit is %d", total, e.config.MaxBytes)
+		return outcome.At(outcome.Limit, "max-bytes", "solving one inner problem at a time might take %.0f bytes, but the limit is %d", total, e.config.MaxBytes)
 	}
-	return outcome.At(outcome.Limit, "max-bytes", "inner problems, %d at once, might take %.0f bytes, the limit is %d", own+lanes, total, e.config.MaxBytes)
+	return outcome.At(outcome.Limit, "max-bytes", "solving %d inner problems at once might take %.0f bytes, but the limit is %d", own+lanes, total, e.config.MaxBytes)
 }
 
 // laneProblems returns the number of inner problems that a choice of λ holds besides the one on all rows.

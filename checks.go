@@ -11,11 +11,11 @@ import (
 func (e *engine) checkConfig() error {
 	switch c, f := e.config, e.family; {
 	case c.Offset != nil && !f.offset():
-		return outcome.At(outcome.Usage, "offset", "%s has no offset; the models with one predictor and a penalty on columns have one", c.Model)
+		return outcome.At(outcome.Usage, "offset", "%s does not take an offset; models with one predictor and a penalty on columns do", c.Model)
 	case c.Offset != nil && c.Method.iterdiffMethod() != nil:
-		return outcome.At(outcome.Usage, "method", "offsets go with method %s only", Implicit)
+		return outcome.At(outcome.Usage, "method", "offsets are supported by method %s only", Implicit)
 	case c.Positive && !f.form.NonNegative:
-		return outcome.At(outcome.Usage, "positive", "%s has no constraint β ≥ 0; the models whose penalty is the ℓ1 norm or an elastic net have it, but for the multinomial ones", c.Model)
+		return outcome.At(outcome.Usage, "positive", "%s does not support the constraint β ≥ 0; models with an ℓ1 or elastic net penalty do, except multinomial ones", c.Model)
 	}
 	for _, check := range []func() error{e.checkShapes, e.checkGroups, e.checkVectors, e.checkMethod, e.checkClassWeights} {
 		if err := check(); err != nil {
@@ -57,24 +57,24 @@ func (e *engine) checkGroups() error {
 	if flag == "" {
 		return nil
 	}
-	return outcome.At(outcome.Usage, flag, "%s has no groups of columns; %s, %s, %s and %s have", e.config.Model, GroupLasso, GroupNet, SparseGroup, SparseGroupPair)
+	return outcome.At(outcome.Usage, flag, "%s does not use groups of columns; %s, %s, %s and %s do", e.config.Model, GroupLasso, GroupNet, SparseGroup, SparseGroupPair)
 }
 
 // checkVectors refuses options that support vectors, or models with an intercept by default, do not have.
 func (e *engine) checkVectors() error {
 	switch c := e.config; {
 	case c.Intercept && e.family.simplex:
-		return outcome.At(outcome.Usage, "intercept", "%s has none: its coefficients have the sum 1", c.Model)
+		return outcome.At(outcome.Usage, "intercept", "%s has no intercept: its coefficients sum to 1", c.Model)
 	case c.Standardize && e.family.simplex:
-		return outcome.At(outcome.Usage, "standardize", "the coefficients of %s have the sum 1 as they are; scale the columns before", c.Model)
+		return outcome.At(outcome.Usage, "standardize", "the coefficients of %s must sum to 1 on the scale of the data; scale the columns in the data instead", c.Model)
 	case c.Intercept && !e.family.optionalIntercept:
-		return outcome.At(outcome.Usage, "intercept", "%s has an intercept unless NoIntercept says otherwise", c.Model)
+		return outcome.At(outcome.Usage, "intercept", "%s has an intercept by default; set NoIntercept to leave it out", c.Model)
 	case c.Intercept && c.NoIntercept:
-		return outcome.At(outcome.Usage, "intercept", "both asked for and left out")
+		return outcome.At(outcome.Usage, "intercept", "Intercept and NoIntercept are both set; set one of them")
 	case c.Standardize && e.family.samples && !e.isVectors():
-		return outcome.At(outcome.Usage, "standardize", "%s without an intercept works on rows as they are; scale the columns before, or ask for an intercept", c.Model)
+		return outcome.At(outcome.Usage, "standardize", "%s can standardise columns only with an intercept; fit one, or scale the columns in the data", c.Model)
 	case c.Method.iterdiffMethod() != nil && e.isVectors():
-		return outcome.At(outcome.Usage, "method", "%s with an intercept or a tube has %s alone", c.Model, Implicit)
+		return outcome.At(outcome.Usage, "method", "%s with an intercept or an ε-tube supports only method %s", c.Model, Implicit)
 	default:
 		return nil
 	}
@@ -87,19 +87,19 @@ func (e *engine) isVectors() bool { return e.family.tube || e.family.samples && 
 func (e *engine) checkMethod() error {
 	switch m := e.config.Method; {
 	case m != "" && !slices.Contains(Methods(), m):
-		return outcome.At(outcome.Usage, "method", "no method %q; there are %v", m, Methods())
+		return outcome.At(outcome.Usage, "method", "unknown method %q; the methods are %v", m, Methods())
 	case m.iterdiffMethod() == nil:
 		return nil
 	case e.config.Standardize:
-		return outcome.At(outcome.Usage, "method", "standardised columns go with method %s only", Implicit)
+		return outcome.At(outcome.Usage, "method", "standardised columns are supported by method %s only", Implicit)
 	case e.config.PenaltyFactors != nil:
-		return outcome.At(outcome.Usage, "method", "penalty factors go with method %s only", Implicit)
+		return outcome.At(outcome.Usage, "method", "penalty factors are supported by method %s only", Implicit)
 	case e.config.Lower != nil || e.config.Upper != nil:
-		return outcome.At(outcome.Usage, "method", "bounds go with method %s only", Implicit)
+		return outcome.At(outcome.Usage, "method", "bounds are supported by method %s only", Implicit)
 	case e.family.classes || e.family.form.Blocks != nil:
-		return outcome.At(outcome.Usage, "method", "%s goes with method %s only", e.config.Model, Implicit)
+		return outcome.At(outcome.Usage, "method", "%s is supported by method %s only", e.config.Model, Implicit)
 	case !e.family.smooth():
-		return outcome.At(outcome.Usage, "method", "steps of a descent are 1/L, and the curvature of the %s loss has no bound L; %s needs none", e.family.lossName(), Implicit)
+		return outcome.At(outcome.Usage, "method", "descent takes steps of 1/L, but the curvature of the %s loss has no bound L; use %s, which needs none", e.family.lossName(), Implicit)
 	default:
 		return nil
 	}
@@ -111,9 +111,9 @@ func (e *engine) checkClassWeights() error {
 	case c.ClassWeights == nil && !c.Balanced:
 		return nil
 	case !e.family.link().Classes() && !e.family.classes:
-		return outcome.At(outcome.Usage, "class-weight", "is for models of classes, and the target of %s is a number", c.Model)
+		return outcome.At(outcome.Usage, "class-weight", "applies only to models of classes, and %s predicts a number", c.Model)
 	case c.ClassWeights != nil && c.Balanced:
-		return outcome.At(outcome.Usage, "class-weight", "classes have weights of their own or balanced ones, not both")
+		return outcome.At(outcome.Usage, "class-weight", "the weights of classes are either given or balanced, not both")
 	default:
 		return nil
 	}

@@ -79,7 +79,7 @@ func newUnopenedEngine(ctx context.Context, x sparse.Matrix, y []float64, c Conf
 	}
 	c.Model = f.name
 	if c.Pool != nil && c.Pool.queue == nil {
-		return nil, outcome.At(outcome.Usage, "pool", "an empty Pool; NewPool makes one")
+		return nil, outcome.At(outcome.Usage, "pool", "the Pool is not initialised; make it with NewPool")
 	}
 	e := &engine{config: c, family: f}
 	if err = e.checkConfig(); err != nil {
@@ -154,10 +154,12 @@ func isMatrix(x sparse.Matrix) bool {
 }
 
 func errNoContext() error {
-	return outcome.Errorf(outcome.Usage, "the context is nil; context.Background() is one that never ends")
+	return outcome.Errorf(outcome.Usage, "the context is nil; pass context.Background() if it should never end")
 }
 
-func errNoMatrix() error { return outcome.Errorf(outcome.Shape, "no design matrix of package sparse") }
+func errNoMatrix() error {
+	return outcome.Errorf(outcome.Shape, "the design matrix is nil or not of a type of package sparse")
+}
 
 func (c Config) kernels() (*kernels.Set, error) {
 	var k *kernels.Set
@@ -168,7 +170,7 @@ func (c Config) kernels() (*kernels.Set, error) {
 		k, err = kernels.Named(c.Kernels)
 	}
 	if err != nil {
-		return nil, &outcome.Error{Kind: outcome.BadParameter, Flag: "kernels", Message: "cannot use this set", Err: err}
+		return nil, &outcome.Error{Kind: outcome.BadParameter, Flag: "kernels", Message: "cannot use this set of kernels of kernels", Err: err}
 	}
 	return k, nil
 }
@@ -270,7 +272,7 @@ func (e *engine) check(logLambda []float64) (err error) {
 // checkLength refuses a λ of the wrong length.
 func (e *engine) checkLength(logLambda []float64) error {
 	if r := e.statement.Count; len(logLambda) != r {
-		return outcome.At(outcome.Shape, "log-lambda", "one λ is wanted for each hyperparameter, %d for %s, got %d", r, e.config.Model, len(logLambda))
+		return outcome.At(outcome.Shape, "log-lambda", "one λ is needed per hyperparameter, %d for %s; got %d", r, e.config.Model, len(logLambda))
 	}
 	return nil
 }

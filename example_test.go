@@ -529,7 +529,7 @@ func ExampleFit_errors() {
 	}
 	// Output:
 	// non_finite, row 7 of the target: the target is not finite
-	// shape, log-lambda: one λ is wanted for each hyperparameter, 1 for lasso, got 2
+	// shape, log-lambda: one λ is needed per hyperparameter, 1 for lasso; got 2
 }
 
 // Choose λ on folds of your own. Rows with the id −1 are never held out, here the first hundred.

@@ -154,7 +154,7 @@ func (f *Fitter) Fit(ctx context.Context, logLambda []float64) (_ *Fitted, err e
 	defer outcome.Caught(&err)
 	e := f.engine
 	if e == nil {
-		return nil, outcome.Errorf(outcome.Usage, "an empty Fitter; NewFitter makes one")
+		return nil, outcome.Errorf(outcome.Usage, "the Fitter is not initialised; make it with NewFitter")
 	}
 	if ctx == nil {
 		return nil, errNoContext()

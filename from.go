@@ -239,31 +239,31 @@ func (e *engine) checkFrom(o SelectOptions) error {
 	case s == nil:
 		return nil
 	case e.family.samples:
-		return refused(outcome.Usage, "%s has dual variables of samples, which another sample's are no start for; select without it", e.config.Model)
+		return refused(outcome.Usage, "%s cannot start from an earlier selection, because its dual variables belong to samples; leave From out", e.config.Model)
 	case o.Search != Auto:
-		return refused(outcome.Usage, "has no effect with --search %s; it goes with %s", o.Search, Auto)
+		return refused(outcome.Usage, "has no effect with --search %s; use it with %s", o.Search, Auto)
 	case s.Final == nil || s.LogLambda == nil:
-		return refused(outcome.Usage, "the earlier selection ended before its refit, so there is no model to begin from")
+		return refused(outcome.Usage, "the earlier selection ended before its refit, so there is no model to start from")
 	case s.Final.Model != e.config.Model || s.Final.Loss != e.family.lossName():
-		return refused(outcome.Usage, "the earlier selection is of %s with the loss %s, this one of %s with %s", s.Final.Model, s.Final.Loss, e.config.Model, e.family.lossName())
+		return refused(outcome.Usage, "the earlier selection used %s with the loss %s, but this one uses %s with %s", s.Final.Model, s.Final.Loss, e.config.Model, e.family.lossName())
 	}
 	if _, p := e.statement.X.Dims(); s.Final.Columns != p || len(s.LogLambda) != e.statement.Count {
-		return refused(outcome.Shape, "the earlier selection is of %d columns and %d hyperparameters, the data have %d and %d", s.Final.Columns, len(s.LogLambda), p, e.statement.Count)
+		return refused(outcome.Shape, "the earlier selection had %d columns and %d hyperparameters, but this one has %d and %d", s.Final.Columns, len(s.LogLambda), p, e.statement.Count)
 	}
 	if e.family.classes {
 		if labels, _, err := bilevel.Classes(e.statement.Kernels, e.statement.Y); err != nil || !slices.Equal(labels, s.Final.Classes) {
-			return refused(outcome.Usage, "the earlier selection has the classes %g, the data %g; select without it", s.Final.Classes, labels)
+			return refused(outcome.Usage, "the earlier selection had the classes %g, but the data have %g; leave From out", s.Final.Classes, labels)
 		}
 	}
 	if !s.hasLength(e.statement.Count) {
-		return refused(outcome.BadParameter, "every point of the earlier selection needs %d hyperparameters, as its choice has", e.statement.Count)
+		return refused(outcome.BadParameter, "every point of the earlier selection must have %d hyperparameters, as its choice has", e.statement.Count)
 	}
 	if len(s.Final.PerClass) != len(s.Final.Classes) {
 		return refused(outcome.BadParameter, "the model of the earlier selection has %d predictors for %d classes", len(s.Final.PerClass), len(s.Final.Classes))
 	}
 	for _, f := range s.predictors() {
 		if f == nil || !f.consistent(s.Final.Columns) {
-			return refused(outcome.BadParameter, "the model of the earlier selection needs ascending columns with a finite coefficient each")
+			return refused(outcome.BadParameter, "the model of the earlier selection must have ascending columns, each with a finite coefficient")
 		}
 	}
 	return nil

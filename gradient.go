@@ -85,7 +85,7 @@ func Gradient(ctx context.Context, x sparse.Matrix, y, logLambda []float64, v Va
 		return nil, err
 	}
 	if !criterion.Smooth(v.Loss) {
-		return nil, outcome.At(outcome.Usage, "validation-loss", "%s is piecewise constant, and has no gradient; a path has its values", v.Loss.Name())
+		return nil, outcome.At(outcome.Usage, "validation-loss", "%s is piecewise constant and has no gradient; compute its values along a path instead", v.Loss.Name())
 	}
 	problem, spec, err := e.validationProblem(ctx, v, true)
 	if err != nil {

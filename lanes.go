@@ -38,9 +38,9 @@ func NewLanes(ctx context.Context, x sparse.Matrix, y []float64, j Job) (*bileve
 	}
 	switch {
 	case j.MaxGram < 0:
-		return nil, outcome.Errorf(outcome.BadParameter, "the columns of a Gram matrix must not be negative, got %d", j.MaxGram)
+		return nil, outcome.Errorf(outcome.BadParameter, "the number of columns of a Gram matrix must not be negative, got %d", j.MaxGram)
 	case j.MaxPacked < 0:
-		return nil, outcome.Errorf(outcome.BadParameter, "the bytes of copies of columns must not be negative, got %d", j.MaxPacked)
+		return nil, outcome.Errorf(outcome.BadParameter, "the number of bytes of copies of columns must not be negative, got %d", j.MaxPacked)
 	}
 	e.gram, e.packed = j.MaxGram, j.MaxPacked
 	spec, err := e.outerSpec(ctx, j.Validation)
@@ -69,9 +69,9 @@ func (e *engine) distributable(problem inner.Problem) (inner.Distributable, erro
 	d, ok := problem.(inner.Distributable)
 	switch {
 	case !ok:
-		return nil, outcome.At(outcome.Usage, "lanes", "inner problems of %s are solved in the process that selects; leave lanes out", e.config.Model)
+		return nil, outcome.At(outcome.Usage, "lanes", "the inner problems of %s can only be solved in the process that selects; leave Lanes out", e.config.Model)
 	case e.config.MaxBytes != 0:
-		return nil, outcome.At(outcome.Usage, "max-bytes", "is for lanes of one process; bound the memory of each worker by itself")
+		return nil, outcome.At(outcome.Usage, "max-bytes", "does not apply to lanes in other processes; limit the memory of each worker instead")
 	}
 	return d, nil
 }
@@ -172,7 +172,7 @@ func (e *engine) withRidge(call, ctx context.Context, problem inner.Outer, o Sel
 // newOuter states an outer problem; if [SelectOptions].Lanes is set, its lanes solve the inner problems.
 func (e *engine) newOuter(ctx context.Context, spec bilevel.Spec, o SelectOptions) (inner.Outer, error) {
 	if o.Lanes != nil && e.leftOut != "" {
-		return nil, outcome.At(outcome.Usage, "lanes", "%s has no lanes; leave them out", e.leftOut)
+		return nil, outcome.At(outcome.Usage, "lanes", "%s has no lanes; leave Lanes out", e.leftOut)
 	}
 	g, err := e.choiceProblem(ctx, e.statement.X, spec, o.Validation)
 	if err != nil {

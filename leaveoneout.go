@@ -51,7 +51,7 @@ func LeaveOneOut(ctx context.Context, x sparse.Matrix, y, logLambda []float64, c
 	}
 	one, ok := e.Problem.(inner.LeavesOut)
 	if !ok {
-		return nil, outcome.At(outcome.Usage, "model", "%s has no leave-one-out by a single fit; models of one predictor with a penalty on columns have", e.config.Model)
+		return nil, outcome.At(outcome.Usage, "model", "%s has no leave-one-out from a single fit; models with one predictor and a penalty on columns do", e.config.Model)
 	}
 	out, err := one.LeaveOneOut(ctx, logLambda, 0)
 	if err != nil {

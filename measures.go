@@ -155,6 +155,6 @@ func checkSmooth(c criterion.Criterion, what string) error {
 	if criterion.Smooth(c) {
 		return nil
 	}
-	return outcome.At(outcome.Usage, "validation-loss", "%s is piecewise constant, and %s needs a gradient; use it with --search %s, %s, %s or %s, or choose by the loss of the model, beside which it is reported",
+	return outcome.At(outcome.Usage, "validation-loss", "%s is piecewise constant, but %s needs a gradient; use --search %s, %s, %s or %s, or choose by the loss of the model: the result reports both",
 		c.Name(), what, Grid, Random, Halton, TPE)
 }

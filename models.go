@@ -232,13 +232,13 @@ func (c Config) family() (family, error) {
 	f := c.Model.family()
 	switch {
 	case f.newProblem == nil:
-		return f, outcome.At(outcome.Usage, "model", "no model %q; there are %v", c.Model, Models())
+		return f, outcome.At(outcome.Usage, "model", "unknown model %q; the models are %v", c.Model, Models())
 	case c.Loss == nil:
 		return f, nil
 	case isNil(c.Loss):
-		return f, outcome.At(outcome.BadParameter, "loss", "is a %T that is nil", c.Loss)
+		return f, outcome.At(outcome.BadParameter, "loss", "must not be a nil %T", c.Loss)
 	case f.classes || f.samples || !f.quadratic() && !sameLoss(f.loss, c.Loss):
-		return f, outcome.At(outcome.Usage, "loss", "%s has a loss of its own; the models with the squared loss take any, as %s and %s", f.name, Lasso, GroupLasso)
+		return f, outcome.At(outcome.Usage, "loss", "the loss of %s cannot be replaced; models with the squared loss, such as %s and %s, take any loss", f.name, Lasso, GroupLasso)
 	}
 	f.about = c.Loss.Name() + " loss, penalty of " + string(f.name)
 	f.loss, f.judge, f.judgeName = c.Loss, criterion.Of, c.Loss.Name()+" loss"

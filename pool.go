@@ -57,7 +57,7 @@ func NewPool(o PoolOptions) (*Pool, error) {
 		given int64
 	}{{"threads", int64(o.Threads)}, {"calls", int64(o.Calls)}, {"queue", int64(o.Queue)}, {"max-bytes", o.MaxBytes}} {
 		if option.given < 0 {
-			return nil, outcome.At(outcome.BadParameter, option.name, "of a pool must not be negative, got %d", option.given)
+			return nil, outcome.At(outcome.BadParameter, option.name, "must not be negative in a pool, got %d", option.given)
 		}
 	}
 	o.Threads = team.Count(o.Threads)
@@ -174,7 +174,7 @@ func (e *engine) admit(ctx context.Context, v *Validation, to purpose) (leave fu
 func (p *Pool) enter(ctx context.Context, bytes int64) error {
 	switch err := p.queue.Enter(ctx, bytes); {
 	case errors.Is(err, share.ErrFull):
-		return outcome.At(outcome.Limit, "queue", "%d calls wait for the pool already; come again later", p.options.Queue)
+		return outcome.At(outcome.Limit, "queue", "%d calls are already waiting for the pool; try again later", p.options.Queue)
 	case err != nil:
 		return &outcome.Error{Kind: outcome.Limit, Flag: "queue", Message: "the context ended while the call waited for the pool", Err: context.Cause(ctx)}
 	default:
@@ -216,7 +216,7 @@ func (e *engine) fitInto(most int64, v *Validation, to purpose, s *grant) (err e
 	f.fewerFolds()
 	f.fewCopies()
 	if !f.fits() {
-		return outcome.At(outcome.Limit, "max-bytes", "the call is expected to take %d bytes with the smallest caches and as few inner problems at once as can be, and the limit leaves %d; give it more, or ask for fewer folds", s.bytes, most)
+		return outcome.At(outcome.Limit, "max-bytes", "the call is expected to need %d bytes, even with the smallest caches and the fewest inner problems at once, but the limit leaves %d; raise the limit or use fewer folds", s.bytes, most)
 	}
 	return nil
 }

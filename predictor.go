@@ -83,10 +83,10 @@ func (p *Predictor) gather(scores []*Fitted) {
 // rows after it had dropped columns: the norm of a new row would include the dropped columns.
 func (p *Predictor) Unprepared(from sparse.Prepared) (*Predictor, error) {
 	if from.UnitRows && len(from.Kept) < from.Columns {
-		return nil, outcome.Errorf(outcome.Usage, "a predictor scales whole rows, and the preparation has dropped columns before it scaled them")
+		return nil, outcome.Errorf(outcome.Usage, "a predictor scales whole rows, but the preparation dropped columns before it scaled the rows")
 	}
 	if len(from.Kept) != p.columns || (from.Norms != nil && len(from.Norms) != p.columns) {
-		return nil, outcome.Errorf(outcome.Shape, "the preparation left %d columns with %d norms, the model has %d", len(from.Kept), len(from.Norms), p.columns)
+		return nil, outcome.Errorf(outcome.Shape, "the preparation kept %d columns and has %d norms, but the model has %d columns", len(from.Kept), len(from.Norms), p.columns)
 	}
 	for k, j := range from.Kept {
 		bad := func(message string) error {
@@ -208,15 +208,15 @@ func (p *Predictor) DecideRow(columns []int32, values, scores []float64) error {
 func (p *Predictor) checkRow(columns []int32, values, scores []float64) error {
 	switch {
 	case len(scores) != len(p.intercepts):
-		return outcome.Errorf(outcome.Shape, "room for %d scores, a row has %d", len(scores), len(p.intercepts))
+		return outcome.Errorf(outcome.Shape, "there is room for %d scores, but a row has %d", len(scores), len(p.intercepts))
 	case columns == nil && len(values) != p.columns && len(values) != 0:
-		return outcome.Errorf(outcome.Shape, "a row of %d values, the model has %d columns", len(values), p.columns)
+		return outcome.Errorf(outcome.Shape, "the row has %d values, but the model has %d columns", len(values), p.columns)
 	case columns != nil && len(values) != len(columns):
-		return outcome.Errorf(outcome.Shape, "%d columns with %d values", len(columns), len(values))
+		return outcome.Errorf(outcome.Shape, "the row has %d columns but %d values", len(columns), len(values))
 	}
 	for k, j := range columns {
 		if j < 0 || int(j) >= p.columns || (k > 0 && j <= columns[k-1]) {
-			return &outcome.Error{Kind: outcome.Shape, HasColumn: true, Column: int(j), Message: "the columns of a row must be ascending and among the model's"}
+			return &outcome.Error{Kind: outcome.Shape, HasColumn: true, Column: int(j), Message: "the columns of a row must be ascending and within the model"}
 		}
 	}
 	for k, v := range values {
@@ -259,9 +259,9 @@ func (p *Predictor) decide(k *kernels.Set, x sparse.Matrix, scores []float64) er
 	q := len(p.intercepts)
 	switch {
 	case columns != p.columns:
-		return outcome.Errorf(outcome.Shape, "%d columns, the model has %d", columns, p.columns)
+		return outcome.Errorf(outcome.Shape, "the matrix has %d columns, but the model has %d", columns, p.columns)
 	case len(scores) != n*q:
-		return outcome.Errorf(outcome.Shape, "room for %d scores, %d rows have %d", len(scores), n, n*q)
+		return outcome.Errorf(outcome.Shape, "there is room for %d scores, but %d rows have %d", len(scores), n, n*q)
 	}
 	pace := k.Pace()
 	for i := range n {
@@ -335,7 +335,7 @@ func (p *Predictor) Probabilities(scores []float64) error {
 		}
 	case p.classes != nil:
 		if q := len(p.intercepts); len(scores)%q != 0 {
-			return outcome.Errorf(outcome.Shape, "%d scores, a row has %d", len(scores), q)
+			return outcome.Errorf(outcome.Shape, "the number of scores, %d, is not a multiple of the %d of a row", len(scores), q)
 		}
 		for row := range slices.Chunk(scores, len(p.intercepts)) {
 			top, total := slices.Max(row), 0.0
@@ -348,7 +348,7 @@ func (p *Predictor) Probabilities(scores []float64) error {
 			}
 		}
 	default:
-		return outcome.At(outcome.Usage, "model", "%s has no probabilities; %s and %s have", p.model, Logistic, Multiclass)
+		return outcome.At(outcome.Usage, "model", "%s does not predict probabilities; %s and %s do", p.model, Logistic, Multiclass)
 	}
 	return nil
 }
@@ -414,7 +414,7 @@ func (l *Live) Predictor() *Predictor { return l.now.Load() }
 func (l *Live) Predict(x sparse.Matrix) ([]float64, error) {
 	p := l.now.Load()
 	if p == nil {
-		return nil, outcome.Errorf(outcome.Usage, "there is no predictor yet; Swap one in first")
+		return nil, outcome.Errorf(outcome.Usage, "there is no predictor yet; set one with Swap first")
 	}
 	return p.Predict(x)
 }

@@ -24,7 +24,7 @@ func Relax(ctx context.Context, x sparse.Matrix, y []float64, f *Fitted, c Confi
 		return nil, err
 	}
 	if _, p := x.Dims(); f == nil || f.PerClass == nil && !f.consistent(p) {
-		return nil, outcome.At(outcome.Shape, "relaxed", "a refit needs a fitted model whose support lists ascending columns, of %d, with a finite coefficient each", p)
+		return nil, outcome.At(outcome.Shape, "relaxed", "a refit needs a fitted model whose support lists ascending columns below %d, each with a finite coefficient", p)
 	}
 	return e.relax(ctx, f)
 }
@@ -33,9 +33,9 @@ func Relax(ctx context.Context, x sparse.Matrix, y []float64, f *Fitted, c Confi
 func (e *engine) checkRelaxed() error {
 	switch f := e.family; {
 	case f.samples || f.classes || f.form.Dense:
-		return outcome.At(outcome.Usage, "relaxed", "%s has no support to refit on; models of one predictor with an ℓ1 penalty have", e.config.Model)
+		return outcome.At(outcome.Usage, "relaxed", "%s has no support to refit on; models with one predictor and an ℓ1 penalty do", e.config.Model)
 	case e.config.Positive || e.config.Lower != nil || e.config.Upper != nil:
-		return outcome.At(outcome.Usage, "relaxed", "a refit without penalty has no bounds on coefficients")
+		return outcome.At(outcome.Usage, "relaxed", "a refit without penalty does not support bounds on coefficients")
 	default:
 		return nil
 	}

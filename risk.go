@@ -17,16 +17,16 @@ func (e *engine) riskSpec(ctx context.Context, v Validation) (bilevel.Spec, erro
 	spec := e.spec()
 	switch {
 	case !e.family.quadratic() || e.family.form.Blocks != nil:
-		return spec, outcome.At(outcome.Usage, "criterion", "%s is for %s, %s, %s and %s; %s has %s", v.Criterion, Lasso, ElasticNet, WeightedLasso, Ridge, e.config.Model, e.otherCriteria())
+		return spec, outcome.At(outcome.Usage, "criterion", "%s is available for %s, %s, %s and %s only; for %s use %s", v.Criterion, Lasso, ElasticNet, WeightedLasso, Ridge, e.config.Model, e.otherCriteria())
 	case e.config.Weights != nil:
-		return spec, outcome.At(outcome.Usage, "criterion", "%s counts rows with noise of one level; weighted rows have %s", v.Criterion, e.otherCriteria())
+		return spec, outcome.At(outcome.Usage, "criterion", "%s assumes the same noise level in every row; for weighted rows use %s", v.Criterion, e.otherCriteria())
 	case e.config.Offset != nil:
-		return spec, outcome.At(outcome.Usage, "criterion", "%s takes no offset; rows with one have %s", v.Criterion, e.otherCriteria())
+		return spec, outcome.At(outcome.Usage, "criterion", "%s does not take an offset; use %s", v.Criterion, e.otherCriteria())
 	case v.Sigma != 0 && !(v.Sigma > 0 && !math.IsInf(v.Sigma, 1)):
 		return spec, outcome.At(outcome.BadParameter, "sigma", "the noise level must be positive and finite, got %g", v.Sigma)
 	}
 	if name := v.foldField(); name != "" {
-		return spec, outcome.At(outcome.Usage, name, "goes with %s and %s; %s judges on all rows and keeps none apart", CV, HoldOut, v.Criterion)
+		return spec, outcome.At(outcome.Usage, name, "applies only to %s and %s; %s judges on all rows and holds none out", CV, HoldOut, v.Criterion)
 	}
 	if err := e.divideMemory(e.concurrentProblems(), e.laneProblems(nil)); err != nil {
 		return spec, err
@@ -133,9 +133,9 @@ func (e *engine) hasLeftOut() bool {
 // otherCriteria names the criteria that the model has besides those of [engine.riskSpec].
 func (e *engine) otherCriteria() string {
 	if e.hasLeftOut() {
-		return fmt.Sprintf("%s, %s, %s and %s", CV, HoldOut, ALO, GCV)
+		return fmt.Sprintf("%s, %s, %s or %s", CV, HoldOut, ALO, GCV)
 	}
-	return fmt.Sprintf("%s and %s", CV, HoldOut)
+	return fmt.Sprintf("%s or %s", CV, HoldOut)
 }
 
 // hasSingleRow reports whether only one row has positive weight, so that no rows are left without it.
@@ -159,15 +159,15 @@ func (e *engine) leftOutSpec(v Validation) (bilevel.Spec, error) {
 	name := v.foldField()
 	switch {
 	case !e.hasLeftOut():
-		return spec, outcome.At(outcome.Usage, "criterion", "%s is for models of one predictor with a penalty on columns and one λ or two; %s has %s and %s", v.Criterion, e.config.Model, CV, HoldOut)
+		return spec, outcome.At(outcome.Usage, "criterion", "%s is available for models with one predictor, a penalty on columns and one or two λ's; for %s use %s or %s", v.Criterion, e.config.Model, CV, HoldOut)
 	case e.config.Method.iterdiffMethod() != nil:
-		return spec, outcome.At(outcome.Usage, "method", "%s takes its slopes by differences, with %s", v.Criterion, Implicit)
+		return spec, outcome.At(outcome.Usage, "method", "%s computes its slopes by finite differences, which only method %s supports", v.Criterion, Implicit)
 	case v.Sigma != 0:
-		return spec, outcome.At(outcome.Usage, "sigma", "the noise level is for %s, %s and %s", SURE, AIC, BIC)
+		return spec, outcome.At(outcome.Usage, "sigma", "the noise level applies only to %s, %s and %s", SURE, AIC, BIC)
 	case e.hasSingleRow():
-		return spec, outcome.Errorf(outcome.BadParameter, "%s leaves one row out at a time, and there is one of positive weight", v.Criterion)
+		return spec, outcome.Errorf(outcome.BadParameter, "%s leaves one row out at a time, but only one row has positive weight", v.Criterion)
 	case name != "":
-		return spec, outcome.At(outcome.Usage, name, "goes with %s and %s; %s judges on all rows and keeps none apart", CV, HoldOut, v.Criterion)
+		return spec, outcome.At(outcome.Usage, name, "applies only to %s and %s; %s judges on all rows and holds none out", CV, HoldOut, v.Criterion)
 	}
 	err := e.divideMemory(e.concurrentProblems(), e.laneProblems(nil))
 	e.setBounds(&spec)

@@ -125,10 +125,10 @@ func (s *savedModel) predictor() (*Predictor, error) {
 		scores = len(s.Classes)
 	}
 	if family.classes != (s.Classes != nil) || family.classes && (scores < 2 || !isAscending(s.Classes, -math.MaxFloat64, math.MaxFloat64)) {
-		return bad("its classes")
+		return bad("its classes are invalid")
 	}
 	if family.newProblem == nil || !s.Link.Known() || s.Columns < 0 || s.Columns > math.MaxInt32 || len(s.Scores) != scores {
-		return bad("its model and shape")
+		return bad("its model or shape is invalid")
 	}
 	fitted := make([]*Fitted, scores)
 	for k, score := range s.Scores {
@@ -141,7 +141,7 @@ func (s *savedModel) predictor() (*Predictor, error) {
 	p.gather(fitted)
 	p.provenance = s.Provenance
 	if what := p.mismatch(p.provenance); what != "" {
-		return bad(what)
+		return bad(what + " do not fit the model")
 	}
 	return p, nil
 }
@@ -150,11 +150,11 @@ func (s *savedModel) predictor() (*Predictor, error) {
 func (s savedScore) damage(columns int) string {
 	switch {
 	case !isAscending(s.Index, 0, int32(columns-1)):
-		return "its columns"
+		return "its columns are invalid"
 	case len(s.Index) != len(s.Value):
-		return "its coefficients"
+		return "its coefficients do not match its columns"
 	case notFinite(float64(s.Intercept)) || slices.ContainsFunc(s.Value, notFinite):
-		return "a coefficient that is not finite"
+		return "a coefficient is not finite"
 	default:
 		return ""
 	}
@@ -189,7 +189,7 @@ type Provenance struct {
 // the schema makes a different number of columns.
 func (p *Predictor) With(from Provenance) (*Predictor, error) {
 	if what := p.mismatch(from); what != "" {
-		return nil, outcome.Errorf(outcome.Shape, "%s do not fit a model of %d columns", what, p.columns)
+		return nil, outcome.Errorf(outcome.Shape, "%s do not fit a model with %d columns", what, p.columns)
 	}
 	own := *p
 	own.provenance = from
@@ -200,9 +200,9 @@ func (p *Predictor) With(from Provenance) (*Predictor, error) {
 func (p *Predictor) mismatch(from Provenance) string {
 	switch {
 	case from.Names != nil && len(from.Names) != p.columns:
-		return "its names"
+		return "the names"
 	case from.Labels != nil && len(from.Labels) != len(p.Classes()):
-		return "its labels"
+		return "the labels"
 	case from.Schema != nil:
 		return from.Schema.Check(p.columns)
 	default:

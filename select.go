@@ -217,7 +217,7 @@ func (e *engine) resolve(o SelectOptions) (SelectOptions, error) {
 		return o, err
 	}
 	if o.Search.Points() && o.Start != 0 {
-		return o, outcome.At(outcome.Usage, "start", "has no effect with --search %s; it applies to searches from point to point such as %s", o.Search, GradientStep)
+		return o, outcome.At(outcome.Usage, "start", "has no effect with --search %s; it applies to searches that move from point to point, such as %s", o.Search, GradientStep)
 	}
 	given := o.Start != 0
 	if !given {
@@ -237,17 +237,17 @@ func (e *engine) resolve(o SelectOptions) (SelectOptions, error) {
 	case !(o.Start > 0) || math.IsInf(o.Start, 0):
 		return o, outcome.At(outcome.BadParameter, "start", "must be positive and finite, got %g", o.Start)
 	case given && o.Search == Auto && !e.family.samples:
-		return o, outcome.At(outcome.Usage, "start", "has no effect with --search %s, which begins at αmax; it applies to searches from point to point such as %s", Auto, GradientStep)
+		return o, outcome.At(outcome.Usage, "start", "has no effect with --search %s, which begins at αmax; it applies to searches that move from point to point, such as %s", Auto, GradientStep)
 	case o.MaxDuration < 0:
 		return o, outcome.At(outcome.BadParameter, "max-seconds", "must not be negative, got %v", o.MaxDuration)
 	case o.Search == Grid && e.family.samples:
-		return o, outcome.At(outcome.Usage, "search", "%s has no αmax for a grid to begin at; use %s or %s", model, Auto, GradientStep)
+		return o, outcome.At(outcome.Usage, "search", "%s has no αmax to start a grid from; use %s or %s", model, Auto, GradientStep)
 	case o.PerClass && !e.family.form.Common:
-		return o, outcome.At(outcome.Usage, "per-class", "%s has one predictor; %s has one for each class", model, Multiclass)
+		return o, outcome.At(outcome.Usage, "per-class", "%s has a single predictor; only %s has one for each class", model, Multiclass)
 	case o.Search.Points() && e.family.strengths == EachColumn:
 		return o, outcome.At(outcome.Usage, "search", "%s has one λ per column, too many for %s; use a gradient-based search", model, o.Search)
 	case o.TakeOneSE && o.PerClass:
-		return o, outcome.At(outcome.Usage, "one-se", "the one-standard-error rule needs one share of αmax for all classes; leave --per-class out")
+		return o, outcome.At(outcome.Usage, "one-se", "the one-standard-error rule needs one α/αmax for all classes; leave --per-class out")
 	case o.TakeOneSE && !e.hasOneSE(o, ""):
 		return o, outcome.At(outcome.Usage, "one-se", "the one-standard-error rule needs cross-validation over two folds or more and a model with one λ and an αmax")
 	}
@@ -270,7 +270,7 @@ func (e *engine) checkStrengths() error {
 		return outcome.Errorf(outcome.BadParameter, "αmax is 0: %s, so there is no λ to choose", why)
 	}
 	if e.statement.Count == 0 {
-		return nothing("there is no column")
+		return nothing("there are no columns")
 	}
 	class := slices.IndexFunc(e.Max(), func(l float64) bool { return math.IsInf(l, -1) })
 	switch {
@@ -281,14 +281,14 @@ func (e *engine) checkStrengths() error {
 	case e.family.form.Dense:
 		return nothing("no column varies")
 	case !e.config.Positive:
-		return nothing("the target does not depend on any column that is penalised, or not within its bounds")
+		return nothing("the target does not depend on any penalised column, or only beyond its bounds")
 	case e.family.classes:
 		labels, _, _ := bilevel.Classes(e.statement.Kernels, e.statement.Y)
-		err := nothing("no column grows with the class, as coefficients of 0 or more need")
+		err := nothing("no column increases with the class, as coefficients of 0 or more require")
 		err.HasClass, err.Class = true, labels[class]
 		return err
 	default:
-		return nothing("no column grows with the target, as coefficients of 0 or more need")
+		return nothing("no column increases with the target, as coefficients of 0 or more require")
 	}
 }
 

@@ -41,7 +41,7 @@ func (f family) target(y []float64, labels []string) (target []float64, classes 
 	m := f.name
 	if !f.classes && !f.link().Classes() {
 		if labels != nil {
-			return nil, nil, outcome.At(outcome.BadParameter, "model", "%s takes numbers, and the target is text: %s%s", m, joinNames(labels), kindsAdvice(len(labels), len(y)))
+			return nil, nil, outcome.At(outcome.BadParameter, "model", "%s needs a numeric target, but the target is text: %s%s", m, joinNames(labels), kindsAdvice(len(labels), len(y)))
 		}
 		return y, nil, nil
 	}
@@ -55,7 +55,7 @@ func (f family) target(y []float64, labels []string) (target []float64, classes 
 	classes = kindNames(kinds, labels)
 	switch {
 	case len(kinds) > 2:
-		return nil, nil, outcome.At(outcome.BadParameter, "model", "%s takes two classes, and the target has %d: %s%s", m, len(kinds), joinNames(classes), kindsAdvice(len(kinds), len(y)))
+		return nil, nil, outcome.At(outcome.BadParameter, "model", "%s needs two classes, but the target has %d: %s%s", m, len(kinds), joinNames(classes), kindsAdvice(len(kinds), len(y)))
 	case labels == nil && !slices.ContainsFunc(kinds, func(v float64) bool { return v != -1 && v != 1 }):
 		return y, []string{"-1", "1"}, nil
 	}
@@ -75,7 +75,7 @@ func checkClasses(y []float64, labels []string) error {
 		case math.IsNaN(v) || math.IsInf(v, 0):
 			return &outcome.Error{Kind: outcome.NonFinite, HasRow: true, Row: i, Message: "the target is not finite"}
 		case labels != nil && (v < 0 || v >= float64(len(labels)) || v != math.Trunc(v)):
-			return &outcome.Error{Kind: outcome.BadParameter, HasRow: true, Row: i, Message: fmt.Sprintf("the target is %g, which is no index of %d labels", v, len(labels))}
+			return &outcome.Error{Kind: outcome.BadParameter, HasRow: true, Row: i, Message: fmt.Sprintf("the target is %g, which is not an index of one of the %d labels", v, len(labels))}
 		}
 	}
 	return nil
@@ -86,11 +86,11 @@ func checkClasses(y []float64, labels []string) error {
 func kindsAdvice(n, rows int) string {
 	switch {
 	case n == 2:
-		return ". --model " + string(Logistic) + " takes labels of two kinds"
+		return "; use --model " + string(Logistic) + " for two classes"
 	case 2*n > rows:
-		return fmt.Sprintf("; %d kinds in %d rows are no classes: write numbers", n, rows)
+		return fmt.Sprintf("; %d different values in %d rows are too many for classes: write numbers", n, rows)
 	default:
-		return ". --model " + string(Multiclass) + " takes labels of any kinds"
+		return "; use --model " + string(Multiclass) + " for any number of classes"
 	}
 }
 

@@ -93,14 +93,14 @@ func (v Validation) folds(k *kernels.Set, y []float64) (bilevel.Folds, error) {
 		return v.givenFolds()
 	}
 	if v.Groups != nil && len(v.Groups) != len(y) {
-		return nil, outcome.At(outcome.Shape, "groups", "%d groups for %d rows; there must be one a row", len(v.Groups), len(y))
+		return nil, outcome.At(outcome.Shape, "groups", "%d groups for %d rows; there must be one per row", len(v.Groups), len(y))
 	}
 	count := cmp.Or(v.Folds, defaultFolds)
 	var folds bilevel.Folds
 	var err error
 	switch s := v.Split; {
 	case v.Groups != nil && s != "" && s != ByRow:
-		return nil, outcome.At(outcome.Usage, "groups", "go with split %s, not %s", ByRow, s)
+		return nil, outcome.At(outcome.Usage, "groups", "can be used with split %s, not with %s", ByRow, s)
 	case v.Groups != nil:
 		folds, err = bilevel.Grouped(k, v.Groups, count, !v.InOrder, v.Seed)
 	case s == "", s == ByRow:
@@ -112,7 +112,7 @@ func (v Validation) folds(k *kernels.Set, y []float64) (bilevel.Folds, error) {
 	case s == Forward:
 		folds, err = bilevel.Chain(k, len(y), count)
 	default:
-		return nil, outcome.At(outcome.Usage, "split", "no split %q; there are %v", s, Splits())
+		return nil, outcome.At(outcome.Usage, "split", "unknown split %q; the splits are %v", s, Splits())
 	}
 	if err == nil && v.Criterion == HoldOut {
 		folds = folds.Last(k)
@@ -124,15 +124,15 @@ func (v Validation) folds(k *kernels.Set, y []float64) (bilevel.Folds, error) {
 func (v Validation) givenFolds() (bilevel.Folds, error) {
 	switch {
 	case v.Groups != nil:
-		return nil, outcome.At(outcome.Usage, "groups", "fold ids say already which rows go together")
+		return nil, outcome.At(outcome.Usage, "groups", "cannot be used with fold ids, which already assign each row to a fold")
 	case v.Folds != 0:
-		return nil, outcome.At(outcome.Usage, "folds", "fold ids say already how many folds there are")
+		return nil, outcome.At(outcome.Usage, "folds", "cannot be used with fold ids, which already determine the number of folds")
 	case v.Split != "" && v.Split != ByRow && v.Split != Forward:
-		return nil, outcome.At(outcome.Usage, "split", "fold ids go with %s and %s, not %s", ByRow, Forward, v.Split)
+		return nil, outcome.At(outcome.Usage, "split", "fold ids can be used with %s and %s, not with %s", ByRow, Forward, v.Split)
 	}
 	if v.Criterion == HoldOut {
 		if i := slices.IndexFunc(v.FoldIDs, func(id int) bool { return id > 0 }); i >= 0 {
-			return nil, &outcome.Error{Kind: outcome.BadParameter, HasRow: true, Row: i, Flag: "fold-ids", Message: "for a hold-out 0 validates and −1 trains"}
+			return nil, &outcome.Error{Kind: outcome.BadParameter, HasRow: true, Row: i, Flag: "fold-ids", Message: "for a hold-out the fold id must be 0 for validation or −1 for training"}
 		}
 	}
 	return bilevel.Folds(v.FoldIDs), nil
@@ -153,7 +153,7 @@ func (e *engine) outerSpec(ctx context.Context, v Validation) (bilevel.Spec, err
 }
 
 func errCriterion(c Criterion) error {
-	return outcome.At(outcome.Usage, "criterion", "no criterion %q; there are %v", c, Criteria())
+	return outcome.At(outcome.Usage, "criterion", "unknown criterion %q; the criteria are %v", c, Criteria())
 }
 
 // heldOutSpec states an outer problem whose criterion judges held-out rows.
@@ -164,9 +164,9 @@ func (e *engine) heldOutSpec(v Validation) (bilevel.Spec, error) {
 	case len(e.statement.Y) != n:
 		return spec, outcome.Errorf(outcome.Shape, "%d targets for %d rows", len(e.statement.Y), n)
 	case v.Sigma != 0:
-		return spec, outcome.At(outcome.Usage, "sigma", "the noise level is for %s, %s and %s", SURE, AIC, BIC)
+		return spec, outcome.At(outcome.Usage, "sigma", "the noise level applies only to %s, %s and %s", SURE, AIC, BIC)
 	case v.Loss != nil && e.family.classes:
-		return spec, outcome.At(outcome.Usage, "validation-loss", "%s is judged by the cross-entropy of all its scores", e.config.Model)
+		return spec, outcome.At(outcome.Usage, "validation-loss", "cannot be set for %s, which is judged by the cross-entropy of all its scores", e.config.Model)
 	}
 	err := criterion.Check(e.statement.Kernels, v.Loss, e.statement.Y, e.config.Weights)
 	if err != nil {

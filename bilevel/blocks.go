@@ -33,7 +33,7 @@ type Blocked struct {
 // newBlockLanes is [NewLanes] for a spec with [Spec].Blocked.
 func newBlockLanes(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Lanes, error) {
 	if spec.Iterate != nil {
-		return nil, outcome.At(outcome.Usage, "method", "penalties on blocks of coefficients are differentiated at their solutions alone, not along iterates")
+		return nil, outcome.At(outcome.Usage, "method", "penalties on blocks of coefficients can be differentiated only at the solution, not along iterates")
 	}
 	_, p := x.Dims()
 	return newLanes(spec, spec.Folds.Count(k), 0, p*max(1, spec.Blocked.Count), func(id LaneID) (lane, error) {

@@ -214,7 +214,7 @@ func (l *classLane) solve(ctx context.Context, r *LaneRequest, options cd.Option
 func (w *classSolver) setDerivatives(l *classLane, r *LaneRequest) error {
 	f := l.fold
 	if len(r.Probability) != len(f.rows) || len(r.Others) != f.count(l.class) {
-		return outcome.Errorf(outcome.Shape, "lane %v: %d probabilities of the class and %d of the others, there must be %d and %d",
+		return outcome.Errorf(outcome.Shape, "lane %v: got %d probabilities of the class and %d of the other classes, expected %d and %d",
 			r.Lane, len(r.Probability), len(r.Others), len(f.rows), f.count(l.class))
 	}
 	total, others := f.criterion().Total(f.view.Kernels(), len(f.rows)), r.Others

@@ -141,7 +141,7 @@ func TestNumbersOfFolds(t *testing.T) {
 			}
 		}
 	}
-	if _, err := bilevel.Chain(nil, 4, 4); err == nil || !strings.Contains(err.Error(), "4 rows in order make 1 to 3 folds, got 4") {
+	if _, err := bilevel.Chain(nil, 4, 4); err == nil || !strings.Contains(err.Error(), "4 rows in order can be split into 1 to 3 folds, got 4") {
 		t.Errorf("%v", err)
 	}
 }

@@ -42,10 +42,10 @@ func KFold(k *kernels.Set, n, count int, shuffle bool, seed uint64) (Folds, erro
 // checkCount returns an error if n rows cannot fill k folds.
 func checkCount(n, k int) error {
 	if n < 2 {
-		return outcome.At(outcome.BadParameter, "folds", "need 2 rows or more to hold some out, there are %d", n)
+		return outcome.At(outcome.BadParameter, "folds", "at least 2 rows are needed to hold some out, got %d", n)
 	}
 	if k < 2 || k > n {
-		return outcome.At(outcome.BadParameter, "folds", "%d rows make 2 to %d folds, got %d", n, n, k)
+		return outcome.At(outcome.BadParameter, "folds", "%d rows can be split into 2 to %d folds, got %d", n, n, k)
 	}
 	return nil
 }
@@ -98,7 +98,7 @@ func Grouped(k *kernels.Set, groups []int, count int, shuffle bool, seed uint64)
 		size[at]++
 	}
 	if count > len(size) {
-		return nil, outcome.At(outcome.BadParameter, "folds", "%d folds of whole groups need as many groups, got %d", count, len(size))
+		return nil, outcome.At(outcome.BadParameter, "folds", "%d folds of whole groups need at least as many groups, got %d", count, len(size))
 	}
 	turns := order(k, len(size), shuffle, seed)
 	slices.SortStableFunc(turns, func(a, b int) int {
@@ -144,7 +144,7 @@ func Blocks(k *kernels.Set, n, count int) (Folds, error) {
 // before it.
 func Chain(k *kernels.Set, n, count int) (Folds, error) {
 	if count < 1 || count >= n {
-		return nil, outcome.At(outcome.BadParameter, "folds", "%d rows in order make 1 to %d folds, got %d", n, n-1, count)
+		return nil, outcome.At(outcome.BadParameter, "folds", "%d rows in order can be split into 1 to %d folds, got %d", n, n-1, count)
 	}
 	folds, err := Blocks(k, n, count+1)
 	for from, to := range k.Pieces(len(folds)) {
@@ -330,7 +330,7 @@ func (s *Spec) Check(k *kernels.Set, n int) error {
 	for i, id := range f {
 		pace.Did(1)
 		if id < TestOnly || id >= n {
-			return &outcome.Error{Kind: outcome.BadParameter, HasRow: true, Row: i, Message: fmt.Sprintf("the fold id is %d; those are −2, −1, 0, 1, … and less than the number of rows", id)}
+			return &outcome.Error{Kind: outcome.BadParameter, HasRow: true, Row: i, Message: fmt.Sprintf("the fold id is %d; it must be −2, −1, or 0 or more and less than the number of rows", id)}
 		}
 	}
 	count := f.Count(k)

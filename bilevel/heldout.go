@@ -52,7 +52,7 @@ func newHeldOut(k *kernels.Set, spec *Spec, classes []float64, label []int32, fo
 	if rows == 1 {
 		return nil, outcome.OfClass(outcome.SingleClass, classes[missing], "its only row is held out by fold %d", fold)
 	}
-	return nil, outcome.OfClass(outcome.SingleClass, classes[missing], "no row to train on in fold %d", fold)
+	return nil, outcome.OfClass(outcome.SingleClass, classes[missing], "fold %d leaves no row of this class to train on", fold)
 }
 
 // count returns how many validation rows are of a class.

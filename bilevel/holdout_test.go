@@ -50,7 +50,7 @@ func TestIteratesOfAHoldOut(t *testing.T) {
 // TestClassesThatAreHeldOut checks that a class with a single row, or with no row to train on, is refused with the
 // reason, whichever class it is.
 func TestClassesThatAreHeldOut(t *testing.T) {
-	for rows, reason := range map[int]string{1: "its only row", 2: "no row to train on"} {
+	for rows, reason := range map[int]string{1: "its only row", 2: "leaves no row of this class to train on"} {
 		for _, class := range []float64{-7, 0.5, 7} {
 			q := oracle.NewRandom(6).Problem(oracle.Shape{N: 12, P: 3, Density: 1})
 			for i := range q.Y {

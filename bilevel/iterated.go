@@ -67,7 +67,7 @@ func (l *iteratedLane) solve(ctx context.Context, request *LaneRequest, options 
 		return outcome.Ended(ctx)
 	}
 	if size := len(r.Support); options.MaxSupport > 0 && size > options.MaxSupport {
-		return outcome.At(outcome.Limit, "max-support", "%d columns in the support, the limit is %d", size, options.MaxSupport)
+		return outcome.At(outcome.Limit, "max-support", "the support has %d columns, but the limit is %d", size, options.MaxSupport)
 	}
 	l.Value, l.Gradient, l.Columns = r.Value, r.Gradient, nil
 	if l.perColumn {

@@ -336,7 +336,7 @@ func boxed(of func([]float64) (model.Penalty, error), box *model.Box) func([]flo
 func makePenalty(of func([]float64) (model.Penalty, error), logLambda []float64) (model.Penalty, error) {
 	penalty, err := of(logLambda)
 	if r := penalty.Hyperparameters(); err == nil && r != len(logLambda) {
-		err = outcome.At(outcome.Shape, "log-lambda", "the penalty has %d hyperparameters, got %d", r, len(logLambda))
+		err = outcome.At(outcome.Shape, "log-lambda", "the penalty has %d hyperparameters, got %d values of λ", r, len(logLambda))
 	}
 	return penalty, err
 }

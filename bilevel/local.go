@@ -69,7 +69,7 @@ func newLanes(spec Spec, folds, classes, columns int, open func(LaneID) (lane, e
 // slot returns a lane, and makes it first if necessary.
 func (l *Lanes) slot(id LaneID) (*laneSlot, error) {
 	if id.Fold < 0 || id.Fold >= l.folds || id.Class < 0 || id.Class >= max(1, l.classes) {
-		return nil, outcome.Errorf(outcome.BadParameter, "no lane %v: there are %d folds of %d classes", id, l.folds, max(1, l.classes))
+		return nil, outcome.Errorf(outcome.BadParameter, "there is no lane %v: there are %d folds of %d classes", id, l.folds, max(1, l.classes))
 	}
 	l.mu.Lock()
 	m := l.slots[id]
@@ -260,7 +260,7 @@ func (l *Lanes) answer(ctx context.Context, r *LaneRequest, out *LaneResult) err
 			m.keep(r.Keep)
 		}
 	default:
-		return outcome.Errorf(outcome.BadParameter, "lane %v: no request of kind %d", r.Lane, r.Ask)
+		return outcome.Errorf(outcome.BadParameter, "lane %v: unknown kind of request, %d", r.Lane, r.Ask)
 	}
 	found := lane.result()
 	*out = LaneResult{
@@ -323,7 +323,7 @@ func (l *Lanes) checkRequest(r *LaneRequest) error {
 		return outcome.At(outcome.BadParameter, "tol", "must be finite and not negative, got %g", r.Tol)
 	}
 	if r.Keep < 0 || r.From < 0 {
-		return outcome.Errorf(outcome.BadParameter, "lane %v: states have positive numbers, not %d and %d", r.Lane, r.Keep, r.From)
+		return outcome.Errorf(outcome.BadParameter, "lane %v: numbers of states must not be negative, got %d and %d", r.Lane, r.Keep, r.From)
 	}
 	if len(r.LogLambda) == 0 && (r.Ask == AskSolve || r.Ask == AskSlope) {
 		return outcome.At(outcome.Shape, "log-lambda", "lane %v: there is no λ", r.Lane)
@@ -334,7 +334,7 @@ func (l *Lanes) checkRequest(r *LaneRequest) error {
 			ascending = ascending && j >= 0 && int(j) < l.columns && (k == 0 || s.Support[k-1] < j)
 		}
 		if !ascending || slices.ContainsFunc(s.Coef, func(b float64) bool { return math.IsNaN(b) || math.IsInf(b, 0) }) {
-			return outcome.Errorf(outcome.BadParameter, "lane %v: the start needs ascending columns below %d and a finite coefficient for each", r.Lane, l.columns)
+			return outcome.Errorf(outcome.BadParameter, "lane %v: the start must have ascending columns below %d, each with a finite coefficient", r.Lane, l.columns)
 		}
 	}
 	return nil
@@ -344,7 +344,7 @@ func (l *Lanes) checkRequest(r *LaneRequest) error {
 type stateless struct{}
 
 func (stateless) moveTo(*Solution) error {
-	return outcome.Errorf(outcome.Usage, "inner problems of this kind do not begin at given coefficients")
+	return outcome.Errorf(outcome.Usage, "inner problems of this kind cannot start at given coefficients")
 }
 func (stateless) solution() *Solution       { return nil }
 func (stateless) innerView() *sparse.View   { return nil }

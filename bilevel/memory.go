@@ -89,7 +89,7 @@ func (m *memory) restore(ctx context.Context, runner Runner, lanes []LaneRequest
 }
 
 func errMemory() error {
-	return outcome.Errorf(outcome.Parse, "the memory of an evaluation in the log is not that of this problem")
+	return outcome.Errorf(outcome.Parse, "the state saved with an evaluation in the log belongs to another problem")
 }
 
 // Remember makes the answers of the problem depend only on its requests and on the coefficients

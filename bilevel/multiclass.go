@@ -120,7 +120,7 @@ func Classes(k *kernels.Set, y []float64) (classes []float64, label []int32, err
 	}
 	classes = Distinct(k, y)
 	if len(classes) < 2 {
-		return nil, nil, outcome.Errorf(outcome.SingleClass, "all rows are of one class")
+		return nil, nil, outcome.Errorf(outcome.SingleClass, "all rows have the same class")
 	}
 	label = make([]int32, len(y))
 	for i, t := range y {
@@ -204,7 +204,7 @@ func (m *Multiclass) Evaluate(ctx context.Context, r search.Request) (_ Report, 
 	defer outcome.Caught(&err)
 	start := time.Now()
 	if len(r.LogLambda) != len(m.classes) {
-		return Report{}, outcome.At(outcome.Shape, "log-lambda", "%d classes, got %d hyperparameters", len(m.classes), len(r.LogLambda))
+		return Report{}, outcome.At(outcome.Shape, "log-lambda", "there are %d classes, but %d hyperparameters", len(m.classes), len(r.LogLambda))
 	}
 	keep := 0
 	if m.Keep {

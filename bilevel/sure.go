@@ -59,7 +59,7 @@ func newRisk(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Lanes, e
 	case !(sigma > 0) || math.IsInf(sigma, 0):
 		return nil, outcome.At(outcome.BadParameter, "sigma", "the noise level must be positive and finite, got %g", sigma)
 	case spec.Weights != nil:
-		return nil, outcome.Errorf(outcome.Usage, "information criteria are for rows of equal weight")
+		return nil, outcome.Errorf(outcome.Usage, "information criteria need rows of equal weight")
 	case len(y) != n:
 		return nil, outcome.Errorf(outcome.Shape, "%d targets for %d rows", len(y), n)
 	}
@@ -78,9 +78,9 @@ func newRisk(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Lanes, e
 	epsilon := 2 * risk.Sigma / kernels.Exp(0.3*kernels.Log(all))
 	switch largest := k.MaxAbs(y); {
 	case math.IsInf(4*epsilon*epsilon*all, 1) || risk.Sigma*risk.Sigma < leastVariance:
-		return nil, outcome.At(outcome.BadParameter, "sigma", "the square of the noise level %g is too large or too small a number: scale the target", risk.Sigma)
+		return nil, outcome.At(outcome.BadParameter, "sigma", "the square of the noise level %g overflows or underflows: scale the target", risk.Sigma)
 	case epsilon < leastStep*largest:
-		return nil, outcome.At(outcome.BadParameter, "sigma", "a noise level of %g is below the last digit of targets up to %g: subtract their mean, or judge by held-out rows", risk.Sigma, largest)
+		return nil, outcome.At(outcome.BadParameter, "sigma", "the noise level %g is below the precision of targets up to %g: subtract their mean, or use a criterion on held-out rows", risk.Sigma, largest)
 	}
 	weight := risk.Freedom / epsilon * each
 	moved, rows := make([]float64, n), make([]int32, n)

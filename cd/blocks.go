@@ -212,7 +212,7 @@ func (s *Blocks) solve(ctx context.Context, g model.Blocks, opts Options, polish
 	for {
 		s.certify(g)
 		if opts.MaxSupport > 0 && len(s.out.Support) > opts.MaxSupport {
-			return nil, outcome.At(outcome.Limit, "max-support", "%d columns in the support, the limit is %d", len(s.out.Support), opts.MaxSupport)
+			return nil, outcome.At(outcome.Limit, "max-support", "the support has %d columns, but the limit is %d", len(s.out.Support), opts.MaxSupport)
 		}
 		good := s.withinTol(g, opts.Tol)
 		switch {
@@ -262,12 +262,12 @@ func (s *Blocks) check(g model.Blocks) error {
 	}
 	if s.minCurvature == 0 {
 		if !s.fit.Majorant(nil, &s.metric) {
-			return outcome.At(outcome.Usage, "penalty", "a penalty that is not convex takes steps of 1/L, and the curvature of the loss has no bound L")
+			return outcome.At(outcome.Usage, "penalty", "a penalty that is not convex needs a loss of bounded curvature, for steps of 1/L")
 		}
 		s.minCurvature = s.leastCurvature()
 	}
 	if !(s.minCurvature > concavity) {
-		return outcome.At(outcome.BadParameter, "penalty", "the loss has a curvature of %.3g in a column, less than the %.3g by which the penalty is concave: standardise the columns, or make gamma or a larger", s.minCurvature, concavity)
+		return outcome.At(outcome.BadParameter, "penalty", "the curvature of the loss in a column, %.3g, is not above the concavity of the penalty, %.3g: standardise the columns, or increase gamma or a", s.minCurvature, concavity)
 	}
 	return nil
 }

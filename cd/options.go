@@ -76,7 +76,7 @@ func (o Options) resolve() (Options, error) {
 		o.Tol = defaultTol
 	}
 	if !(o.Tol >= leastTol && o.Tol < 1) {
-		return o, outcome.At(outcome.BadParameter, "tol", "the relative gap must be at least %g, and below 1, that of the null model; got %g", leastTol, o.Tol)
+		return o, outcome.At(outcome.BadParameter, "tol", "the relative gap must be at least %g and below 1, the gap of the null model; got %g", leastTol, o.Tol)
 	}
 	if o.MaxEpochs == 0 {
 		o.MaxEpochs = defaultEpochs

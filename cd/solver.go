@@ -416,7 +416,7 @@ func (s *Solver) endAs(status outcome.Status) (*Solution, error) {
 // checkSupport returns an error if the support of the certified point exceeds MaxSupport.
 func (s *Solver) checkSupport(o Options) error {
 	if size := len(s.sol.Support); o.MaxSupport > 0 && size > o.MaxSupport {
-		return outcome.At(outcome.Limit, "max-support", "%d columns in the support, the limit is %d", size, o.MaxSupport)
+		return outcome.At(outcome.Limit, "max-support", "the support has %d columns, but the limit is %d", size, o.MaxSupport)
 	}
 	return nil
 }

@@ -58,7 +58,7 @@ func (u *unpenalised) find(s *Solver) error {
 		}
 	}
 	if len(u.columns) > mostUnpenalised {
-		return outcome.At(outcome.Limit, "log-lambda", "%d unpenalised columns; there may be %d", len(u.columns), mostUnpenalised)
+		return outcome.At(outcome.Limit, "log-lambda", "%d columns are unpenalised, but at most %d may be", len(u.columns), mostUnpenalised)
 	}
 	if !slices.Equal(u.columns, u.known) {
 		u.init(s.view)

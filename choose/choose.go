@@ -220,6 +220,6 @@ func (p *Problem) descend(ctx context.Context, f search.Objective, start []float
 	case Adam:
 		return search.Adam(ctx, f, start, box, search.AdamOptions{Options: options})
 	default:
-		return nil, outcome.At(outcome.Usage, "search", "no search %q; there are %v", o.Search, Searches())
+		return nil, outcome.At(outcome.Usage, "search", "unknown search %q; the searches are %v", o.Search, Searches())
 	}
 }

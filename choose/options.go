@@ -70,19 +70,19 @@ func (o Options) Check() error {
 	o.Search = cmp.Or(o.Search, Auto)
 	switch points := o.Search.Points(); {
 	case !slices.Contains([]search.Schedule{"", search.Auto, search.Exact, search.Approx}, o.Schedule):
-		return outcome.At(outcome.BadParameter, "tol-schedule", "no schedule %q; there are %v", o.Schedule, []search.Schedule{search.Exact, search.Approx, search.Auto})
+		return outcome.At(outcome.BadParameter, "tol-schedule", "unknown schedule %q; the schedules are %v", o.Schedule, []search.Schedule{search.Exact, search.Approx, search.Auto})
 	case !slices.Contains(Searches(), o.Search):
-		return outcome.At(outcome.Usage, "search", "no search %q; there are %v", o.Search, Searches())
+		return outcome.At(outcome.Usage, "search", "unknown search %q; the searches are %v", o.Search, Searches())
 	case points && o.Schedule != "" && o.Schedule != search.Auto:
-		return outcome.At(outcome.Usage, "tol-schedule", "%s solves every point to the same tolerance; %s and %s begin loose", o.Search, Auto, GradientStep)
+		return outcome.At(outcome.Usage, "tol-schedule", "%s solves every point to the same tolerance; a schedule applies to searches such as %s and %s", o.Search, Auto, GradientStep)
 	case points && o.Precision, o.Precision && o.Search != Auto:
-		return outcome.At(outcome.Usage, "precision", "%s ends by a rule of its own; --precision is for %s", o.Search, Auto)
+		return outcome.At(outcome.Usage, "precision", "%s has its own stopping rule; --precision applies only to %s", o.Search, Auto)
 	case !points && o.MinRatio != 0:
 		return outcome.At(outcome.Usage, "min-ratio", "applies to %s, %s, %s and %s only; %s chooses its own range", Grid, Random, Halton, TPE, o.Search)
 	case o.Search != Grid && o.Points != 0:
-		return outcome.At(outcome.Usage, "points", "is for --search %s; use --evaluations with %s", Grid, o.Search)
+		return outcome.At(outcome.Usage, "points", "applies only to --search %s; with %s use --evaluations", Grid, o.Search)
 	case o.PerClass && o.Search == Grid:
-		return outcome.At(outcome.Usage, "per-class", "a grid is searched for one share of αmax; %s and %s choose one λ for each class", Auto, GradientStep)
+		return outcome.At(outcome.Usage, "per-class", "a grid varies one α/αmax for all classes; use %s or %s to choose one λ for each class", Auto, GradientStep)
 	case !(o.Tol >= 0) || math.IsInf(o.Tol, 0):
 		return outcome.At(outcome.BadParameter, "tol", "must be finite and not negative, got %g", o.Tol)
 	}

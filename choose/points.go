@@ -42,7 +42,7 @@ func (o Options) grid(top []float64) ([][]float64, error) {
 func (o Options) span() (float64, error) {
 	ratio := cmp.Or(o.MinRatio, 0.001)
 	if !(ratio > 0 && ratio <= 1) {
-		return 0, outcome.At(outcome.BadParameter, "min-ratio", "must be in (0, 1], got %g", ratio)
+		return 0, outcome.At(outcome.BadParameter, "min-ratio", "must be above 0 and at most 1, got %g", ratio)
 	}
 	return kernels.Log(ratio), nil
 }

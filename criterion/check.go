@@ -16,7 +16,7 @@ import (
 // error is an [outcome.Error] about the flag "validation-loss".
 func Check(k *kernels.Set, c Criterion, y, weights []float64) error {
 	if c != nil && isNil(c) {
-		return outcome.At(outcome.BadParameter, "validation-loss", "is a pointer or function that is nil")
+		return outcome.At(outcome.BadParameter, "validation-loss", "must not be a nil pointer or function")
 	}
 	switch c := c.(type) {
 	case nil, MeanSquaredError, MeanAbsoluteError:
@@ -36,14 +36,14 @@ func Check(k *kernels.Set, c Criterion, y, weights []float64) error {
 	case Weighted:
 		switch {
 		case weights != nil:
-			return outcome.At(outcome.Usage, "validation-loss", "%s has weights of its own, and so have the rows", c.Name())
+			return outcome.At(outcome.Usage, "validation-loss", "%s has its own weights and cannot be used with weighted rows", c.Name())
 		case c.Weights != nil && len(c.Weights) != len(y):
-			return outcome.At(outcome.Shape, "validation-loss", "%s has %d weights for %d rows; there must be one a row", c.Name(), len(c.Weights), len(y))
+			return outcome.At(outcome.Shape, "validation-loss", "%s has %d weights for %d rows; there must be one per row", c.Name(), len(c.Weights), len(y))
 		}
 		return Check(k, c.Criterion, y, nil)
 	default:
 		if weights != nil {
-			return outcome.At(outcome.Usage, "validation-loss", "%s cannot be told the weights of rows; the losses of package criterion can, and so can criterion.Of a loss of your own", c.Name())
+			return outcome.At(outcome.Usage, "validation-loss", "%s does not take row weights; the losses of package criterion do, and so does criterion.Of a loss of your own", c.Name())
 		}
 		return nil
 	}

@@ -362,15 +362,15 @@ func resize(v []float64, n int) []float64 {
 
 func check(g model.Penalty, at Point, p int) error {
 	if len(at.Support) != len(at.Coef) {
-		return outcome.Errorf(outcome.Shape, "%d columns in the support, %d coefficients", len(at.Support), len(at.Coef))
+		return outcome.Errorf(outcome.Shape, "the support has %d columns, but there are %d coefficients", len(at.Support), len(at.Coef))
 	}
 	if at.Correlation != nil && len(at.Correlation) != len(at.Support) {
-		return outcome.Errorf(outcome.Shape, "%d columns in the support, %d correlations", len(at.Support), len(at.Correlation))
+		return outcome.Errorf(outcome.Shape, "the support has %d columns, but there are %d correlations", len(at.Support), len(at.Correlation))
 	}
 	for k, j := range at.Support {
 		switch {
 		case j < 0 || int(j) >= p:
-			return &outcome.Error{Kind: outcome.Shape, HasColumn: true, Column: int(j), Message: "no such column"}
+			return &outcome.Error{Kind: outcome.Shape, HasColumn: true, Column: int(j), Message: "there is no such column"}
 		case k > 0 && j <= at.Support[k-1]:
 			return &outcome.Error{Kind: outcome.Shape, HasColumn: true, Column: int(j), Message: "the support must be ascending"}
 		case at.Coef[k] == 0 && !g.Smooth(int(j)) || math.IsNaN(at.Coef[k]) || math.IsInf(at.Coef[k], 0):

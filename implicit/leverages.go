@@ -29,7 +29,7 @@ func (s *Solver) Leverages(g model.Penalty, at Point) (*Removal, error) {
 	n, p := s.view.Dims()
 	size := len(at.Support)
 	if float64(n)*float64(size) > mostLeverages || size > largestProof {
-		return nil, outcome.Errorf(outcome.Limit, "leverages of %d rows on %d columns are too many numbers", n, size)
+		return nil, outcome.Errorf(outcome.Limit, "too many rows and columns for leverages: %d rows, %d columns in the support", n, size)
 	}
 	if c := g.Columns(); c >= 0 && c != p {
 		return nil, outcome.Errorf(outcome.Shape, "%d strengths for %d columns", c, p)
@@ -40,7 +40,7 @@ func (s *Solver) Leverages(g model.Penalty, at Point) (*Removal, error) {
 	s.optimality(g, at)
 	f, _, independent := s.factorise(g, at.Support)
 	if independent < size {
-		return nil, outcome.Errorf(outcome.BadParameter, "columns of the support depend on one another, so that no row has a leverage")
+		return nil, outcome.Errorf(outcome.BadParameter, "the columns of the support are linearly dependent, so leverages do not exist")
 	}
 	out := &Removal{Leverage: make([]float64, n), Motion: make([]float64, n)}
 	if size > 0 {

@@ -147,13 +147,13 @@ func (s *SVM) Solve(ctx context.Context, logC float64, at SVMPoint, outer Outer,
 func (s *SVM) setPoint(c float64, at SVMPoint) error {
 	n, p := s.fit.Dims()
 	if len(at.Free) != len(at.Dual) {
-		return outcome.Errorf(outcome.Shape, "%d free samples, %d dual variables", len(at.Free), len(at.Dual))
+		return outcome.Errorf(outcome.Shape, "there are %d free samples, but %d dual variables", len(at.Free), len(at.Dual))
 	}
 	if at.Predictions != nil && len(at.Predictions) != n {
 		return outcome.Errorf(outcome.Shape, "%d predictions for %d rows", len(at.Predictions), n)
 	}
 	if at.W != nil && len(at.W) != p {
-		return outcome.Errorf(outcome.Shape, "w has %d entries, there are %d columns", len(at.W), p)
+		return outcome.Errorf(outcome.Shape, "w has %d entries for %d columns", len(at.W), p)
 	}
 	for i := range n {
 		s.bound[i] = c * s.fit.Weight(i)
@@ -166,7 +166,7 @@ func (s *SVM) setPoint(c float64, at SVMPoint) error {
 		for k, i := range list {
 			switch {
 			case i < 0 || int(i) >= n:
-				return bad(outcome.Shape, i, "no such row")
+				return bad(outcome.Shape, i, "there is no such row")
 			case k > 0 && i <= list[k-1]:
 				return bad(outcome.Shape, i, "the rows must be ascending")
 			case s.bound[i] == 0:
@@ -180,7 +180,7 @@ func (s *SVM) setPoint(c float64, at SVMPoint) error {
 	for k, i := range at.Free {
 		switch b := at.Dual[k]; {
 		case s.beta[i] != 0:
-			return bad(outcome.Shape, i, "both free and at its bound")
+			return bad(outcome.Shape, i, "the row is both among the free samples and among those at a bound")
 		case !(b > 0 && b < s.bound[i]):
 			return bad(outcome.BadParameter, i, "a free dual variable must be inside the box")
 		case s.fit.Square(int(i)) == 0:

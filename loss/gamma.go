@@ -22,7 +22,7 @@ func (Gamma) Link() Link { return Log }
 // Check accepts positive numbers up to 1e100.
 func (Gamma) Check(y float64) error {
 	if y <= 0 {
-		return outcome.Errorf(outcome.BadParameter, "the target is %g, want a number above 0", y)
+		return outcome.Errorf(outcome.BadParameter, "the target is %g; it must be above 0", y)
 	}
 	return checkSize(y)
 }

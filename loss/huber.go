@@ -116,7 +116,7 @@ func (h Huber) Bind(k *kernels.Set, y, weights []float64, _ bool) (Loss, error) 
 	}
 	delta := multiple * median(k, away, weights)
 	if !(delta > 0) {
-		return nil, outcome.Errorf(outcome.BadParameter, "half of the training rows have the same target, so its median absolute deviation is 0: give δ as a number")
+		return nil, outcome.Errorf(outcome.BadParameter, "half of the training rows have the same target, so the median absolute deviation is 0: give δ as a number")
 	}
 	return Huber{Delta: delta}, nil
 }

@@ -29,7 +29,7 @@ func badLabel(y float64) error {
 	if !isFinite(y) {
 		return outcome.Errorf(outcome.NonFinite, "the label is not finite")
 	}
-	return outcome.Errorf(outcome.BadParameter, "the label is %g, want −1 or 1", y)
+	return outcome.Errorf(outcome.BadParameter, "the label is %g; it must be −1 or 1", y)
 }
 
 // Value implements [Loss].
@@ -115,7 +115,7 @@ func (Logistic) Bind(k *kernels.Set, y, weights []float64, _ bool) (Loss, error)
 	}
 	bound.positiveShare = bound.positive / bound.total
 	if bound.positiveShare == 0 || bound.positiveShare == 1 {
-		return nil, outcome.Errorf(outcome.SingleClass, "all training rows are of one class")
+		return nil, outcome.Errorf(outcome.SingleClass, "all training rows have the same class")
 	}
 	bound.logOdds = kernels.Log(bound.positiveShare / (1 - bound.positiveShare))
 	return bound, nil

@@ -28,7 +28,7 @@ func (Poisson) Check(y float64) error {
 	case !isFinite(y):
 		return outcome.Errorf(outcome.NonFinite, "the count is not finite")
 	case y < 0:
-		return outcome.Errorf(outcome.BadParameter, "the count is %g, want 0 or more", y)
+		return outcome.Errorf(outcome.BadParameter, "the count is %g; it must be 0 or more", y)
 	case y > mostCount:
 		return outcome.Errorf(outcome.NonFinite, "the count is %g, whose loss overflows: scale the target", y)
 	default:

@@ -31,7 +31,7 @@ func (Tweedie) Link() Link { return Log }
 // Check accepts numbers from 0 to 1e100.
 func (Tweedie) Check(y float64) error {
 	if y < 0 {
-		return outcome.Errorf(outcome.BadParameter, "the target is %g, want 0 or more", y)
+		return outcome.Errorf(outcome.BadParameter, "the target is %g; it must be 0 or more", y)
 	}
 	return checkSize(y)
 }

@@ -28,7 +28,7 @@ func NewBox(lower, upper []float64) (*Box, error) {
 			b.upper[j] = upper[j]
 		}
 		if !(b.lower[j] <= 0 && b.upper[j] >= 0) {
-			return nil, &outcome.Error{Kind: outcome.BadParameter, HasColumn: true, Column: j, Message: "a coefficient must be free to be 0: its lower bound is 0 or less, its upper bound 0 or more"}
+			return nil, &outcome.Error{Kind: outcome.BadParameter, HasColumn: true, Column: j, Message: "the bounds must allow a coefficient of 0: the lower bound must be 0 or less, the upper bound 0 or more"}
 		}
 	}
 	return b, nil

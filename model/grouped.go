@@ -96,7 +96,7 @@ func SparseGroupPair(weights []float64, l1, group float64) (Grouped, error) {
 func ScoresLasso(q int, logLambda []float64) (Grouped, error) {
 	g := Grouped{scores: q, lambdas: len(logLambda), groupOf: -1, ridgeOf: -1}
 	if len(logLambda) != 1 && len(logLambda) != q {
-		return g, outcome.At(outcome.Shape, "log-lambda", "one λ for all %d classes or one for each, got %d", q, len(logLambda))
+		return g, outcome.At(outcome.Shape, "log-lambda", "give one λ for all %d classes or one for each, got %d", q, len(logLambda))
 	}
 	for k := range q {
 		of := min(k, len(logLambda)-1)

@@ -38,7 +38,7 @@ func Lasso(logAlpha float64) (Penalty, error) {
 // strength of 0: the penalty is then a ridge or a Lasso with the λ's of an elastic net.
 func ElasticNet(logAlpha1, logAlpha2 float64) (Penalty, error) {
 	if math.IsInf(logAlpha1, -1) && math.IsInf(logAlpha2, -1) {
-		return Penalty{}, outcome.At(outcome.BadParameter, "log-lambda", "one of the two strengths must be more than nothing")
+		return Penalty{}, outcome.At(outcome.BadParameter, "log-lambda", "at least one of the two strengths must be positive")
 	}
 	a1, err := strengthOrNone(logAlpha1, 0)
 	if err != nil {

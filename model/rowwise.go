@@ -32,7 +32,7 @@ func NewDatafit(view *sparse.View, y []float64, l loss.Loss) (Datafit, error) {
 // per row; it is kept and must not change, and nil means 0. Errors about it have the flag offset.
 func NewOffset(view *sparse.View, y, offset []float64, l loss.Loss) (Datafit, error) {
 	if n, _ := view.Dims(); offset != nil && len(offset) != n {
-		return nil, outcome.At(outcome.Shape, "offset", "%d offsets for %d rows; there must be one a row", len(offset), n)
+		return nil, outcome.At(outcome.Shape, "offset", "%d offsets for %d rows; there must be one per row", len(offset), n)
 	}
 	for i, o := range offset {
 		if math.IsNaN(o) || math.IsInf(o, 0) {

@@ -60,7 +60,7 @@ type Metric struct {
 func OneScore(fit Datafit) (Scores, error) {
 	d, ok := fit.(divergenceFit)
 	if !ok {
-		return nil, outcome.Errorf(outcome.Usage, "penalties on blocks take the datafits of package model")
+		return nil, outcome.Errorf(outcome.Usage, "penalties on blocks need a datafit of package model")
 	}
 	return oneScore{d}, nil
 }

@@ -40,7 +40,7 @@ func NewSoftmax(view *sparse.View, class []int32, labels []float64) (*Softmax, e
 	}
 	for k, s := range share {
 		if !(s > 0) {
-			return nil, outcome.OfClass(outcome.SingleClass, labels[k], "no row to train on")
+			return nil, outcome.OfClass(outcome.SingleClass, labels[k], "there is no row to train on")
 		}
 	}
 	if view.Centred() {

@@ -72,7 +72,7 @@ func outOfRange(view *sparse.View, kind outcome.Kind, what string) error {
 		if most := slices.Max(w); most > (1-0x1p-50)*view.Total() {
 			return &outcome.Error{
 				Kind: outcome.BadParameter, HasRow: true, Row: slices.Index(w, most),
-				Message: fmt.Sprintf("%s: next to the weight of this row, %g, the others are nothing", what, most),
+				Message: fmt.Sprintf("%s: the weight of this row, %g, is too large beside the others", what, most),
 			}
 		}
 	}

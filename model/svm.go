@@ -58,7 +58,7 @@ func NewSVM(k *kernels.Set, samples sparse.Matrix, y, weights []float64) (*SVM, 
 	}
 	switch {
 	case !positive && !negative:
-		return nil, outcome.Errorf(outcome.Shape, "no training rows: there is none, or none of positive weight")
+		return nil, outcome.Errorf(outcome.Shape, "there are no training rows of positive weight")
 	case !positive || !negative:
 		return nil, outcome.Errorf(outcome.SingleClass, "every training row has the same label")
 	}

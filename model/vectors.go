@@ -53,9 +53,9 @@ func NewVectors(k *kernels.Set, x sparse.Matrix, y []float64, o VectorsOptions) 
 	case len(y) != n:
 		return nil, outcome.Errorf(outcome.Shape, "%d targets for %d rows", len(y), n)
 	case o.Simplex && (o.Intercept || o.Classes):
-		return nil, outcome.Errorf(outcome.Usage, "coefficients on the simplex are for regression without an intercept")
+		return nil, outcome.Errorf(outcome.Usage, "coefficients on the simplex are available only for regression without an intercept")
 	case o.Simplex && p == 0:
-		return nil, outcome.Errorf(outcome.Shape, "there is no column, and coefficients on the simplex have the sum 1")
+		return nil, outcome.Errorf(outcome.Shape, "there are no columns, but coefficients on the simplex must sum to 1")
 	}
 	var l loss.Loss = loss.Squared{}
 	if o.Classes {

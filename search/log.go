@@ -108,7 +108,7 @@ func ReadLog(r io.Reader, key string) (*Log, error) {
 		return nil, err
 	}
 	if body.Key != key {
-		return nil, outcome.At(outcome.BadParameter, "key", "the log is that of %q, not of %q", body.Key, key)
+		return nil, outcome.At(outcome.BadParameter, "key", "the log belongs to %q, not to %q", body.Key, key)
 	}
 	return &Log{key: body.Key, entries: body.Entries}, nil
 }
@@ -142,10 +142,10 @@ func (l *Log) at(k int, request Request) (Evaluation, error) {
 	e := &l.entries[k]
 	sameBits := func(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }
 	if !slices.EqualFunc(e.LogLambda, request.LogLambda, sameBits) || !sameBits(float64(e.AskedTol), request.Tol) || e.ValueOnly != request.ValueOnly {
-		return Evaluation{}, outcome.At(outcome.BadParameter, "log", "evaluation %d of the log is not what this search asks: the log is another search's", k)
+		return Evaluation{}, outcome.At(outcome.BadParameter, "log", "evaluation %d of the log does not match this search: the log belongs to another search", k)
 	}
 	if r := len(e.LogLambda); !e.ValueOnly && len(e.Gradient) != r || e.Curvature != nil && len(e.Curvature) != r*r {
-		return Evaluation{}, outcome.Errorf(outcome.Parse, "the log of a search is damaged: evaluation %d has not one slope for each λ", k)
+		return Evaluation{}, outcome.Errorf(outcome.Parse, "the log of a search is damaged: evaluation %d does not have one slope for each λ", k)
 	}
 	return Evaluation{
 		Value:      float64(e.Value),

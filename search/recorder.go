@@ -249,7 +249,7 @@ func (r *recorder) begin(ctx context.Context, start []float64, box Box) (here, f
 			return here, flat, outcome.Flat, nil
 		}
 	case !here.usable():
-		return nil, nil, "", outcome.Errorf(outcome.NonFinite, "value or slope is not finite at the start %g and around it", start)
+		return nil, nil, "", outcome.Errorf(outcome.NonFinite, "the the value or slope is not finite at the start %g and around it", start)
 	}
 	return here, flat, "", nil
 }
@@ -317,7 +317,7 @@ func (r *recorder) confirmUsable(ctx context.Context, e *Evaluation) (*Evaluatio
 
 // unusableError returns the error of a point that is not usable at the final tolerance.
 func unusableError(e *Evaluation) error {
-	return outcome.Errorf(outcome.NonFinite, "value or slope is not finite at %g to the final tolerance, and was before", e.LogLambda)
+	return outcome.Errorf(outcome.NonFinite, "the value or slope is not finite at %g with the final tolerance, although it was with a looser one", e.LogLambda)
 }
 
 // finish sets the best evaluation, and the status of an early end. It returns an error
@@ -344,7 +344,7 @@ func (r *recorder) finish(ctx context.Context, status outcome.Status, err error)
 			out.Best = *r.leastFinite
 		}
 		if err == nil {
-			err = outcome.Errorf(outcome.NonFinite, "the criterion is not finite at any λ to the final tolerance")
+			err = outcome.Errorf(outcome.NonFinite, "the criterion is not finite at any λ with the final tolerance")
 		}
 	}
 	return out, err

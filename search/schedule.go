@@ -44,7 +44,7 @@ func (s Schedule) tolerances(final float64, evaluations int) ([]float64, error) 
 	case Auto:
 		loose = []float64{1e-3, 1e-4, 1e-4, 1e-5, 1e-6}
 	default:
-		return nil, outcome.At(outcome.BadParameter, "tol-schedule", "no schedule %q; there are %v", s, []Schedule{Exact, Approx, Auto})
+		return nil, outcome.At(outcome.BadParameter, "tol-schedule", "unknown schedule %q; the schedules are %v", s, []Schedule{Exact, Approx, Auto})
 	}
 	for k := range loose {
 		loose[k] = max(loose[k], final)

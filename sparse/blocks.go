@@ -12,7 +12,7 @@ import (
 // longLine is the length of the longest line that is held in memory to be read concurrently with others.
 const longLine = 4 << 20
 
-var errLongLine = errors.New("a line too long to be held")
+var errLongLine = errors.New("a line is too long to be held in memory")
 
 // parsedBlock is the result of reading a block of lines.
 type parsedBlock struct {

@@ -30,7 +30,7 @@ func (b *Builder) Row(columns []int32, values []float64) error {
 	case n == MaxDim || len(values) > MaxDim:
 		return outcome.Errorf(outcome.Limit, "more than %d rows or columns", MaxDim)
 	case columns != nil && len(columns) != len(values):
-		return outcome.Errorf(outcome.Shape, "%d columns with %d values", len(columns), len(values))
+		return outcome.Errorf(outcome.Shape, "the row has %d columns but %d values", len(columns), len(values))
 	case b.rows.nnz+int64(len(values)) > 1<<32-1:
 		return outcome.Errorf(outcome.Limit, "more than 2³²−1 nonzeros")
 	}
@@ -83,12 +83,12 @@ func (b *Builder) full(values []float64) error {
 func (b *Builder) Block(values []float64, width int, columns []int) error {
 	for _, at := range columns {
 		if at < 0 || at >= width {
-			return outcome.Errorf(outcome.Shape, "column %d of rows of %d values", at, width)
+			return outcome.Errorf(outcome.Shape, "there is no column %d in rows of %d values", at, width)
 		}
 	}
 	n, p := len(values)/max(width, 1), len(columns)
 	if n*width != len(values) {
-		return outcome.Errorf(outcome.Shape, "%d values in rows of %d", len(values), width)
+		return outcome.Errorf(outcome.Shape, "%d values do not form rows of %d", len(values), width)
 	}
 	if n == 0 {
 		return nil
@@ -146,7 +146,7 @@ func (b *Builder) Matrix(ctx context.Context, p int) (Matrix, error) {
 		return nil, err
 	}
 	if b.width > p {
-		return nil, outcome.Errorf(outcome.Shape, "a row has %d columns, the matrix %d", b.width, p)
+		return nil, outcome.Errorf(outcome.Shape, "a row has %d columns, but the matrix has %d", b.width, p)
 	}
 	rows := b.rows
 	*b = Builder{}

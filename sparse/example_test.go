@@ -132,7 +132,7 @@ func ExampleReadSVMLight_error() {
 		fmt.Println(e.Kind, e.Line, e.Byte)
 	}
 	// Output:
-	// small.svm: line 2, byte 6: want a value, found "1,25"
+	// small.svm: line 2, byte 6: expected a value, found "1,25"
 	// parse 2 6
 }
 

@@ -33,7 +33,7 @@ func (r Limits) Check(rows, columns int, entries, held int64) error {
 	}
 	need := float64(held) + float64(bytesPerRow*float64(rows)) + float64(bytesPerColumn*float64(columns)) + float64(bytesPerEntry*float64(entries))
 	if r.Bytes > 0 && need > float64(r.Bytes) {
-		return outcome.At(outcome.Limit, "max-bytes", "reading %d rows and %d nonzeros so far takes %.0f bytes, the limit is %d", rows, entries, need, r.Bytes)
+		return outcome.At(outcome.Limit, "max-bytes", "reading %d rows and %d nonzeros so far takes %.0f bytes, but the limit is %d", rows, entries, need, r.Bytes)
 	}
 	return nil
 }

@@ -220,7 +220,7 @@ func Map(path string, o MapOptions) (*Mapped, error) {
 	}
 	raw := make([]byte, mappedHeader)
 	if _, err := io.ReadFull(file, raw); err != nil {
-		return bad("it ends in its header")
+		return bad("it ends within its header")
 	}
 	head, what := decodeMapped(raw, info.Size())
 	if what != "" {
@@ -319,33 +319,33 @@ func decodeMapped(raw []byte, size int64) (*mappedHead, string) {
 	sum := sha256.Sum256(raw[:mappedHeader-sha256.Size])
 	head := new(mappedHead)
 	if err := binary.Read(bytes.NewReader(raw), binary.LittleEndian, head); err != nil || string(head.Magic[:]) != MappedMagic {
-		return nil, "it does not begin as one"
+		return nil, "it does not begin as a mapped file"
 	}
 	if head.Version < 1 || head.Version > mappedVersion {
-		return nil, "it is of another version"
+		return nil, "its version is not supported"
 	}
 	if !bytes.Equal(sum[:], raw[mappedHeader-sha256.Size:]) {
 		return nil, "the checksum of its header is wrong"
 	}
 	if head.N > MaxDim || head.P > MaxDim || head.Nonempty > head.P || head.NNZ > math.MaxInt64/16 || head.Dense > 1 {
-		return nil, "its dimensions"
+		return nil, "its dimensions are invalid"
 	}
 	want := [sectionCount]uint64{4 * head.Nonempty, 8 * (head.Nonempty + 1), 8 * head.N * head.HasY, 4 * head.NNZ, 8 * head.NNZ, head.Section[mappedAbout].Bytes}
 	if head.Dense == 1 {
 		want[mappedOrder], want[mappedColPtr], want[mappedRows] = 0, 0, 0
 		if head.NNZ != head.N*head.P {
-			return nil, "its dimensions"
+			return nil, "its dimensions are invalid"
 		}
 	}
 	at := uint64(mappedHeader)
 	for k, section := range head.Section {
 		if section.At != at || section.Bytes != want[k] || section.Bytes > uint64(size) {
-			return nil, "its sections"
+			return nil, "its sections are invalid"
 		}
 		at = aligned(at + section.Bytes)
 	}
 	if at != uint64(size) {
-		return nil, "it is not as long as its sections"
+		return nil, "its length does not match its sections"
 	}
 	return head, ""
 }
@@ -362,13 +362,13 @@ func (m *Mapped) load(head *mappedHead, data []byte, o MapOptions) string {
 		m.y = numbersOf[float64](part(mappedTarget))
 	}
 	if check && !allFinite(m.y) {
-		return "a target that is not finite"
+		return "a target is not finite"
 	}
 	n, p := int(head.N), int(head.P)
 	values := numbersOf[float64](part(mappedValues))
 	if head.Dense == 1 {
 		if check && !allFinite(values) {
-			return "a value that is not finite"
+			return "a value is not finite"
 		}
 		d := &Dense{n: n, p: p, order: make([]int32, p), values: values}
 		for j := range d.order {
@@ -403,16 +403,16 @@ func allFinite(values []float64) bool {
 // what is wrong, if anything is.
 func (m *CSC) buildIndex() string {
 	if m.colPtr[0] != 0 || m.colPtr[len(m.order)] != int64(len(m.rows)) {
-		return "its column pointers"
+		return "its column pointers are invalid"
 	}
 	previous := int64(0)
 	for s, j := range m.order {
 		length := m.colPtr[s+1] - m.colPtr[s]
 		switch {
 		case length < 1 || length > int64(m.n) || m.colPtr[s+1] > int64(len(m.rows)):
-			return "its column pointers"
+			return "its column pointers are invalid"
 		case length < previous || s > 0 && length == previous && j <= m.order[s-1] || j < 0 || int(j) >= m.p:
-			return "the order of its columns"
+			return "the order of its columns is invalid"
 		}
 		previous = length
 	}
@@ -423,7 +423,7 @@ func (m *CSC) buildIndex() string {
 		}
 		for s, j := range m.order {
 			if m.slots[j] >= 0 {
-				return "a column that occurs twice"
+				return "a column occurs twice"
 			}
 			m.slots[j] = int32(s)
 		}
@@ -433,7 +433,7 @@ func (m *CSC) buildIndex() string {
 	sortIndices(columns)
 	for k := 1; k < len(columns); k++ {
 		if columns[k] == columns[k-1] {
-			return "a column that occurs twice"
+			return "a column occurs twice"
 		}
 	}
 	m.directory, m.slots = newDirectory(m.p, columns), make([]int32, len(columns))
@@ -465,10 +465,10 @@ func (m *CSC) checkColumns(from, to int) string {
 		for k := m.colPtr[s]; k < m.colPtr[s+1]; k++ {
 			i, v := m.rows[k], m.values[k]
 			if i <= previous || int(i) >= m.n {
-				return "rows out of order or out of range"
+				return "its row indices are out of order or out of range"
 			}
 			if v == 0 || !finite(v) {
-				return "a value that is 0 or not finite"
+				return "a value is 0 or not finite"
 			}
 			previous = i
 		}

@@ -154,7 +154,7 @@ func (s *scanner) entry(base int, at *rowState) error {
 		return err
 	}
 	if j <= at.named {
-		return s.fail(outcome.Parse, start, "index %d after index %d: indices must increase within a line", j+base, at.named+base)
+		return s.fail(outcome.Parse, start, "index %d follows index %d: indices must increase within a line", j+base, at.named+base)
 	}
 	at.named = j
 	s.sawZero = s.sawZero || j+base == 0
@@ -196,9 +196,9 @@ func (s *scanner) index(base int) (int, error) {
 	case j < 0:
 		return 0, s.fromZero()
 	case j >= s.columns && s.opt.Features > 0:
-		return 0, s.beyondColumns(outcome.Shape, "index beyond the %d columns stated")
+		return 0, s.beyondColumns(outcome.Shape, "the index is beyond the %d columns given")
 	case j >= s.columns:
-		return 0, s.beyondColumns(outcome.Limit, "index beyond the limit of %d columns")
+		return 0, s.beyondColumns(outcome.Limit, "the index is beyond the limit of %d columns")
 	case b[i] != ':':
 		return 0, s.unexpected(s.pos+i, "a colon after the index")
 	}
@@ -223,7 +223,7 @@ func (s *scanner) badNumber(what string, length int, f decimal.Fault) error {
 	case length > decimal.MaxLength:
 		return s.fail(outcome.Limit, s.pos, "%s of more than %d bytes", what, decimal.MaxLength)
 	case f == decimal.OutOfRange:
-		return s.fail(outcome.Parse, s.pos, "%s outside the range of float64, %s", what, s.excerpt(s.pos))
+		return s.fail(outcome.Parse, s.pos, "%s is outside the range of float64: %s", what, s.excerpt(s.pos))
 	default:
 		return s.unexpected(s.pos, what)
 	}
@@ -378,7 +378,7 @@ func (s *scanner) fromZero() error {
 	if err := s.checkLine(s.pos); err != nil {
 		return err
 	}
-	e := s.located(outcome.Parse, s.offset+int64(s.pos), "index 0 where indices count from 1")
+	e := s.located(outcome.Parse, s.offset+int64(s.pos), "the index is 0, but indices count from 1")
 	e.Flag = "zero-based"
 	return e
 }
@@ -426,7 +426,7 @@ func (s *scanner) unexpected(at int, what string) error {
 			}
 		}
 	}
-	return s.fail(outcome.Parse, at, "want %s, found %s", what, found)
+	return s.fail(outcome.Parse, at, "expected %s, found %s", what, found)
 }
 
 // excerpt quotes the token at buf[at], or its first bytes.

@@ -55,13 +55,13 @@ type ReadOptions struct {
 func (o *ReadOptions) complete() error {
 	switch {
 	case o.Features < 0:
-		return outcome.At(outcome.BadParameter, "features", "%d columns", o.Features)
+		return outcome.At(outcome.BadParameter, "features", "must not be negative, got %d", o.Features)
 	case o.MaxFeatures < 0:
-		return outcome.At(outcome.BadParameter, "max-features", "%d columns", o.MaxFeatures)
+		return outcome.At(outcome.BadParameter, "max-features", "must not be negative, got %d", o.MaxFeatures)
 	case o.MaxEntries < 0:
-		return outcome.At(outcome.BadParameter, "max-entries", "%d entries", o.MaxEntries)
+		return outcome.At(outcome.BadParameter, "max-entries", "must not be negative, got %d", o.MaxEntries)
 	case o.MaxLineBytes < 0:
-		return outcome.At(outcome.BadParameter, "max-line-bytes", "%d bytes", o.MaxLineBytes)
+		return outcome.At(outcome.BadParameter, "max-line-bytes", "must not be negative, got %d", o.MaxLineBytes)
 	}
 	if err := o.Limits.Check(0, 0, 0, 0); err != nil {
 		return err
@@ -74,7 +74,7 @@ func (o *ReadOptions) complete() error {
 	}
 	o.MaxFeatures = min(o.MaxFeatures, MaxDim)
 	if o.Features > o.MaxFeatures {
-		return outcome.At(outcome.Limit, "features", "%d columns, beyond the limit of %d", o.Features, o.MaxFeatures)
+		return outcome.At(outcome.Limit, "features", "%d columns are beyond the limit of %d", o.Features, o.MaxFeatures)
 	}
 	if o.MaxEntries == 0 {
 		o.MaxEntries = DefaultMaxEntries
@@ -139,7 +139,7 @@ func newScanner(ctx context.Context, r io.Reader, opt ReadOptions, buf []byte) (
 	}
 	set, err := kernels.Active()
 	if err != nil {
-		return nil, &outcome.Error{Kind: outcome.BadParameter, Flag: "kernels", Message: "cannot use this set", Err: err}
+		return nil, &outcome.Error{Kind: outcome.BadParameter, Flag: "kernels", Message: "cannot use this set of kernels", Err: err}
 	}
 	s := &scanner{ctx: ctx, r: r, opt: opt, buf: buf, line: 1, columns: opt.MaxFeatures, plain: &plain{kernels: set}}
 	if opt.Features > 0 {
@@ -192,7 +192,7 @@ func DetectSVMLight(ctx context.Context, r io.Reader, opt ReadOptions) (x *CSC, 
 	if s.sawZero {
 		before = 0
 		if s.width == s.columns {
-			e := outcome.At(outcome.Shape, "features", "index %d beyond the %d columns there may be, in a file whose columns count from 0", s.width-1, s.columns-1)
+			e := outcome.At(outcome.Shape, "features", "index %d is beyond the %d columns allowed, in a file whose indices count from 0", s.width-1, s.columns-1)
 			e.File = opt.Name
 			return nil, nil, true, e
 		}

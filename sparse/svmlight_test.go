@@ -84,7 +84,7 @@ func TestForeignFiles(t *testing.T) {
 		"a,b,c\n1,2,3\n":               "a,b,c",
 		"{\"json\": true}":             "json",
 		"\ufeff":                       "a byte order mark",
-		" 1:1 2:1":                     "want a label",
+		" 1:1 2:1":                     "expected a label",
 		"\x00\x00\x00\x00\x00\x00\x00": `\x00`,
 	} {
 		_, _, err := read(text, sparse.ReadOptions{})

@@ -22,7 +22,7 @@ func NewTriplets(ctx context.Context, n, p int, rows, columns []int32, values []
 	for k, j := range columns {
 		switch i := rows[k]; {
 		case j < 0 || int(j) >= p || i < 0 || int(i) >= n:
-			return nil, entryError(int(i), int(j), "an entry outside a %d × %d matrix", n, p)
+			return nil, entryError(int(i), int(j), "the entry is outside the %d × %d matrix", n, p)
 		case !finite(values[k]):
 			return nil, nonFinite(int(i), int(j), values[k])
 		}
@@ -58,7 +58,7 @@ func NewTriplets(ctx context.Context, n, p int, rows, columns []int32, values []
 			if v := m.values[k]; !finite(v) {
 				return nil, &outcome.Error{
 					Kind: outcome.NonFinite, HasRow: true, Row: int(m.rows[k]), HasColumn: true, Column: int(j),
-					Message: fmt.Sprintf("entries at the same place sum to %g", v),
+					Message: fmt.Sprintf("the entries at this position sum to %g", v),
 				}
 			}
 		}

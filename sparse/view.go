@@ -53,7 +53,7 @@ func NewView(k *kernels.Set, x Matrix, weights []float64, centre bool) (*View, e
 		}
 	}
 	if v.total == 0 {
-		return nil, outcome.Errorf(outcome.Shape, "no training rows: there is none, or none of positive weight")
+		return nil, outcome.Errorf(outcome.Shape, "there are no training rows of positive weight")
 	}
 	if err := v.chooseMoments(); err != nil {
 		return nil, err
@@ -156,7 +156,7 @@ func (v *View) Rescaled(times []float64) (*View, error) {
 		}
 		square := scaled.norms[j] * scaled.norms[j]
 		if math.IsInf(square, 1) || scaled.norms[j] != 0 && square < leastSquare {
-			return nil, &outcome.Error{Kind: outcome.BadParameter, HasColumn: true, Column: j, Message: "its squared norm overflows or underflows once it is scaled by its penalty factor", Err: ErrScale}
+			return nil, &outcome.Error{Kind: outcome.BadParameter, HasColumn: true, Column: j, Message: "the squared norm overflows or underflows after scaling by the penalty factor", Err: ErrScale}
 		}
 	}
 	w.setMoments(scaled)

@@ -60,9 +60,9 @@ var (
 	errNotNumber  = errors.New("not a number")
 	errNotFinite  = fmt.Errorf("%w that is finite", errNotNumber)
 	errOutOfRange = errors.New("outside the range of float64")
-	errThousands  = errors.New("a number with a comma that separates thousands; leave it out")
-	errPoint      = errors.New("a number with a point, where others have a comma")
-	errCommas     = errors.New("a number with a comma; write a point if it is a decimal comma, and leave it out if it separates thousands")
+	errThousands  = errors.New("a number with a comma between thousands; remove the comma")
+	errPoint      = errors.New("a number with a decimal point, in a file with decimal commas")
+	errCommas     = errors.New("a number with a comma; write a point if it is a decimal comma, or remove it if it separates thousands")
 )
 
 // notFinite reports whether v is NaN or infinite.

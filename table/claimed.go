@@ -18,10 +18,10 @@ const (
 func checkClaimedShape(name string, rows, columns, entries int) error {
 	const most = sparse.DefaultMaxFeatures
 	if columns > most {
-		return &outcome.Error{Kind: outcome.Limit, File: name, Message: fmt.Sprintf("%d columns, beyond the limit of %d", columns, most)}
+		return &outcome.Error{Kind: outcome.Limit, File: name, Message: fmt.Sprintf("%d columns are beyond the limit of %d", columns, most)}
 	}
 	if rows > mostRowsAlone && (rows-mostRowsAlone)/rowsPerEntry > entries {
-		return &outcome.Error{Kind: outcome.Limit, File: name, Message: fmt.Sprintf("%d rows with %d entries in all", rows, entries)}
+		return &outcome.Error{Kind: outcome.Limit, File: name, Message: fmt.Sprintf("the file states %d rows, too many for %d entries", rows, entries)}
 	}
 	return nil
 }

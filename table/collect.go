@@ -65,7 +65,7 @@ func collect(ctx context.Context, rows Rows, format string, o Options) (*Data, e
 	c.values = make([]float64, len(c.features))
 	var notes []Note
 	if text, ok := rows.(*csvRows); ok && o.Header == nil && text.numbersColumns() {
-		notes = append(notes, Note{"header_numbers", "the first line is 0, 1, 2 and so on, as pandas numbers columns without names, and was taken for a row; --header takes it for names"})
+		notes = append(notes, Note{"header_numbers", "the first line is 0, 1, 2 and so on, as pandas numbers columns without names, and was read as a row; --header reads it as names"})
 	}
 	if err := c.readAll(ctx); err != nil {
 		return nil, err
@@ -359,7 +359,7 @@ func (c *collector) finish(ctx context.Context, d *Data) error {
 		}
 		var err error
 		if in.Fill, err = col.fill(c.o.Missing, c.matrix.Rows(), order[f]); err != nil {
-			return &outcome.Error{Kind: outcome.Parse, File: c.file, Flag: "drop", Message: col.name + " holds no value at all"}
+			return &outcome.Error{Kind: outcome.Parse, File: c.file, Flag: "drop", Message: col.name + " has no values"}
 		}
 		d.Schema.Inputs = append(d.Schema.Inputs, in)
 	}

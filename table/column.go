@@ -27,11 +27,11 @@ type column struct {
 
 // Why a cell is not accepted.
 var (
-	errMissing  = errors.New("no value here")
+	errMissing  = errors.New("the value is missing")
 	errInfinite = errors.New("not finite")
 	errText     = errors.New("text")
-	errMixed    = errors.New("in a column of another kind")
-	errTime     = errors.New("a time, which is no number")
+	errMixed    = errors.New("but the column is not")
+	errTime     = errors.New("a time, not a number")
 )
 
 // read determines the kind of a cell, and checks that the column may hold it. A cell of a numeric column is a

@@ -45,7 +45,7 @@ func newCSVRows(name string, text io.Reader, separator byte, before int, o Optio
 	c := &csvRows{name: name, separator: separator, linesBefore: before, comma: o.DecimalComma}
 	set, err := kernels.Active()
 	if err != nil {
-		return nil, &outcome.Error{Kind: outcome.BadParameter, Flag: "kernels", Message: "cannot use this set", Err: err}
+		return nil, &outcome.Error{Kind: outcome.BadParameter, Flag: "kernels", Message: "cannot use this set of kernels", Err: err}
 	}
 	c.blocks = input.NewBlocks(text, input.BlockSize, func(text []byte, into *csvBlock) { into.parse(set, text, separator) })
 	c.blocks.Line = (&lineGuard{separator: separator}).line
@@ -283,7 +283,7 @@ func uneven(file string, line, cells, want int) error {
 	if cells == 1 {
 		noun = "cell"
 	}
-	return &outcome.Error{Kind: outcome.Parse, File: file, Line: line, Byte: 1, Message: fmt.Sprintf("%d %s, where the first line has %d", cells, noun, want)}
+	return &outcome.Error{Kind: outcome.Parse, File: file, Line: line, Byte: 1, Message: fmt.Sprintf("%d %s, but the first line has %d", cells, noun, want)}
 }
 
 // failed is the error of a text that could not be read on; [io.EOF] at its end.

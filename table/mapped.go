@@ -27,7 +27,7 @@ const mapped = ", mapped"
 func (d *Data) Keep(path string) error {
 	about, err := json.Marshal(kept{strings.TrimSuffix(d.Format, mapped), d.Names, d.Labels, d.Schema})
 	if err != nil {
-		return &outcome.Error{Kind: outcome.Internal, Message: "cannot encode what is kept with the data", Err: err}
+		return &outcome.Error{Kind: outcome.Internal, Message: "cannot encode the description of the data", Err: err}
 	}
 	return sparse.WriteMapped(path, d.X, d.Y, about)
 }
@@ -46,7 +46,7 @@ func (d *Data) Mapped() bool { return d.mapped != nil }
 // openMapped maps the file of an input.
 func openMapped(in *input.Input, o Options) (*Data, error) {
 	if in.File() == nil || in.Unpacks() {
-		return nil, refused(in.Name, "a file to be mapped, which is not read from a stream or from inside another file; name the file itself")
+		return nil, refused(in.Name, "a mapped file, which cannot be read from a stream or from inside another file; give the file itself")
 	}
 	m, err := sparse.Map(in.File().Name(), sparse.MapOptions{Trust: o.Trust, Threads: o.Threads})
 	if err != nil {
@@ -68,16 +68,16 @@ func mappedData(ctx context.Context, m *sparse.Mapped, o Options) (*Data, error)
 	decoder := json.NewDecoder(bytes.NewReader(m.About()))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&about); err != nil || about.Schema == nil {
-		return bad("what is kept with the matrix")
+		return bad("its description is invalid")
 	}
 	n, p := m.Matrix().Dims()
 	if what := about.Schema.Check(p); what != "" || about.Names != nil && len(about.Names) != p {
-		return bad("its names and columns")
+		return bad("its names or columns are invalid")
 	}
 	d := &Data{Format: about.Format + mapped, X: m.Matrix(), Y: m.Target(), Names: about.Names, Labels: about.Labels, Rows: n, Schema: about.Schema, mapped: m}
 	for _, v := range d.Y {
 		if d.Labels != nil && (v < 0 || int(v) >= len(d.Labels) || v != float64(int(v))) {
-			return bad("its labels")
+			return bad("its labels are invalid")
 		}
 	}
 	if err := d.choose(o); err != nil {
@@ -85,15 +85,15 @@ func mappedData(ctx context.Context, m *sparse.Mapped, o Options) (*Data, error)
 	}
 	switch {
 	case o.Target != "" && d.Y != nil:
-		return nil, outcome.At(outcome.Usage, "target", "%s carries its target", o.Name)
+		return nil, outcome.At(outcome.Usage, "target", "%s already contains its target; leave --target out", o.Name)
 	case o.hasFile():
 		if err := d.readTarget(ctx, o.Target); err != nil {
 			return nil, err
 		}
 	case o.Target != "":
-		return nil, outcome.At(outcome.Usage, "target", "%q is not a file; %s is a mapped file, whose target has a file of its own", o.Target, o.Name)
+		return nil, outcome.At(outcome.Usage, "target", "there is no file %q; %s is a mapped file, whose target must be in a file of its own", o.Target, o.Name)
 	case d.Y == nil && !o.NoTarget:
-		return nil, outcome.At(outcome.Usage, "target", "%s has no target: give --target a file with one value a row", o.Name)
+		return nil, outcome.At(outcome.Usage, "target", "%s has no target: give --target a file with one value per row", o.Name)
 	}
 	return d, nil
 }

@@ -70,7 +70,7 @@ func (s *Schema) match(h header, p int, named string, aside map[string]int) ([]*
 		start += in.width()
 	}
 	if start != p {
-		return nil, 0, outcome.Errorf(outcome.Shape, "the schema makes %d columns, the model has %d", start, p)
+		return nil, 0, outcome.Errorf(outcome.Shape, "the schema makes %d columns, but the model has %d", start, p)
 	}
 	return byColumn, target, nil
 }
@@ -100,7 +100,7 @@ func plainMatch(h header, p, target int, aside map[string]int) ([]*inputColumn, 
 		}
 	}
 	if next != p && h.width > 0 {
-		return nil, 0, shape(h, fmt.Sprintf("%d columns beside the target, if there is one, where the model has %d", next, p))
+		return nil, 0, shape(h, fmt.Sprintf("%d columns besides the target, but the model has %d", next, p))
 	}
 	return byColumn, target, nil
 }
@@ -154,7 +154,7 @@ func (s *Schema) positions(h header, target int) ([]int, error) {
 				return nil, err
 			}
 			if k < 0 || k >= h.width {
-				return nil, shape(h, fmt.Sprintf("no column %q, which the model uses; %s", in.Name, h.columnList()))
+				return nil, shape(h, fmt.Sprintf("there is no column %q, which the model uses; %s", in.Name, h.columnList()))
 			}
 			out[i] = k
 		}
@@ -171,10 +171,10 @@ func (s *Schema) positions(h header, target int) ([]int, error) {
 				out[i]--
 			}
 		default:
-			return nil, shape(h, fmt.Sprintf("columns without the names of those that the model was fitted on: %d, where there were %d", h.width, s.Width))
+			return nil, shape(h, fmt.Sprintf("the columns have no names, and their number is %d, but the model was fitted on %d", h.width, s.Width))
 		}
 		if out[i] >= h.width {
-			return nil, shape(h, fmt.Sprintf("no column %d, which the model uses", out[i]+1))
+			return nil, shape(h, fmt.Sprintf("there is no column %d, which the model uses", out[i]+1))
 		}
 	}
 	return out, nil

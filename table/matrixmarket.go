@@ -47,7 +47,7 @@ func readMarket(ctx context.Context, text io.Reader, o Options) (*sparse.CSC, st
 	}
 	words := m.fields
 	if len(words) != 5 || !strings.EqualFold(words[0], marketMagic) || !strings.EqualFold(words[1], "matrix") {
-		return nil, "", m.fail("want %s matrix, then what it is", marketMagic)
+		return nil, "", m.fail("expected %s matrix, followed by its format", marketMagic)
 	}
 	for k := range words {
 		words[k] = strings.ToLower(words[k])
@@ -55,11 +55,11 @@ func readMarket(ctx context.Context, text io.Reader, o Options) (*sparse.CSC, st
 	format, field, symmetry := words[2], words[3], words[4]
 	switch {
 	case format != "coordinate" && format != "array":
-		return nil, "", m.fail("want coordinate or array, found %q", format)
+		return nil, "", m.fail("expected coordinate or array, found %q", format)
 	case field != "real" && field != "integer" && (field != "pattern" || format == "array"):
-		return nil, "", m.fail("want real, integer or pattern, found %q", field)
+		return nil, "", m.fail("expected real, integer or pattern, found %q", field)
 	case symmetry != "general" && symmetry != "symmetric" && symmetry != "skew-symmetric":
-		return nil, "", m.fail("want general, symmetric or skew-symmetric, found %q", symmetry)
+		return nil, "", m.fail("expected general, symmetric or skew-symmetric, found %q", symmetry)
 	}
 	m.pattern, m.symmetric, m.skew = field == "pattern", symmetry == "symmetric", symmetry == "skew-symmetric"
 	var x *sparse.CSC
@@ -80,7 +80,7 @@ func (m *marketReader) next(comments bool) error {
 			return &outcome.Error{Kind: outcome.IO, File: m.name, Line: m.line + 1, Byte: 1, Message: "reading stopped", Err: err}
 		}
 		if len(text) == 0 || errors.Is(err, bufio.ErrBufferFull) {
-			return m.fail("the file ends before its matrix does, or in a line that is too long")
+			return m.fail("the file ends before the matrix is complete, or a line is too long")
 		}
 		m.line++
 		if m.line%4096 == 0 {
@@ -107,13 +107,13 @@ func (m *marketReader) sizes(want int) ([]int, error) {
 		return nil, err
 	}
 	if len(m.fields) != want {
-		return nil, m.fail("want %d sizes, found %d", want, len(m.fields))
+		return nil, m.fail("expected %d sizes, found %d", want, len(m.fields))
 	}
 	out := make([]int, want)
 	for k, text := range m.fields {
 		v, err := strconv.Atoi(text)
 		if err != nil || v < 0 {
-			return nil, m.fail("a size of %q", shorten(text))
+			return nil, m.fail("%q is not a valid size", shorten(text))
 		}
 		out[k] = v
 	}
@@ -122,7 +122,7 @@ func (m *marketReader) sizes(want int) ([]int, error) {
 		return nil, m.fail("a %d × %d matrix is beyond the limit of %d", m.n, m.p, sparse.MaxDim)
 	}
 	if (m.symmetric || m.skew) && m.n != m.p {
-		return nil, m.fail("a symmetric matrix of %d rows and %d columns", m.n, m.p)
+		return nil, m.fail("a symmetric matrix cannot have %d rows and %d columns", m.n, m.p)
 	}
 	return out, nil
 }
@@ -253,12 +253,12 @@ func (m *marketReader) entry() error {
 		return err
 	}
 	if len(m.fields) != width {
-		return m.fail("%d words, where an entry has %d", len(m.fields), width)
+		return m.fail("%d fields, but an entry has %d", len(m.fields), width)
 	}
 	i, err := strconv.Atoi(m.fields[0])
 	j, err2 := strconv.Atoi(m.fields[1])
 	if err != nil || err2 != nil || i < 1 || i > m.n || j < 1 || j > m.p {
-		return m.fail("an entry at row %q, column %q of a %d × %d matrix", shorten(m.fields[0]), shorten(m.fields[1]), m.n, m.p)
+		return m.fail("there is no row %q, column %q in a %d × %d matrix", shorten(m.fields[0]), shorten(m.fields[1]), m.n, m.p)
 	}
 	v := 1.0
 	if !m.pattern {
@@ -312,7 +312,7 @@ func (m *marketReader) value() (float64, error) {
 	}
 	v, err := parseNumber(m.fields[0])
 	if err != nil || len(m.fields) != 1 {
-		return 0, m.fail("want one number, found %q", shorten(strings.Join(m.fields, " ")))
+		return 0, m.fail("expected one number, found %q", shorten(strings.Join(m.fields, " ")))
 	}
 	return v, nil
 }
@@ -325,7 +325,7 @@ func (m *marketReader) expectEnd() error {
 			return nil
 		}
 		if text := strings.TrimSpace(string(text)); text != "" && text[0] != '%' {
-			return m.fail("%q after the last entry", shorten(text))
+			return m.fail("unexpected %q after the last entry", shorten(text))
 		}
 		if err != nil {
 			return nil

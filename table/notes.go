@@ -22,7 +22,7 @@ func (d *Data) noteCategories(features []*column, rows int) {
 		many = append(many[:most], "...")
 	}
 	if len(many) > 0 {
-		d.Notes = append(d.Notes, Note{"many_categories", strings.Join(many, ", ") + ": more than half as many categories as rows; these say little about other rows, and --drop leaves them out"})
+		d.Notes = append(d.Notes, Note{"many_categories", strings.Join(many, ", ") + ": more than half as many categories as rows; they say little about other rows; --drop leaves them out"})
 	}
 }
 
@@ -71,5 +71,5 @@ func (p *plan) indexNote() string {
 	for i, k := range p.rowLabels {
 		labels[i] = p.columnLabel(k)
 	}
-	return strings.Join(labels, ", ") + ": labels of rows, as pandas and R write them, which are no features unless --columns or --categories lists them"
+	return strings.Join(labels, ", ") + ": row labels, as pandas and R write them; they are not features unless --columns or --categories lists them"
 }

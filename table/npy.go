@@ -44,22 +44,22 @@ func openArray(r io.Reader, name string, room sparse.Limits) (*array, error) {
 	}
 	head := make([]byte, 12)
 	if _, err := io.ReadFull(r, head[:10]); err != nil {
-		return nil, bad("it ends in its header")
+		return nil, bad("it ends within its header")
 	}
 	size := int(binary.LittleEndian.Uint16(head[8:]))
 	if head[6] >= 2 {
 		if _, err := io.ReadFull(r, head[10:]); err != nil {
-			return nil, bad("it ends in its header")
+			return nil, bad("it ends within its header")
 		}
 		size = int(binary.LittleEndian.Uint32(head[8:]))
 	}
 	const most = 1 << 16
 	if string(head[:6]) != npyMagic || head[6] < 1 || head[6] > 3 || size > most {
-		return nil, bad("its header")
+		return nil, bad("its header is invalid")
 	}
 	text := make([]byte, size)
 	if _, err := io.ReadFull(r, text); err != nil {
-		return nil, bad("it ends in its header")
+		return nil, bad("it ends within its header")
 	}
 	switch header := string(text); {
 	case strings.Contains(header, "'|O'"):
@@ -82,7 +82,7 @@ func openArray(r io.Reader, name string, room sparse.Limits) (*array, error) {
 		}
 		n, err := strconv.Atoi(text)
 		if err != nil || n > math.MaxInt32 {
-			return nil, bad("its shape")
+			return nil, bad("its shape is invalid")
 		}
 		a.shape = append(a.shape, n)
 	}
@@ -108,7 +108,7 @@ func (a *array) check() error {
 	if a.kind == 'M' || a.kind == 'm' {
 		return refused(a.name, "an array of times; write numbers, for example by X.astype(float)")
 	}
-	return refused(a.name, fmt.Sprintf("an array of elements %c%d; write numbers, for example by X.astype(float)", a.kind, a.size))
+	return refused(a.name, fmt.Sprintf("an array of elements of type %c%d; write numbers, for example by X.astype(float)", a.kind, a.size))
 }
 
 // dims returns the shape as a matrix; a vector has one column.
@@ -119,7 +119,7 @@ func (a *array) dims() (n, p int, err error) {
 	case 2:
 		return a.shape[0], a.shape[1], nil
 	default:
-		return 0, 0, &outcome.Error{Kind: outcome.Shape, File: a.name, Message: fmt.Sprintf("an array of %d dimensions, where a matrix has 2", len(a.shape))}
+		return 0, 0, &outcome.Error{Kind: outcome.Shape, File: a.name, Message: fmt.Sprintf("an array of %d dimensions; a matrix must have 2", len(a.shape))}
 	}
 }
 
@@ -152,7 +152,7 @@ func (a *array) truncated(err error) error {
 		return &outcome.Error{Kind: outcome.Parse, File: a.name, Message: "the ZIP archive is damaged: the checksum of an array is wrong"}
 	}
 	if err == io.EOF || err == io.ErrUnexpectedEOF { //nolint:errorlint // what ReadFull returns
-		return &outcome.Error{Kind: outcome.Parse, File: a.name, Message: "the array is not whole: copy or write the file again"}
+		return &outcome.Error{Kind: outcome.Parse, File: a.name, Message: "the array is incomplete: copy or write the file again"}
 	}
 	return &outcome.Error{Kind: outcome.IO, File: a.name, Message: "reading stopped", Err: err}
 }
@@ -317,13 +317,13 @@ func newArrayRows(a *array) (*arrayRows, error) {
 		return nil, err
 	}
 	if p >= MaxColumns {
-		return nil, &outcome.Error{Kind: outcome.Limit, File: a.name, Message: fmt.Sprintf("%d columns, and a table may have %d", p, MaxColumns)}
+		return nil, &outcome.Error{Kind: outcome.Limit, File: a.name, Message: fmt.Sprintf("%d columns, but a table may have at most %d", p, MaxColumns)}
 	}
 	if p*a.size > mostRowBytes {
-		return nil, &outcome.Error{Kind: outcome.Limit, File: a.name, Message: fmt.Sprintf("rows of %d bytes, and %d is the limit", p*a.size, mostRowBytes)}
+		return nil, &outcome.Error{Kind: outcome.Limit, File: a.name, Message: fmt.Sprintf("rows of %d bytes, but the limit is %d", p*a.size, mostRowBytes)}
 	}
 	if p == 0 {
-		return nil, &outcome.Error{Kind: outcome.Shape, File: a.name, Message: fmt.Sprintf("the array of %d × 0 elements has no column: write a matrix with a row for each sample", n)}
+		return nil, &outcome.Error{Kind: outcome.Shape, File: a.name, Message: fmt.Sprintf("the array of %d × 0 elements has no columns: write a matrix with one row per sample", n)}
 	}
 	if a.size == 0 { // text of no length takes no bytes
 		if err := checkClaimedShape(a.name, n, 0, 0); err != nil {

@@ -42,7 +42,7 @@ func openArchive(file *os.File, name string, room sparse.Limits) (*archive, erro
 		}
 	}
 	if len(a.arrays) == 0 {
-		what := "a ZIP archive without arrays of numbers; unpack it, and name what is in it"
+		what := "a ZIP archive without arrays of numbers; unpack it and give the file inside"
 		if slices.ContainsFunc(z.File, func(f *zip.File) bool { return strings.HasPrefix(f.Name, "xl/") }) {
 			what = "an Excel workbook; save it as CSV"
 		}
@@ -88,7 +88,7 @@ func (z *archive) indices(name string) ([]int32, error) {
 	out := make([]int32, len(values))
 	for k, v := range values {
 		if !(v >= 0 && v <= math.MaxInt32 && v == math.Trunc(v)) {
-			return nil, z.damaged("an index of %g in %s", v, name)
+			return nil, z.damaged("there is an invalid index, %g, in %s", v, name)
 		}
 		out[k] = int32(v)
 	}
@@ -119,7 +119,7 @@ func (z *archive) readSparse(ctx context.Context) (*sparse.CSC, string, error) {
 		return nil, "", err
 	}
 	x, err := sparse.NewTriplets(ctx, n, p, i, j, values)
-	return x, "a sparse matrix of SciPy's, " + format, named(err, z.name)
+	return x, "a SciPy sparse matrix, " + format, named(err, z.name)
 }
 
 // dims returns the dimensions of a sparse matrix.
@@ -144,7 +144,7 @@ func (z *archive) triplets(format string, n, p int) (i, j []int32, values []floa
 		rows, columns = "indices", "indptr"
 	case "coo":
 	default:
-		return nil, nil, nil, refused(z.name, fmt.Sprintf("a sparse matrix in SciPy's format %s; save X.tocsr()", format))
+		return nil, nil, nil, refused(z.name, fmt.Sprintf("a SciPy sparse matrix in the format %s; save X.tocsr()", format))
 	}
 	for _, name := range []string{rows, columns} {
 		if z.arrays[name] == nil {
@@ -196,7 +196,7 @@ func (z *archive) format() (string, error) {
 	}
 	defer closer.Close()
 	if len(a.shape) != 0 || a.kind != 'S' && a.kind != 'U' {
-		return "", z.damaged("its format is no text")
+		return "", z.damaged("its format is not text")
 	}
 	b, err := a.next(1)
 	if err != nil {
@@ -251,7 +251,7 @@ func (z *archive) matrix() (string, error) {
 	if len(found) == 1 {
 		return found[0], nil
 	}
-	return "", refused(z.name, fmt.Sprintf("an archive of %d arrays, of which %d are matrices; call the design matrix X", len(z.arrays), len(found)))
+	return "", refused(z.name, fmt.Sprintf("an archive of %d arrays, of which %d are matrices; name the design matrix X", len(z.arrays), len(found)))
 }
 
 // target returns the name of the array that is the target, "" if there is none.
@@ -281,7 +281,7 @@ func (z *archive) readDense(ctx context.Context, o Options) (*Data, error) {
 	if target != "" {
 		own.Target, own.NoTarget = "", true
 	}
-	d, err := collect(ctx, rows, "an archive of NumPy's", own)
+	d, err := collect(ctx, rows, "a NumPy archive", own)
 	if err != nil || target == "" {
 		return d, err
 	}
@@ -306,7 +306,7 @@ func (z *archive) readTarget(ctx context.Context, target string, rows int) (*Dat
 		return nil, err
 	}
 	if column.p != 1 || column.n != rows {
-		return nil, &outcome.Error{Kind: outcome.Shape, File: z.name, Message: fmt.Sprintf("the array %s is %d × %d, for %d rows", target, column.n, column.p, rows)}
+		return nil, &outcome.Error{Kind: outcome.Shape, File: z.name, Message: fmt.Sprintf("the array %s is %d × %d, but there are %d rows", target, column.n, column.p, rows)}
 	}
 	column.names = []string{target}
 	return collect(ctx, column, "", Options{Name: z.name, Target: "1"})

@@ -52,7 +52,7 @@ func (h header) find(name string) (int, bool) {
 func (h header) findUnique(name string) (int, error) {
 	k := slices.Index(h.names, name)
 	if k >= 0 && slices.Contains(h.names[k+1:], name) {
-		return k, shape(h, fmt.Sprintf("several columns named %q, of which the model knows one: leave the others out", name))
+		return k, shape(h, fmt.Sprintf("several columns are named %q, but the model uses one: remove the others", name))
 	}
 	return k, nil
 }
@@ -65,7 +65,7 @@ func (h header) require(flag, name string) (int, error) {
 		return 0, e
 	}
 	if h.names != nil && slices.Index(h.names[k+1:], name) >= 0 {
-		return 0, outcome.At(outcome.Usage, flag, "%s has several columns named %q: give the number of the one meant", h.fileName(), name)
+		return 0, outcome.At(outcome.Usage, flag, "%s has several columns named %q: give the column's number instead", h.fileName(), name)
 	}
 	return k, nil
 }
@@ -98,7 +98,7 @@ func (h header) columnList() string {
 			names[k] = strconv.Itoa(k + 1)
 		}
 	}
-	text := "there are " + strings.Join(names, ", ")
+	text := "the columns are " + strings.Join(names, ", ")
 	if len(h.names) > most {
 		text += fmt.Sprintf(" and %d more", len(h.names)-most)
 	}

@@ -59,7 +59,7 @@ func (s *Schema) Rows(ctx context.Context, path string, stdin io.Reader, p int, 
 func (s *Schema) ReadRows(ctx context.Context, r io.Reader, p int, o Options) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		if r == nil {
-			yield(Row{}, outcome.Errorf(outcome.Usage, "no reader to read rows from"))
+			yield(Row{}, outcome.Errorf(outcome.Usage, "the reader is nil"))
 			return
 		}
 		in := input.From(ctx, r, o.Name)
@@ -172,7 +172,7 @@ func (s *Schema) modelColumns(d *Data, file string) ([]int32, error) {
 	}
 	for _, name := range names {
 		if _, left := at[name]; left {
-			return nil, &outcome.Error{Kind: outcome.Shape, File: file, Message: fmt.Sprintf("no column %q, which the model uses", name)}
+			return nil, &outcome.Error{Kind: outcome.Shape, File: file, Message: fmt.Sprintf("there is there is no column %q, which the model uses", name)}
 		}
 	}
 	return place, nil
@@ -210,7 +210,7 @@ func matrixRows(x *sparse.CSC, err error, p int, place []int32, o Options, yield
 	}
 	n, columns := x.Dims()
 	if columns != p && place == nil {
-		yield(Row{}, &outcome.Error{Kind: outcome.Shape, File: o.Name, Message: fmt.Sprintf("%d columns, where the model has %d", columns, p)})
+		yield(Row{}, &outcome.Error{Kind: outcome.Shape, File: o.Name, Message: fmt.Sprintf("%d columns, but the model has %d", columns, p)})
 		return
 	}
 	turned := sparse.Transpose(x)
@@ -314,7 +314,7 @@ func (r *Row) set(c *collector, cells []Cell, byColumn []*inputColumn, missing M
 			if _, err := cell.parse(); errors.Is(err, errNotFinite) {
 				what = err.Error()
 			}
-			return c.cellError(k, fmt.Errorf("%q is %s, and the model takes numbers here", shorten(cell.Text), what))
+			return c.cellError(k, fmt.Errorf("%q is %s, but the model needs a number here", shorten(cell.Text), what))
 		}
 		switch {
 		case cell.Kind == Absent && at.Fill != nil:
@@ -322,7 +322,7 @@ func (r *Row) set(c *collector, cells []Cell, byColumn []*inputColumn, missing M
 		case cell.Kind == Absent && missing == DropRows:
 			r.Incomplete = true
 		case cell.Kind == Absent:
-			return c.cellError(k, errors.New("no value here, and the model has nothing that stands for it"))
+			return c.cellError(k, errors.New("the value is missing, and the model has no replacement for it"))
 		case at.Categories != nil:
 			if code, ok := at.code(cell); ok {
 				values[at.firstColumn+code] = 1

@@ -91,16 +91,16 @@ func (s *Schema) Check(p int) string {
 	for _, in := range s.Inputs {
 		switch {
 		case in.Position < 0 || s.Width > 0 && in.Position >= s.Width || seen[in.Position]:
-			return "the places of its columns"
+			return "the positions of the columns"
 		case in.Fill != nil && len(in.Fill) != in.width(), slices.ContainsFunc(in.Fill, notFinite):
-			return "what stands for missing cells"
+			return "the values for missing cells"
 		case !slices.IsSorted(in.Categories) || len(slices.Compact(slices.Clone(in.Categories))) != len(in.Categories):
-			return "its categories"
+			return "the categories"
 		}
 		seen[in.Position] = true
 	}
 	if s.Inputs != nil && s.Columns() != p {
-		return "its columns"
+		return "the columns"
 	}
 	return ""
 }

@@ -41,14 +41,14 @@ func recognise(in *input.Input, o Options) (recognition, error) {
 			return recognition{}, err
 		}
 		r, err := newArrayRows(a)
-		return recognition{format: "an array of NumPy's", rows: r}, err
+		return recognition{format: "a NumPy array", rows: r}, err
 	case bytes.HasPrefix(bytes.ToLower(head), bytes.ToLower([]byte(marketMagic))):
 		return recognition{market: true, text: text}, nil
 	case bytes.HasPrefix(head, []byte(sparse.MappedMagic)):
 		return recognition{mapped: true}, nil
 	case bytes.HasPrefix(head, []byte(zipMagic)):
 		if in.File() == nil || in.Unpacks() {
-			return recognition{}, refused(in.Name, "a ZIP archive, which is not read from a stream or from inside another file; name the file itself")
+			return recognition{}, refused(in.Name, "a ZIP archive, which cannot be read from a stream or from inside another file; give the file itself")
 		}
 		z, err := openArchive(in.File(), in.Name, o.Limits)
 		return recognition{archive: z}, err
@@ -107,7 +107,7 @@ func separatedRows(in *input.Input, text *bufio.Reader, separator byte, before i
 // recognise opens a file of a further format.
 func (f Format) recognise(in *input.Input) (recognition, error) {
 	if in.File() == nil || in.Unpacks() {
-		return recognition{}, refused(in.Name, f.Name+", which is not read from a stream or from inside another file; name the file itself")
+		return recognition{}, refused(in.Name, f.Name+", which cannot be read from a stream or from inside another file; give the file itself")
 	}
 	info, err := in.File().Stat()
 	if err != nil {
@@ -162,7 +162,7 @@ var (
 func foreignFormat(head []byte) string {
 	for _, f := range []struct{ magic, name string }{
 		{`{"pare_model":`, "a saved model, which pare predict MODEL FILE takes, not data"},
-		{"PAR1", "a Parquet file, which this program was built without a reader for"},
+		{"PAR1", "a Parquet file, which this program cannot read"},
 		{"ARROW1", "an Arrow file; write Parquet or CSV instead"},
 		{"FEA1", "a Feather file; write Parquet or CSV instead"},
 		{"\x89HDF", "an HDF5 file; write .npz, Parquet or CSV instead"},
@@ -174,7 +174,7 @@ func foreignFormat(head []byte) string {
 		{"\x80\x03", "a Python pickle; write .npz, Parquet or CSV instead"},
 		{"\x80\x04", "a Python pickle; write .npz, Parquet or CSV instead"},
 		{"\x80\x05", "a Python pickle; write .npz, Parquet or CSV instead"},
-		{"version https://git-lfs", "a pointer of Git LFS, not the file itself; git lfs pull fetches that"},
+		{"version https://git-lfs", "a Git LFS pointer, not the file itself; fetch the file with git lfs pull"},
 		{"RDX", "an R data file; write CSV or Parquet instead"},
 		{"X\n\x00\x00", "an R data file; write CSV or Parquet instead"},
 		{"MATLAB 5", "a Matlab file; write .npz or CSV instead"},
@@ -192,15 +192,15 @@ func foreignFormat(head []byte) string {
 	const tarMagic, tarAt = "ustar", 257
 	switch first := bytes.TrimLeft(head, " \t\r\n"); {
 	case len(head) > tarAt && bytes.HasPrefix(head[tarAt:], []byte(tarMagic)):
-		return "a tar archive; unpack it, and name what is in it"
+		return "a tar archive; unpack it and give the file inside"
 	case bytes.IndexByte(head, 0) >= 0:
-		return "binary data of a kind that is not known here"
+		return "binary data of an unknown kind"
 	case jsonText.Match(first) && !bracket.Match(first):
 		return "JSON; write CSV or Parquet instead"
 	case markup.Match(first):
 		return "XML or HTML; write CSV instead"
 	case bytes.IndexByte(head, '\n') < 0 && bytes.IndexByte(bytes.TrimRight(head, "\r"), '\r') >= 0:
-		return "text whose lines end in a carriage return alone; write them with line feeds"
+		return "text whose lines end in carriage returns only; write line feeds instead"
 	}
 	return ""
 }

@@ -29,7 +29,7 @@ func readSVMLight(ctx context.Context, text io.Reader, o Options) (*Data, error)
 	}
 	d.Rows = len(d.Y)
 	if d.Rows == 0 && o.Target != "" {
-		return nil, &outcome.Error{Kind: outcome.Shape, File: o.Name, Flag: "target", Message: fmt.Sprintf("no row, and no column %q", o.Target)}
+		return nil, &outcome.Error{Kind: outcome.Shape, File: o.Name, Flag: "target", Message: fmt.Sprintf("there are no rows, and there is no column %q", o.Target)}
 	}
 	d.X = sparse.Compact(x)
 	if err := d.choose(o); err != nil {
@@ -73,9 +73,9 @@ func newMatrixData(ctx context.Context, x *sparse.CSC, format string, o Options,
 	case o.Target == "" && o.NoTarget:
 		return d, nil
 	case o.Target == "":
-		return nil, outcome.At(outcome.Usage, "target", "%s is %s, without a target: give --target a file with one value a row", o.Name, format)
+		return nil, outcome.At(outcome.Usage, "target", "%s is %s, without a target: give --target a file with one value per row", o.Name, format)
 	case !o.hasFile():
-		return nil, outcome.At(outcome.Usage, "target", "%q is not a file; %s is %s, whose target has a file of its own", o.Target, o.Name, format)
+		return nil, outcome.At(outcome.Usage, "target", "there is no file %q; %s is %s, whose target must be in a file of its own", o.Target, o.Name, format)
 	}
 	if err := d.readTarget(ctx, o.Target); err != nil {
 		return nil, err

@@ -167,7 +167,7 @@ func Open(ctx context.Context, path string, o Options) (*Data, error) {
 // Read is [Open] for a stream. Formats that are not read from front to back are refused.
 func Read(ctx context.Context, r io.Reader, o Options) (*Data, error) {
 	if r == nil {
-		return nil, outcome.Errorf(outcome.Usage, "no reader to read data from")
+		return nil, outcome.Errorf(outcome.Usage, "the reader is nil")
 	}
 	in := input.From(ctx, r, o.Name)
 	defer in.Close()
@@ -191,7 +191,7 @@ func open(ctx context.Context, path string, stdin io.Reader, o *Options) (*input
 // check refuses invalid options.
 func (o *Options) check() error {
 	if known := []Missing{Mean, Zero, DropRows}; o.Missing != Refuse && !slices.Contains(known, o.Missing) {
-		return outcome.At(outcome.Usage, "missing", "no way %q to treat missing cells; there are %v", o.Missing, known)
+		return outcome.At(outcome.Usage, "missing", "unknown treatment %q of missing cells; use one of %v", o.Missing, known)
 	}
 	return o.Limits.Check(0, 0, 0, 0)
 }
@@ -223,9 +223,9 @@ func (src recognition) checkOptions(o Options, own bool) error {
 	case src.market:
 		what = "Matrix Market"
 	case src.archive != nil && src.archive.isSparse():
-		what = "a sparse matrix of SciPy's"
+		what = "a SciPy sparse matrix"
 	case src.archive != nil:
-		what = "an archive of NumPy's"
+		what = "a NumPy archive"
 	}
 	_, blanks := src.rows.(*blankRows)
 	_, cells := src.rows.(*csvRows)
@@ -244,7 +244,7 @@ func (src recognition) checkOptions(o Options, own bool) error {
 		{"zero-based", "svmlight text", o.ZeroBased != nil, src.svmlight},
 	} {
 		if option.given && !option.suits {
-			return outcome.At(outcome.Usage, option.name, "goes with %s; %s is %s", option.of, o.Name, what)
+			return outcome.At(outcome.Usage, option.name, "applies only to %s; %s is %s", option.of, o.Name, what)
 		}
 	}
 	return nil

@@ -581,26 +581,26 @@ func TestRefusals(t *testing.T) {
 		line int
 		want string
 	}{
-		{small, table.Options{}, outcome.Usage, 0, "there are a, b, y"},
-		{small, table.Options{Target: "z"}, outcome.Usage, 0, `"z" is neither a column of data nor a file; there are a, b, y`},
+		{small, table.Options{}, outcome.Usage, 0, "the columns are a, b, y"},
+		{small, table.Options{Target: "z"}, outcome.Usage, 0, `"z" is neither a column of data nor a file; the columns are a, b, y`},
 		{small, table.Options{Target: "4"}, outcome.Usage, 0, "neither a column"},
 		{small, table.Options{Target: "y", Drop: []string{"c"}}, outcome.Usage, 0, `no column "c"`},
-		{"a,,b\n1,2,3\n", y, outcome.Usage, 0, "there are a, 2, b"},
+		{"a,,b\n1,2,3\n", y, outcome.Usage, 0, "the columns are a, 2, b"},
 		{"a,a,y\n1,2,3\n", y, outcome.Usage, 0, "columns 1 and 2 of data have the same name"},
 		{"a,y,y\n1,2,3\n", y, outcome.Usage, 0, "several columns"},
 		{"a,y\n1,2\nx,3\n", y, outcome.Parse, 3, `column "a": "x" is text`},
-		{"a,y\nx,2\n1,3\n", table.Options{Target: "y", OneHot: true}, outcome.Parse, 3, "in a column of another kind: row 1 has text"},
-		{"a,y\n1,2\n,3\n", y, outcome.Parse, 3, `column "a": no value here`},
-		{"a,y\n1,\n", table.Options{Target: "y", Missing: table.Mean}, outcome.Parse, 2, `column "y": no value here`},
+		{"a,y\nx,2\n1,3\n", table.Options{Target: "y", OneHot: true}, outcome.Parse, 3, "but the column is not: row 1 has text"},
+		{"a,y\n1,2\n,3\n", y, outcome.Parse, 3, `column "a": the value is missing`},
+		{"a,y\n1,\n", table.Options{Target: "y", Missing: table.Mean}, outcome.Parse, 2, `column "y": the value is missing`},
 		{"a,y\n1,2\n3,x\n", y, outcome.Parse, 3, `"x" is text`},
-		{"a,y\n3,5,2\n1,5,3\n", y, outcome.Parse, 2, "3 cells, where the first line has 2"}, // written with decimal commas
-		{"a;y\n1;2;\n3;4;\n", y, outcome.Parse, 2, "3 cells, where the first line has 2"},
-		{"a,b,y\n,1,2\n,2,3\n", table.Options{Target: "y", Missing: table.Mean}, outcome.Parse, 0, `data: drop: column "a" holds no value at all`},
+		{"a,y\n3,5,2\n1,5,3\n", y, outcome.Parse, 2, "3 cells, but the first line has 2"}, // written with decimal commas
+		{"a;y\n1;2;\n3;4;\n", y, outcome.Parse, 2, "3 cells, but the first line has 2"},
+		{"a,b,y\n,1,2\n,2,3\n", table.Options{Target: "y", Missing: table.Mean}, outcome.Parse, 0, `data: drop: column "a" has no values`},
 		{"a\xe9,y\n1,2\n", y, outcome.Parse, 0, "data: the name of column 1 is not UTF-8"},
 		{"a,y\n1,caf\xe9\n", y, outcome.Parse, 2, "not UTF-8"},
 		{"a;y\n1,5;2\n", y, outcome.Parse, 2, "decimal comma"},
-		{"a;y\n1,234,567;2\n", y, outcome.Parse, 2, "separates thousands"},
-		{"a;y\n-12,345.5;2\n", y, outcome.Parse, 2, "separates thousands"},
+		{"a;y\n1,234,567;2\n", y, outcome.Parse, 2, "a comma between thousands"},
+		{"a;y\n-12,345.5;2\n", y, outcome.Parse, 2, "a comma between thousands"},
 		{"a;y\n12,34,567;2\n", y, outcome.Parse, 2, "is text"},
 		{"a;y\n1,2,3;2\n", y, outcome.Parse, 2, "is text"},
 		{"a;y\n1.234,5;2\n", y, outcome.Parse, 2, "decimal comma"},
@@ -615,13 +615,13 @@ func TestRefusals(t *testing.T) {
 		{"a,y\n1,2\n1,info\n", y, outcome.Parse, 3, `"info" is text`},
 		{"a,y\n0x10,2\n", y, outcome.Parse, 2, `"0x10" is text`},
 		{"a,y\n1_0,2\n", y, outcome.Parse, 2, `"1_0" is text`},
-		{"a,y\n1,2\n3\n", y, outcome.Parse, 3, "1 cell, where the first line has 2"},
-		{"a,y\n1,2,3\n", y, outcome.Parse, 2, "3 cells, where the first line has 2"},
+		{"a,y\n1,2\n3\n", y, outcome.Parse, 3, "1 cell, but the first line has 2"},
+		{"a,y\n1,2,3\n", y, outcome.Parse, 2, "3 cells, but the first line has 2"},
 		{"a,y\n\"1,2\n", y, outcome.Parse, 2, "quoted"},
 		{"a,y\n1,2\n\"3,4\n5,6\n", y, outcome.Parse, 4, "in the row that begins at line 3"},
 		{"1 1:5 x\n", table.Options{}, outcome.Parse, 1, "an index"},
-		{"1 1:5\n", y, outcome.Usage, 0, "goes with tables"},
-		{"1 1:5\n", table.Options{Categories: []string{"1"}}, outcome.Usage, 0, "goes with tables"},
+		{"1 1:5\n", y, outcome.Usage, 0, "applies only to tables"},
+		{"1 1:5\n", table.Options{Categories: []string{"1"}}, outcome.Usage, 0, "applies only to tables"},
 		{"1 1:5 2:6\n", table.Options{Drop: []string{"3"}}, outcome.Usage, 0, `no column "3"; it has columns 1 to 2`},
 		{"1 1:5 2:6\n", table.Options{Columns: []string{"a"}}, outcome.Usage, 0, `no column "a"`},
 		{array + "(5, 0), }\n", table.Options{}, outcome.Shape, 0, "the array of 5 × 0 elements has no column"},
@@ -644,8 +644,8 @@ func TestRefusals(t *testing.T) {
 		{"\x00\x01\x02", y, outcome.Parse, 0, "binary data"},
 		{"{\"pare_model\":1", y, outcome.Parse, 0, "a saved model"},
 		{"what a nice day\nit is\n", y, outcome.Parse, 0, "text that is neither"},
-		{"a,y\r1,2\r3,4\r", y, outcome.Parse, 0, "a carriage return alone"},
-		{"1 1:5\r2 1:6\r", y, outcome.Parse, 0, "a carriage return alone"},
+		{"a,y\r1,2\r3,4\r", y, outcome.Parse, 0, "in carriage returns only"},
+		{"1 1:5\r2 1:6\r", y, outcome.Parse, 0, "in carriage returns only"},
 		{strings.Repeat(",", table.MaxColumns) + "\n", y, outcome.Limit, 0, "cells"},
 	} {
 		d, err := read(c.text, c.o)
@@ -922,8 +922,8 @@ func TestRowsOfColumnsThatAreThereTwice(t *testing.T) {
 		t.Fatal(err)
 	}
 	for text, want := range map[string]string{
-		"a,a,b\n1,2,3\n":     `several columns named "a"`,
-		"a,b,y,y\n1,2,3,4\n": `several columns named "y"`,
+		"a,a,b\n1,2,3\n":     `several columns are named "a"`,
+		"a,b,y,y\n1,2,3,4\n": `several columns are named "y"`,
 		"a,c,c,b\n1,2,3,4\n": "",
 	} {
 		var last error
@@ -947,7 +947,7 @@ func TestRowsOfOneColumnAreNoLabels(t *testing.T) {
 		{"1,10\n2,20\n", "2", 1, "[3] false [4] false "},
 		{"x,y\n1,10\n2,20\n", "y", 1, "[3] false [4] false "},
 		{"1 1:5\n2 1:6\n", "", 1, "[] true [] true "},
-		{"1,2,10\n2,5,20\n", "3", 2, "data: columns without the names of those that the model was fitted on: 1, where there were 3"},
+		{"1,2,10\n2,5,20\n", "3", 2, "data: the columns have no names, and their number is 1, but the model was fitted on 3"},
 	} {
 		d, err := read(c.fitted, table.Options{Target: c.target})
 		if err != nil {

@@ -15,7 +15,7 @@ func (d *Data) readTarget(ctx context.Context, path string) error {
 		return err
 	}
 	if len(values) != d.Rows {
-		return &outcome.Error{Kind: outcome.Shape, File: path, Flag: "target", Message: fmt.Sprintf("%d values for %d rows; there must be one a row", len(values), d.Rows)}
+		return &outcome.Error{Kind: outcome.Shape, File: path, Flag: "target", Message: fmt.Sprintf("%d values for %d rows; there must be one per row", len(values), d.Rows)}
 	}
 	d.setTarget(values, labels)
 	return nil
@@ -48,7 +48,7 @@ func ReadColumn(ctx context.Context, path string) (values []float64, labels []st
 		return nil, nil, err
 	}
 	if src.archive != nil || src.market || src.mapped {
-		return nil, nil, refused(in.Name, "no column: give one value a line, a table of one column or an .npy array")
+		return nil, nil, refused(in.Name, "not a single column: give a file with one value per line, a table with one column or an .npy array")
 	}
 	if src.svmlight {
 		if src.rows, err = newCSVRows(in.Name, src.text, ',', 0, Options{}); err != nil {
@@ -63,7 +63,7 @@ func ReadColumn(ctx context.Context, path string) (values []float64, labels []st
 		}
 	}
 	if len(columns) != 1 {
-		return nil, nil, &outcome.Error{Kind: outcome.Shape, File: path, Message: fmt.Sprintf("%d columns, where there must be one value a row", h.width)}
+		return nil, nil, &outcome.Error{Kind: outcome.Shape, File: path, Message: fmt.Sprintf("%d columns, but there must be one value per row", h.width)}
 	}
 	o.Target = strconv.Itoa(columns[0] + 1)
 	d, err := collect(ctx, src.rows, "", o)

@@ -135,7 +135,7 @@ func TestNoPenalisedColumn(t *testing.T) {
 	}
 	for _, args := range [][]string{{"fit", "--ratio", "0.1"}, {"select"}, {"path"}} {
 		o := pareRun(t, append(args, "--penalty-factors", path)...)
-		if o.code != exitFailed || !strings.Contains(o.stderr, "does not depend on any column that is penalised") {
+		if o.code != exitFailed || !strings.Contains(o.stderr, "does not depend on any penalised column") {
 			t.Errorf("%q: exit %d: %s", args, o.code, o.stderr)
 		}
 	}

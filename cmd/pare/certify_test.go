@@ -25,9 +25,9 @@ func TestProofsAreMadeOnRequest(t *testing.T) {
 		{"fit --ratio 0.1,0.1 --model enet --no-certify", false, true, "proved: one solution\n"},
 		{"fit --ratio 0.1 " + file, false, false, "not checked; --certify does"},
 		{"fit --ratio 0.1 --certify " + file, true, true, "proved: one solution, with this support"},
-		{"fit --ratio 0.1 --model huber", true, false, "not proved: there is no such proof for this model"},
-		{"fit --ratio 0.1 --model group --column-groups size:2", true, false, "not proved: there is no such proof for this model"},
-		{"fit --ratio 0.1 --model huber --no-certify", false, false, "not proved: there is no such proof for this model"},
+		{"fit --ratio 0.1 --model huber", true, false, "not proved: no proof exists for this model"},
+		{"fit --ratio 0.1 --model group --column-groups size:2", true, false, "not proved: no proof exists for this model"},
+		{"fit --ratio 0.1 --model huber --no-certify", false, false, "not proved: no proof exists for this model"},
 		{"fit --ratio 0.1 --tol 0.1 " + file, false, false, "not checked; --certify does"},
 	} {
 		args := strings.Fields(c.args)

@@ -22,7 +22,7 @@ func TestCheckpoint(t *testing.T) {
 		}
 		for _, other := range [][]string{{"--seed=3"}, {"--start=0.2"}, {"--drop=10"}} {
 			o := pareRun(t, append(args, other...)...)
-			if o.code != exitUsage || !strings.Contains(o.stdout, "another search or other data") {
+			if o.code != exitUsage || !strings.Contains(o.stdout, "another search or to other data") {
 				t.Errorf("%v: exit %d %s", other, o.code, o.stdout)
 			}
 		}

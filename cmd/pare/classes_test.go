@@ -341,7 +341,7 @@ func TestSVMText(t *testing.T) {
 		}
 	}
 	o := pareRun(t, "select", file, "--model=svm", "--criterion=sure")
-	if o.code != exitUsage || !strings.Contains(o.stderr, "lasso, enet, wlasso and ridge; svm has cv and holdout") {
+	if o.code != exitUsage || !strings.Contains(o.stderr, "lasso, enet, wlasso and ridge only; for svm use cv or holdout") {
 		t.Errorf("SURE of a hinge: exit %d, %s", o.code, o.stderr)
 	}
 	o = pareRun(t, "select", file, "--model=svm", "--search=grid")

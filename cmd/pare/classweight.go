@@ -18,12 +18,12 @@ type classFlags struct {
 func (f classFlags) weighClasses(d *dataset) error {
 	if err := oneOf("class-weight-in", f.WeighIn, "both", "fit"); err != nil || f.ClassWeight == "" {
 		if err == nil && f.WeighIn != "both" {
-			err = outcome.At(outcome.Usage, "class-weight-in", "goes with --class-weight")
+			err = outcome.At(outcome.Usage, "class-weight-in", "applies only with --class-weight")
 		}
 		return err
 	}
 	if d.classes == nil {
-		return outcome.At(outcome.Usage, "class-weight", "is for models of classes, and this target is a number")
+		return outcome.At(outcome.Usage, "class-weight", "applies only to models of classes, and this target is a number")
 	}
 	balanced := f.ClassWeight == "balanced"
 	if f.WeighIn == "fit" && balanced {
@@ -79,14 +79,14 @@ func (f classFlags) named(classes []string, byClass []float64) error {
 		}
 		k := slices.Index(classes, strings.TrimSpace(field[:at]))
 		if k < 0 || k >= len(byClass) {
-			return outcome.At(outcome.BadParameter, "class-weight", "no class %q; there are %s", field[:at], strings.Join(classes, ", "))
+			return outcome.At(outcome.BadParameter, "class-weight", "unknown class %q; the classes are %s", field[:at], strings.Join(classes, ", "))
 		}
 		w, err := parseNumber(strings.TrimSpace(field[at+1:]))
 		if err != nil || !(w > 0) || math.IsInf(w, 1) {
-			return outcome.At(outcome.BadParameter, "class-weight", "a weight is a positive finite number, got %q", field[at+1:])
+			return outcome.At(outcome.BadParameter, "class-weight", "a weight must be positive and finite, got %q", field[at+1:])
 		}
 		if given[k] {
-			return outcome.At(outcome.Usage, "class-weight", "class %s has two weights; give one", classes[k])
+			return outcome.At(outcome.Usage, "class-weight", "class %s has two weights; give only one", classes[k])
 		}
 		byClass[k], given[k] = w, true
 	}

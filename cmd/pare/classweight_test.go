@@ -40,7 +40,7 @@ func TestClassWeights(t *testing.T) {
 			}
 		}
 	}
-	for flag, want := range map[string]string{"2:1": "there are -1, 1", "heavy": "balanced, or CLASS:WEIGHT", "1:0": "positive", "1:much": "positive", "1:" + short(math.Inf(1)): "finite"} {
+	for flag, want := range map[string]string{"2:1": "the classes are -1, 1", "heavy": "balanced, or CLASS:WEIGHT", "1:0": "positive", "1:much": "positive", "1:" + short(math.Inf(1)): "finite"} {
 		if o := pareRun(t, "select", "--model=logreg", "--class-weight", flag, file); o.code == exitOK || !strings.Contains(o.stderr, want) {
 			t.Errorf("--class-weight %s: exit %d, %s", flag, o.code, o.stderr)
 		}

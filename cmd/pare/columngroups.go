@@ -21,14 +21,14 @@ func (f columnFlags) checkGroups() error {
 	switch {
 	case sized:
 		if k, err := strconv.Atoi(text); err != nil || k < 1 {
-			return outcome.At(outcome.Usage, "column-groups", "%q is no size of groups; give size:10 for example", f.ColumnGroups)
+			return outcome.At(outcome.Usage, "column-groups", "%q is not a size of groups; give for example size:10", f.ColumnGroups)
 		}
 	case f.ColumnGroups != "" && f.ColumnGroups != "prefix":
 		if err := present("column-groups", f.ColumnGroups); err != nil {
 			return err
 		}
 	case f.ColumnGroups == "" && f.GroupWeights != "":
-		return outcome.At(outcome.Usage, "group-weights", "goes with --column-groups")
+		return outcome.At(outcome.Usage, "group-weights", "applies only with --column-groups")
 	}
 	return present("group-weights", f.GroupWeights)
 }
@@ -54,7 +54,7 @@ func (f columnFlags) group(d *dataset) (err error) {
 		}
 	case f.ColumnGroups == "prefix":
 		if d.Names == nil {
-			return outcome.At(outcome.Usage, "column-groups", "the columns have no names to tell groups by; give a file, or size:K")
+			return outcome.At(outcome.Usage, "column-groups", "the columns have no names to derive groups from; give a file or size:K")
 		}
 		all = prefixGroups(d.Names)
 	default:
@@ -62,7 +62,7 @@ func (f columnFlags) group(d *dataset) (err error) {
 			return err
 		}
 		if len(all) != d.prepared.Columns {
-			return badFile("column-groups", f.ColumnGroups, outcome.Errorf(outcome.Shape, "%d values for %d columns; there must be one a column", len(all), d.prepared.Columns))
+			return badFile("column-groups", f.ColumnGroups, outcome.Errorf(outcome.Shape, "%d values for %d columns; there must be one per column", len(all), d.prepared.Columns))
 		}
 	}
 	d.columnGroups = make([]int, len(d.prepared.Kept))

@@ -77,10 +77,10 @@ func (d *dataset) perColumn(flag, text string, usual float64) ([]float64, error)
 		for field := range strings.SplitSeq(text, ",") {
 			j, v, err := d.columnValue(field)
 			if err != nil {
-				return nil, advised{outcome.At(outcome.Usage, flag, "%v", err), "Give COLUMN=NUMBER,..., or a file of one number a line."}
+				return nil, advised{outcome.At(outcome.Usage, flag, "%v", err), "Give COLUMN=NUMBER,... or a file with one number per line."}
 			}
 			if given[j] {
-				return nil, outcome.At(outcome.Usage, flag, "column %s has two values; give one", d.label(int32(j)))
+				return nil, outcome.At(outcome.Usage, flag, "column %s has two values; give only one", d.label(int32(j)))
 			}
 			all[j], given[j] = v, true
 		}
@@ -93,7 +93,7 @@ func (d *dataset) perColumn(flag, text string, usual float64) ([]float64, error)
 			return all, nil
 		}
 		if len(all) != d.prepared.Columns {
-			return nil, badFile(flag, text, outcome.Errorf(outcome.Shape, "%d values for %d columns; there must be one a column", len(all), d.prepared.Columns))
+			return nil, badFile(flag, text, outcome.Errorf(outcome.Shape, "%d values for %d columns; there must be one per column", len(all), d.prepared.Columns))
 		}
 	}
 	out := make([]float64, len(d.prepared.Kept))
@@ -107,11 +107,11 @@ func (d *dataset) perColumn(flag, text string, usual float64) ([]float64, error)
 func (d *dataset) columnValue(field string) (column int, value float64, err error) {
 	at := strings.LastIndex(field, "=")
 	if at < 0 {
-		return 0, 0, fmt.Errorf("%q is not COLUMN=NUMBER", field)
+		return 0, 0, fmt.Errorf("%q is not of the form COLUMN=NUMBER", field)
 	}
 	name := strings.TrimSpace(field[:at])
 	if value, err = parseNumber(strings.TrimSpace(field[at+1:])); err != nil {
-		return 0, 0, fmt.Errorf("%q of %q is %w", field[at+1:], name, err)
+		return 0, 0, fmt.Errorf("%q for %q is %w", field[at+1:], name, err)
 	}
 	for _, known := range []string{name, "column " + name} { // by its name, or by its number
 		if column = slices.Index(d.Names, known); column >= 0 {
@@ -140,7 +140,7 @@ func (d *dataset) numbered(number int, name string, value float64) (int, float64
 		case in.Position != number-1:
 			column += max(1, len(in.Categories))
 		case in.Categories != nil:
-			return 0, 0, fmt.Errorf("column %s is of categories; name one of the columns made of it, such as %q", name, d.Names[column])
+			return 0, 0, fmt.Errorf("column %s has categories; give one of the columns made from it, such as %q", name, d.Names[column])
 		default:
 			return column, value, nil
 		}

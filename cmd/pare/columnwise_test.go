@@ -44,7 +44,7 @@ func TestPenaltyFactors(t *testing.T) {
 	}
 	short := writeFile(t, "short", "1\n1\n")
 	for flag, want := range map[string]string{
-		"nothing=1": `no column "nothing"`, "bmi": "cannot be opened", "bmi=one": "not a number", "bmi=1,2": "COLUMN=NUMBER", "bmi=-1": "a factor is 0, +Inf", short: "2 values for 10 columns",
+		"nothing=1": `no column "nothing"`, "bmi": "cannot be opened", "bmi=one": "not a number", "bmi=1,2": "COLUMN=NUMBER", "bmi=-1": "a factor must be 0, +Inf", short: "2 values for 10 columns",
 	} {
 		if o := pareRun(t, "select", "--target=progression", "--penalty-factors="+flag, table); o.code == exitOK || !strings.Contains(o.stderr, want) {
 			t.Errorf("--penalty-factors %s: exit %d, %s", flag, o.code, o.stderr)
@@ -93,8 +93,8 @@ func TestBounds(t *testing.T) {
 		}
 	}
 	for flags, want := range map[string]string{
-		"--lower=1": "must be free to be 0", "--upper=bmi=-1": "must be free to be 0", "--lower=nothing=0": `no column "nothing"`,
-		"--upper=1 --model=ridge": "ridge has no bounds", "--upper=bmi=1 --penalty-factors=bmi=0": "needs an ℓ1 strength",
+		"--lower=1": "must allow a coefficient of 0", "--upper=bmi=-1": "must allow a coefficient of 0", "--lower=nothing=0": `no column "nothing"`,
+		"--upper=1 --model=ridge": "ridge does not support bounds", "--upper=bmi=1 --penalty-factors=bmi=0": "needs an ℓ1 strength",
 	} {
 		args := append([]string{"select", "--target=progression", table}, strings.Fields(flags)...)
 		if o := pareRun(t, args...); o.code == exitOK || !strings.Contains(o.stderr, want) {

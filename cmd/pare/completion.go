@@ -25,7 +25,7 @@ func (c *completionCommand) run(context.Context, environment) (result, error) {
 	scripts := map[string]func(*kong.Application) string{"bash": bashScript, "zsh": zshScript, "fish": fishScript}
 	write, ok := scripts[c.Shell]
 	if !ok {
-		return nil, outcome.Errorf(outcome.Usage, "no completion for %q; there are bash, zsh and fish", c.Shell)
+		return nil, outcome.Errorf(outcome.Usage, "unknown shell %q; the shells are bash, zsh and fish", c.Shell)
 	}
 	parser, err := newParser(nil, nil, nil)
 	if err != nil {

@@ -109,19 +109,19 @@ func (c *infoCommand) needs(held *table.Contents, r *contentsResult) {
 			r.Warnings = append(r.Warnings, warning{code, what + " " + some(names) + ": " + helps})
 		}
 	}
-	need("columns_to_drop", "no value, or the name of another column, in column", leave, "--drop leaves them out, by these numbers")
+	need("columns_to_drop", "no values, or the name of another column, in column", leave, "--drop leaves them out, by these numbers")
 	guess := "pare does not guess what is meant"
 	if !c.Decimal && slices.ContainsFunc(faults, func(fault string) bool { return strings.Contains(fault, "decimal comma") }) {
-		guess += "; --decimal-comma takes all commas of numbers for decimal ones"
+		guess += "; --decimal-comma reads all commas in numbers as decimal commas"
 	}
-	need("unreadable_cells", "cells to be corrected in the file:", faults, guess)
+	need("unreadable_cells", "cells to correct in the file:", faults, guess)
 	if !c.OneHot {
 		need("text_columns", "text in", texts, "--one-hot makes a column for each category, --drop leaves the columns out")
 	}
-	need("time_columns", "times in", times, "--drop leaves the columns out, --categories makes a category of each time")
-	need("mixed_columns", "numbers and text in", mixed, "--one-hot --categories takes all for text, --drop leaves the columns out")
+	need("time_columns", "times in", times, "--drop leaves the columns out, --categories makes each time a category")
+	need("mixed_columns", "numbers and text in", mixed, "--one-hot --categories treats all as text, --drop leaves the columns out")
 	if c.Missing == "" {
-		need("missing_cells", "missing cells in", missing, "--missing mean, zero or drop-rows says what becomes of them; where they are the target's, drop-rows")
+		need("missing_cells", "missing cells in", missing, "--missing mean, zero or drop-rows says how to treat them; for missing targets use drop-rows")
 	}
 	if len(faults) > 0 {
 		return

@@ -36,7 +36,7 @@ func (c *convertCommand) run(ctx context.Context, env environment) (result, erro
 		return nil, err
 	}
 	if d.Features != nil {
-		return nil, outcome.At(outcome.Usage, "drop", "and --columns are for the commands that read %s: what is written has all columns of a matrix", c.Into)
+		return nil, outcome.At(outcome.Usage, "drop", "a matrix is written with all its columns; give --drop and --columns to the commands that read %s", c.Into)
 	}
 	began := time.Now()
 	if err := d.Keep(c.Into); err != nil {

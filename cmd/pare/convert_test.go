@@ -18,7 +18,7 @@ func TestOutputsAreApart(t *testing.T) {
 		{"select", "--save=x", "--checkpoint=x"},
 		{"report", "--checkpoint=report.html"},
 	} {
-		if o := pareRun(t, args...); o.code != exitUsage || !strings.Contains(o.stderr, "too: give another name") || o.stdout != "" {
+		if o := pareRun(t, args...); o.code != exitUsage || !strings.Contains(o.stderr, "is also the file of") || o.stdout != "" {
 			t.Errorf("%v: exit %d, %s", args, o.code, o.stderr)
 		}
 	}
@@ -38,7 +38,7 @@ func TestInputsAreNotWrittenOver(t *testing.T) {
 	for _, args := range [][]string{
 		{"convert", data, data}, {"convert", data, link}, {"predict", model, data, "--output", data}, {"predict", model, link, "--output", data}, {"predict", model, data, "--output", model},
 	} {
-		if o := pareRun(t, args...); o.code != exitUsage || !strings.Contains(o.stderr, "would be lost, which is read") {
+		if o := pareRun(t, args...); o.code != exitUsage || !strings.Contains(o.stderr, "is read, and would be overwritten") {
 			t.Errorf("%q: exit %d: %s", args, o.code, o.stderr)
 		}
 	}

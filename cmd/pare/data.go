@@ -52,7 +52,7 @@ type tableFlags struct {
 
 func (f tableFlags) check() error {
 	if len(f.Categories) > 0 && !f.OneHot {
-		return outcome.At(outcome.Usage, "categories", "goes with --one-hot, which makes columns of them")
+		return outcome.At(outcome.Usage, "categories", "applies only with --one-hot, which makes columns of the categories")
 	}
 	if f.Missing == "" {
 		return nil
@@ -62,10 +62,10 @@ func (f tableFlags) check() error {
 
 func (f dataFlags) check() error {
 	if f.Features < 0 {
-		return outcome.At(outcome.BadParameter, "features", "cannot be negative, got %d", f.Features)
+		return outcome.At(outcome.BadParameter, "features", "must not be negative, got %d", f.Features)
 	}
 	if f.MinNNZ < 0 {
-		return outcome.At(outcome.BadParameter, "min-nnz", "cannot be negative, got %d", f.MinNNZ)
+		return outcome.At(outcome.BadParameter, "min-nnz", "must not be negative, got %d", f.MinNNZ)
 	}
 	if err := f.tableFlags.check(); err != nil {
 		return err
@@ -108,7 +108,7 @@ func (f commonFlags) load(ctx context.Context, env environment) (*dataset, error
 		return nil, err
 	}
 	if _, left := d.x.Dims(); left == 0 && f.MinNNZ > 0 && d.prepared.Columns > 0 {
-		return nil, outcome.At(outcome.BadParameter, "min-nnz", "leaves none of %s: no column has %s", plural(d.prepared.Columns, "column"), plural(f.MinNNZ, "nonzero"))
+		return nil, outcome.At(outcome.BadParameter, "min-nnz", "leaves out all of %s: none has %s", plural(d.prepared.Columns, "column"), plural(f.MinNNZ, "nonzero"))
 	}
 	d.y, d.classes, err = pare.Config{Model: f.Model, Loss: f.stated.loss}.Target(d.Y, d.Labels)
 	if err != nil && d.Labels == nil {
@@ -179,7 +179,7 @@ func (f dataFlags) read(ctx context.Context, stdin io.Reader, o table.Options) (
 	case "":
 		d, err := table.Read(ctx, embedded.DiabetesFile(), o)
 		if e, ok := errors.AsType[*outcome.Error](err); ok && e.Kind == outcome.Usage {
-			err = advised{err, "Name the file that is meant; - is standard input."}
+			err = advised{err, "Give the file to read; - is standard input."}
 		}
 		return d, err
 	case "-":
@@ -274,7 +274,7 @@ func (d *dataset) blame(err error) error {
 			named.Message = fmt.Sprintf("%q: %s", d.Names[d.prepared.Kept[e.Column]], e.Message)
 		}
 		if e.HasClass && d.nameClass(&named) == 1 && e.Kind == outcome.SingleClass {
-			return advised{&named, "A class of a single row cannot be among the training rows of every fold: leave that row out."}
+			return advised{&named, "A class with a single row cannot be in the training rows of every fold: leave that row out."}
 		}
 		return &named
 	}

@@ -49,7 +49,7 @@ func (o outputs) check() error {
 	for k, one := range o {
 		for _, other := range o[:k] {
 			if one[1] != "" && other[1] != "" && filepath.Clean(one[1]) == filepath.Clean(other[1]) {
-				return outcome.At(outcome.Usage, one[0], "%s is the file of --%s, too: give another name", one[1], other[0])
+				return outcome.At(outcome.Usage, one[0], "%s is also the file of --%s: give another name", one[1], other[0])
 			}
 		}
 	}
@@ -64,7 +64,7 @@ func apart(flag, out string, read ...string) error {
 	}
 	for _, path := range read {
 		if from, err := os.Stat(path); err == nil && os.SameFile(from, to) {
-			return outcome.At(outcome.Usage, flag, "%s would be lost, which is read: give another name", out)
+			return outcome.At(outcome.Usage, flag, "%s is read, and would be overwritten: give another name", out)
 		}
 	}
 	return nil

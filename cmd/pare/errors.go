@@ -96,29 +96,29 @@ func advice(err error, e *outcome.Error) string {
 	case e.Kind == outcome.Internal:
 		return "This is a defect of pare. Please report it with the command that shows it and what pare --version prints."
 	case errors.Is(e, io.ErrUnexpectedEOF):
-		return "The compressed file is not whole: copy or download it again."
+		return "The compressed file is incomplete: copy or download it again."
 	case e.Kind == outcome.IO && (e.Line > 0 || e.File != "" && e.Err != nil) && !errors.As(e, new(*fs.PathError)):
-		return "The file is damaged or could not be read to its end: copy or download it again."
+		return "The file is damaged or could not be read to the end: copy or download it again."
 	case e.Flag == "missing" && e.Line == 1:
-		return "--missing mean, zero or drop-rows says what becomes of such cells; where it is the header, --header says so."
+		return "--missing mean, zero or drop-rows says how to treat such cells; if this line is the header, give --header."
 	case e.Flag == "missing" && e.File != "":
-		return "--missing mean, zero or drop-rows says what becomes of such cells."
+		return "--missing mean, zero or drop-rows says how to treat such cells."
 	case e.Flag == "one-hot" && e.Line == 1:
-		return "--one-hot makes a column for each of its categories, --drop leaves it out; where it is the header, --header says so."
+		return "--one-hot makes a column for each category, --drop leaves the column out; if this line is the header, give --header."
 	case e.Flag == "one-hot" && e.File != "":
-		return "--one-hot makes a column for each of its categories, --drop leaves it out."
+		return "--one-hot makes a column for each category, --drop leaves the column out."
 	case e.Flag == "decimal-comma" && e.Line > 0:
-		return "--decimal-comma takes all commas of numbers for decimal ones."
+		return "--decimal-comma reads all commas in numbers as decimal commas."
 	case e.Flag == "zero-based" && e.Line > 0:
-		return "--zero-based counts them from 0."
+		return "--zero-based counts indices from 0."
 	case e.Flag == "drop" && e.HasRow:
-		return "--drop leaves the column out, --categories makes a category of each time; for a trend write a number."
+		return "--drop leaves the column out, --categories makes each time a category; for a trend write numbers."
 	case e.Flag == "drop" && e.Kind == outcome.Parse:
-		return "--drop leaves it out, by its name or number."
+		return "--drop leaves the column out, by name or number."
 	case e.Flag == "categories" && e.File != "":
-		return "--categories takes all of it for text, --drop leaves it out."
+		return "--categories treats the whole column as text, --drop leaves it out."
 	case e.Kind == outcome.Parse && e.Line > 0:
-		return "Correct that line, or write the file anew; \"pare help formats\" says what pare reads."
+		return "Correct that line or write the file again; \"pare help formats\" says what pare reads."
 	case e.Kind == outcome.Parse && e.File != "":
 		return "\"pare help formats\" says what pare reads."
 	case e.Kind == outcome.Usage && (e.Flag == "target" || e.Flag == "drop" || e.Flag == "columns" || e.Flag == "categories"):
@@ -126,17 +126,17 @@ func advice(err error, e *outcome.Error) string {
 	case e.Kind == outcome.BadParameter && e.Flag == "model":
 		return ""
 	case e.Kind == outcome.IO && e.File != "":
-		return "Check the path and its permissions; without a file pare uses the diabetes data it carries."
+		return "Check the path and its permissions; without a file pare uses its built-in diabetes data."
 	case e.Flag == "features" && e.Line > 0:
-		return "State as many columns as there are, or correct that line."
+		return "Give the actual number of columns, or correct that line."
 	case errors.Is(e, sparse.ErrScale) && e.File != "":
 		return "--unit-columns scales every column to norm 1."
 	case e.Kind == outcome.BadParameter && e.HasRow && e.File != "" && strings.HasPrefix(e.Message, "the label "):
-		return "svm and logreg take labels of two kinds, --model multiclass takes labels of any kind, lasso, enet and ridge take numbers."
+		return "svm and logreg need two classes, --model multiclass takes any number of classes, and lasso, enet and ridge take numbers."
 	case e.Kind == outcome.NonFinite && e.HasRow && e.File != "":
-		return "Numbers of a matrix are finite: leave the row or the column out, or write another there."
+		return "All values of a matrix must be finite: leave the row or column out, or write another value."
 	case e.Kind == outcome.SingleClass:
-		return "\"pare info\" shows the labels. Every fold must train on each class: --split stratified gives it a share, fewer --folds help where a class has few rows."
+		return "\"pare info\" shows the labels. Every fold must train on every class: --split stratified gives each fold its share; if a class has few rows, use fewer --folds."
 	case (e.Kind == outcome.Shape || e.Kind == outcome.BadParameter) && e.File != "" && !e.HasColumn && !e.HasRow:
 		return "\"pare info\" shows what is in the file."
 	default:

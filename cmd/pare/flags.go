@@ -26,7 +26,7 @@ type commonFlags struct {
 
 func (f commonFlags) check() error {
 	if f.stated.wrong == nil && f.stated.traits.Grouped && f.ColumnGroups == "" {
-		return outcome.At(outcome.Usage, "column-groups", "%s needs the groups of columns; give --column-groups prefix, size:10 or a file", f.Model)
+		return outcome.At(outcome.Usage, "column-groups", "%s needs groups of columns; give --column-groups prefix, size:10 or a file", f.Model)
 	}
 	return checks(f.dataFlags, f.problemFlags, f.columnFlags, f.validationFlags, f.engineFlags)
 }
@@ -106,7 +106,7 @@ func (f engineFlags) check() error {
 	}
 	if f.Method == "implicit" {
 		if f.Solver == "pgd" {
-			return outcome.At(outcome.Usage, "solver", "pgd goes with --method forward and backward; implicit has cd")
+			return outcome.At(outcome.Usage, "solver", "pgd applies only to --method forward and backward; implicit uses cd")
 		}
 		return oneOf("solver", f.Solver, "cd")
 	}
@@ -116,7 +116,7 @@ func (f engineFlags) check() error {
 // solution checks the flags of a command that computes no hypergradients.
 func (f engineFlags) solution(command string) error {
 	if f.Method != "implicit" {
-		return outcome.At(outcome.Usage, "method", "%s makes no hypergradient, and solves by cd; grad and select have forward and backward", command)
+		return outcome.At(outcome.Usage, "method", "%s computes no hypergradient and solves by cd; forward and backward apply only to grad and select", command)
 	}
 	return nil
 }
@@ -161,7 +161,7 @@ func (f problemFlags) check() error {
 		return outcome.At(outcome.BadParameter, "power", "must be above 1 (the poisson loss) and below 2 (the gamma loss), got %g", *f.Power)
 	}
 	if !(f.Tol > 0 && f.Tol < 1) { // 0 would select the library's default
-		return outcome.At(outcome.BadParameter, "tol", "the relative gap to reach must be positive, and below 1, that of the null model; got %g", f.Tol)
+		return outcome.At(outcome.BadParameter, "tol", "the relative gap must be positive and below 1, the gap of the null model; got %g", f.Tol)
 	}
 	return nil
 }
@@ -189,13 +189,13 @@ func (f validationFlags) check() error {
 		return err
 	}
 	if f.Folds != nil && *f.Folds < 2 { // 0 would select the library's default
-		return outcome.At(outcome.BadParameter, "folds", "need at least 2 folds, got %d", *f.Folds)
+		return outcome.At(outcome.BadParameter, "folds", "at least 2 folds are needed, got %d", *f.Folds)
 	}
 	if f.Sigma != nil && !(*f.Sigma > 0 && !math.IsInf(*f.Sigma, 1)) {
 		return outcome.At(outcome.BadParameter, "sigma", "the noise level must be positive and finite, got %g", *f.Sigma)
 	}
 	if f.Sigma != nil && !f.informed() {
-		return outcome.At(outcome.Usage, "sigma", "goes with --criterion sure, aic and bic")
+		return outcome.At(outcome.Usage, "sigma", "applies only to --criterion sure, aic and bic")
 	}
 	if f.ValidationLoss != "" {
 		if err := oneOf("validation-loss", f.ValidationLoss, criterion.Names()...); err != nil {
@@ -203,13 +203,13 @@ func (f validationFlags) check() error {
 		}
 	}
 	if flag := f.apart(); flag != "" && f.informed() {
-		return outcome.At(outcome.Usage, flag, "goes with --criterion cv and holdout; %s judges on all rows and keeps none apart", f.Criterion)
+		return outcome.At(outcome.Usage, flag, "applies only to --criterion cv and holdout; %s judges on all rows and holds none out", f.Criterion)
 	}
 	if err := oneOf("split", f.Split, pare.Splits()...); err != nil {
 		return err
 	}
 	if given(f.Shuffle, false) && (f.FoldIDs != "" || f.Split == pare.Blocks || f.Split == pare.Forward) {
-		return outcome.At(outcome.Usage, "shuffle", "rows that --fold-ids, or --split blocks or forward, have put into folds are not shuffled")
+		return outcome.At(outcome.Usage, "shuffle", "cannot be used with --fold-ids, --split blocks or --split forward, which determine the folds")
 	}
 	if err := present("groups", f.Groups); err != nil {
 		return err
@@ -353,10 +353,10 @@ const mostPoints = 1_000_000
 
 func (f gridFlags) check() error {
 	if n := f.points(); n < 1 || n > mostPoints {
-		return outcome.At(outcome.BadParameter, "points", "need at least 1 point and at most %s, got %d", count(mostPoints), n)
+		return outcome.At(outcome.BadParameter, "points", "the number of points must be from 1 to %s, got %d", count(mostPoints), n)
 	}
 	if r := f.minRatio(); !(r > 0 && r <= 1) {
-		return outcome.At(outcome.BadParameter, "min-ratio", "must be in (0, 1], got %g", r)
+		return outcome.At(outcome.BadParameter, "min-ratio", "must be above 0 and at most 1, got %g", r)
 	}
 	return nil
 }
@@ -382,11 +382,11 @@ func oneOf[S ~string](flag string, value S, there ...S) error {
 		}
 		names[i] = string(s)
 	}
-	verb := "there are"
+	verb := "choose from"
 	if len(names) == 1 {
-		verb = "there is"
+		verb = "use"
 	}
-	return outcome.At(outcome.Usage, flag, "no %s %q%s; %s %s", flag, value, perhaps(string(value), names, ""), verb, strings.Join(names, ", "))
+	return outcome.At(outcome.Usage, flag, "unknown value %q%s; %s %s", value, perhaps(string(value), names, ""), verb, strings.Join(names, ", "))
 }
 
 // checks returns the first error of several checks.

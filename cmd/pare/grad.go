@@ -197,13 +197,13 @@ func (r *gradResult) downhill(g []float64) string {
 	}
 	switch {
 	case len(g) > 1:
-		return "the criterion falls against it"
+		return "the criterion falls in the opposite direction"
 	case largest > 0:
 		return "the criterion falls as " + strength + " shrinks"
 	case largest < 0:
 		return "the criterion falls as " + strength + " grows"
 	default:
-		return "the criterion does not move with " + strength + " here"
+		return "the criterion does not change with " + strength + " here"
 	}
 }
 
@@ -220,22 +220,22 @@ func gradStatus(s outcome.Status) string {
 	case outcome.Converged:
 		return "value and gradient meet the tolerance"
 	case outcome.Stationary:
-		return "the inner problems are at strict local minima, reached from above; no duality gap is known of them"
+		return "the inner problems are at strict local minima, reached from larger strengths; they have no known duality gap"
 	case outcome.Flat:
-		return "no coefficient moves with λ here; look at smaller strengths"
+		return "no coefficient changes with λ here; try smaller strengths"
 	case outcome.Budget:
 		return "the epochs allowed were used up; raise --tol, or use --method implicit"
 	case outcome.NotConverged:
 		return "an inner problem missed the tolerance; raise --tol, or scale the columns with --unit-columns"
 	case outcome.NotDifferentiable:
-		return "a column is about to enter or to leave here, or the system is singular: the gradient is one-sided at best"
+		return "a column is about to enter or leave here, or the system is singular: the gradient is one-sided at best"
 	case outcome.NotUnique:
-		return "the solution has no derivative here, for example since columns are equal on the training rows; do not use the gradient"
+		return "the solution has no derivative here, for example because columns are equal on the training rows; do not use the gradient"
 	case outcome.LinearSystemStalled:
 		return "the linear system behind the gradient was not solved to tolerance; do not use the gradient"
 	case outcome.SupportUncertified:
-		return "the support may still change within what the solution is off by; lower --tol"
+		return "the support may still change within the error of the solution; lower --tol"
 	default:
-		return "the result is not to be trusted"
+		return "the result cannot be trusted"
 	}
 }

@@ -156,7 +156,7 @@ func (r *infoResult) alphaMax(p *page) bool {
 		p.row(label, "%s", alphaMax(r.asked, numeric))
 		label = ""
 	case r.N == 0:
-		p.row(label, "none: there is no row")
+		p.row(label, "none: there are no rows")
 		return false
 	case r.unknown: // a warning gives the reason
 		return false

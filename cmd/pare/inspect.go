@@ -116,7 +116,7 @@ func (r *inspectResult) text(p *page) {
 		p.row("intercept", "%.6g", float64(s.Intercept))
 	}
 	if r.Standardized {
-		p.row("columns", "standardised in the fit; coefficients are for columns as they are")
+		p.row("columns", "standardised in the fit; coefficients are for the original columns")
 	}
 	if r.Schema != nil && r.Schema.Inputs != nil {
 		p.row("file", "%s", described(r.Schema))
@@ -176,11 +176,11 @@ func described(s *table.Schema) string {
 	}
 	text := plural(len(s.Inputs), "column") + " of the file are used"
 	if categories > 0 {
-		text += fmt.Sprintf(", %s of them by categories", count(categories))
+		text += fmt.Sprintf(", %s of them as categories", count(categories))
 	}
 	switch {
 	case filled > 0:
-		text += fmt.Sprintf("; the %s stands for missing cells", s.Missing)
+		text += fmt.Sprintf("; missing cells are replaced by the %s", s.Missing)
 	case s.Missing == table.DropRows:
 		text += "; rows with missing cells are left out"
 	}

@@ -84,9 +84,9 @@ func TestPredictReadsTablesAsTheFitDid(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"age,income\n1,2\n":               `no column "color"`,
-		"age,income,color\nold,2,red\n":   "the model takes numbers here",
-		"age,income,color\ninf,2,red\n":   "is not a number that is finite, and the model",
-		"1,2\n":                           "without the names of those that the model was fitted on: 2, where there were 5",
+		"age,income,color\nold,2,red\n":   "the model needs a number here",
+		"age,income,color\ninf,2,red\n":   "is not a number that is finite, but the model",
+		"1,2\n":                           "the columns have no names, and their number is 2, but the model was fitted on 5",
 		"age,income,color\n1,2,red,\n":    "4 cells",
 		"age,income,color\n1,1e999,red\n": "outside the range",
 	} {
@@ -186,7 +186,7 @@ func TestInspectShowsTheModel(t *testing.T) {
 		t.Errorf("%+v", in)
 	}
 	o := pareRun(t, "inspect", model)
-	for _, want := range []string{"color=red: +", "no, yes", "checksum", "1 of them by categories", "the mean stands for missing cells", "pare predict"} {
+	for _, want := range []string{"color=red: +", "no, yes", "checksum", "1 of them as categories", "missing cells are replaced by the mean", "pare predict"} {
 		if !strings.Contains(o.stdout, want) {
 			t.Errorf("no %q in\n%s", want, o.stdout)
 		}
@@ -249,19 +249,19 @@ func TestInfoDescribesAnyTable(t *testing.T) {
 	if o := pareRun(t, "info", "--target=Y", visits); !strings.Contains(flat(o.stdout), "times in when: --drop leaves the columns out") || !strings.Contains(flat(o.stdout), "next pare info --target=Y --drop=when") {
 		t.Errorf("exit %d\n%s%s", o.code, o.stdout, o.stderr)
 	}
-	if o := pareRun(t, "fit", "--ratio=0.1", "--target=Y", "--one-hot", visits); o.code != exitFailed || !strings.Contains(o.stderr, `row 1: column "when": "1970-01-01 00:00:00" is a time, which is no number. --drop leaves the column out`) {
+	if o := pareRun(t, "fit", "--ratio=0.1", "--target=Y", "--one-hot", visits); o.code != exitFailed || !strings.Contains(o.stderr, `row 1: column "when": "1970-01-01 00:00:00" is a time, not a number. --drop leaves the column out`) {
 		t.Errorf("exit %d\n%s%s", o.code, o.stdout, o.stderr)
 	}
 	if r := decoded[infoResult](t, exitOK, "info", "--target=Y", "--one-hot", "--categories=when", visits); !slices.Equal(r.Names, []string{"X", "when=1970-01-01 00:00:00", "when=1970-01-02 00:00:00"}) {
 		t.Errorf("%q", r.Names)
 	}
 	thousands := writeFile(t, "thousands.csv", "a,y\n\"1,000.5\",2\n\"2,000\",3\n")
-	if o := pareRun(t, "info", thousands); !strings.Contains(flat(o.stdout), "that separates thousands; leave it out: pare does not guess what is meant") || strings.Contains(o.stdout, "--decimal-comma") {
+	if o := pareRun(t, "info", thousands); !strings.Contains(flat(o.stdout), "a comma between thousands; remove the comma: pare does not guess what is meant") || strings.Contains(o.stdout, "--decimal-comma") {
 		t.Errorf("exit %d\n%s%s", o.code, o.stdout, o.stderr)
 	}
 	commas := writeFile(t, "commas.csv", "a,y\n\"1,000\",2\n\"2,000\",3\n")
 	if o := pareRun(t, "info", commas); o.code != exitOK || !strings.Contains(flat(o.stdout), "a: \"1,000\" is a number with a comma") ||
-		!strings.Contains(flat(o.stdout), "pare does not guess what is meant; --decimal-comma takes") || strings.Contains(o.stdout, "next") {
+		!strings.Contains(flat(o.stdout), "pare does not guess what is meant; --decimal-comma reads") || strings.Contains(o.stdout, "next") {
 		t.Errorf("exit %d\n%s%s", o.code, o.stdout, o.stderr)
 	}
 	if o := pareRun(t, "info", writeFile(t, "ragged.csv", "a,y\nred,2\n1,2,3\n")); o.code != exitFailed || o.stdout != "" {

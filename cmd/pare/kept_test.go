@@ -104,7 +104,7 @@ func TestEarlierCheckpointsAreRead(t *testing.T) {
 			continue
 		}
 		if keptSearches[model] == nil {
-			if o.code != exitUsage || !strings.Contains(o.stdout, "the log is another search's") {
+			if o.code != exitUsage || !strings.Contains(o.stdout, "the log belongs to another search") {
 				t.Errorf("%s: exit %d, %s", log, o.code, o.stdout)
 			}
 			continue

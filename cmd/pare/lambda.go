@@ -44,7 +44,7 @@ func (f lambdaFlags) strengths(command string) (strengths, error) {
 			"%s needs a strength: give --ratio α/αmax, for example --ratio 0.01, or --log-lambda with λ = ln α; pare select chooses λ for you", command)
 	case 1:
 	default:
-		return strengths{}, outcome.At(outcome.Usage, flags[1], "--%s and --%s both state the strength; give one of them", flags[0], flags[1])
+		return strengths{}, outcome.At(outcome.Usage, flags[1], "--%s and --%s both give the strength; use one of them", flags[0], flags[1])
 	}
 	values, err := parseList(flags[0], texts[0])
 	if err != nil || flags[0] == "log-lambda" {
@@ -53,7 +53,7 @@ func (f lambdaFlags) strengths(command string) (strengths, error) {
 	for _, v := range values {
 		switch {
 		case flags[0] == "ratio" && (!(v >= 0) || math.IsInf(v, 1)):
-			return strengths{}, outcome.At(outcome.BadParameter, "ratio", "a share of αmax is a finite number and not negative, for example 0.01; got %g", v)
+			return strengths{}, outcome.At(outcome.BadParameter, "ratio", "must be finite and not negative, for example 0.01; got %g", v)
 		case flags[0] != "ratio" && (!(v > 0) || math.IsInf(v, 1)):
 			return strengths{}, outcome.At(outcome.BadParameter, flags[0], "must be positive and finite, got %g", v)
 		}
@@ -71,9 +71,9 @@ func (s strengths) logLambda(common commonFlags, d *dataset) ([]float64, error) 
 		return s.logarithms(common, d, values)
 	}
 	if common.stated.traits.Samples {
-		return nil, outcome.At(outcome.Usage, "ratio", "%s has no αmax to take a share of; give --log-lambda, its first λ is ln C", common.Model)
+		return nil, outcome.At(outcome.Usage, "ratio", "%s has no αmax; give --log-lambda instead, whose first value is ln C", common.Model)
 	}
-	top, err := common.alphaMax(d, "there is no share of it to take; give --log-lambda")
+	top, err := common.alphaMax(d, "give --log-lambda instead of --ratio")
 	if err != nil {
 		return nil, err
 	}
@@ -101,9 +101,9 @@ func (s strengths) logarithms(common commonFlags, d *dataset, values []float64) 
 	classifier := common.stated.traits.Link == loss.Logit
 	switch {
 	case s.flag == "C" && !classifier && !common.stated.traits.Samples:
-		return nil, outcome.At(outcome.Usage, "C", "is the strength of logreg, multiclass and svm; for %s give --alpha, which is that of scikit-learn and the lambda of glmnet", common.Model)
+		return nil, outcome.At(outcome.Usage, "C", "applies only to logreg, multiclass and svm; for %s give --alpha, the alpha of scikit-learn and the lambda of glmnet", common.Model)
 	case s.flag == "alpha" && common.stated.traits.Samples:
-		return nil, outcome.At(outcome.Usage, "alpha", "%s has a strength C; give --C", common.Model)
+		return nil, outcome.At(outcome.Usage, "alpha", "the strength of %s is C; give --C", common.Model)
 	case s.flag == "C" && common.on(pare.CostAndTube):
 		return nil, outcome.At(outcome.Usage, "C", "%s has two strengths; give ln C and ln ε with --log-lambda", common.Model)
 	}
@@ -129,11 +129,11 @@ func (f commonFlags) alphaMax(d *dataset, consequence string) ([]float64, error)
 	if err != nil || len(top) > 0 && !slices.Contains(top, math.Inf(-1)) {
 		return top, err
 	}
-	why := "the target does not depend on any column that is penalised, or not with the sign allowed"
+	why := "the target does not depend on any penalised column, or only with a sign that is not allowed"
 	if f.stated.traits.Dense {
 		why = "no column varies"
 	}
-	return nil, outcome.Errorf(outcome.BadParameter, "αmax is 0, since %s: %s", why, consequence)
+	return nil, outcome.Errorf(outcome.BadParameter, "αmax is 0, because %s: %s", why, consequence)
 }
 
 // spread returns one value per hyperparameter. For the weighted Lasso a list may have one value per column of
@@ -152,7 +152,7 @@ func (s strengths) spread(problem problemFlags, d *dataset, r int) ([]float64, e
 			out[i] = s.values[j]
 		}
 	default:
-		return nil, outcome.At(outcome.Usage, s.flag, "%d values, but %s has %s: give as many, or one for all", n, problem.Model, hyperparameters(problem, r))
+		return nil, outcome.At(outcome.Usage, s.flag, "%d values given, but %s has %s: give as many, or one for all", n, problem.Model, hyperparameters(problem, r))
 	}
 	return out, nil
 }

@@ -24,10 +24,10 @@ type limitFlags struct {
 
 func (f limitFlags) check() error {
 	if f.MaxRows < 0 {
-		return outcome.At(outcome.BadParameter, "max-rows", "cannot be negative, got %d", f.MaxRows)
+		return outcome.At(outcome.BadParameter, "max-rows", "must not be negative, got %d", f.MaxRows)
 	}
 	if 0 < f.MaxMemory && f.MaxMemory <= baseline {
-		return outcome.At(outcome.Limit, "max-memory", "the program takes %d bytes before it has read anything, the limit is %d: give it more", baseline, f.MaxMemory)
+		return outcome.At(outcome.Limit, "max-memory", "the program needs %d bytes before it reads anything, but the limit is %d: raise the limit", baseline, f.MaxMemory)
 	}
 	return nil
 }
@@ -62,7 +62,7 @@ func workable(d *table.Data) error {
 	metrics.Read(free)
 	left, _ := memoryLeft()
 	if left += int64(free[0].Value.Uint64() + free[1].Value.Uint64()); least > left {
-		return outcome.Errorf(outcome.Limit, "the data leave %d bytes of memory, and any work on %d rows takes %d: give it more", left, rows, least)
+		return outcome.Errorf(outcome.Limit, "the data leave %d bytes of memory, but any work on %d rows needs %d: free or add memory", left, rows, least)
 	}
 	return nil
 }
@@ -81,7 +81,7 @@ func (b *byteSize) UnmarshalText(text []byte) error {
 	}
 	v, err := strconv.ParseFloat(number, 64)
 	if v *= unit; err != nil || !(v >= 1 && v < math.MaxInt64) {
-		return fmt.Errorf("want a number of bytes such as 500M or 2G, got %q", text)
+		return fmt.Errorf("expected a number of bytes such as 500M or 2G, got %q", text)
 	}
 	*b = byteSize(v)
 	return nil
@@ -97,7 +97,7 @@ func fits(path string) error {
 		return nil //nolint:nilerr // who opens it says so
 	}
 	if left, known := memoryLeft(); known && opened*info.Size() > left {
-		return &outcome.Error{Kind: outcome.Limit, File: path, Message: fmt.Sprintf("a file of %d bytes takes more memory to read than the %d bytes that are left", info.Size(), left)}
+		return &outcome.Error{Kind: outcome.Limit, File: path, Message: fmt.Sprintf("reading a file of %d bytes needs more memory than the %d bytes that are left", info.Size(), left)}
 	}
 	return nil
 }

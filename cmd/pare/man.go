@@ -42,7 +42,7 @@ func manual(app *kong.Application) string {
 		fmt.Fprintf(&b, ".B pare %s\n%s\n.br\n", c.Name, roff(strings.TrimPrefix(c.Summary(), c.Name)))
 	}
 	fmt.Fprintf(&b, ".SH DESCRIPTION\n%s\n", roff(app.Help))
-	b.WriteString("Without FILE pare uses the diabetes data of Efron et al. (2004) that it carries.\n.SH COMMANDS\n")
+	b.WriteString("Without FILE pare uses its built-in copy of the diabetes data of Efron et al. (2004).\n.SH COMMANDS\n")
 	for _, c := range app.Children {
 		fmt.Fprintf(&b, ".SS pare %s\n%s\n", c.Name, roff(c.Help))
 		for _, f := range c.Flags {

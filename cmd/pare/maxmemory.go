@@ -28,7 +28,7 @@ func (f limitFlags) room(d *dataset) (int64, error) {
 	}
 	left := int64(f.MaxMemory) - taken
 	if left <= 0 {
-		return 0, outcome.At(outcome.Limit, "max-memory", "the data and the program take %d bytes, the limit is %d: give it more, or map the data (pare convert)", taken, f.MaxMemory)
+		return 0, outcome.At(outcome.Limit, "max-memory", "the data and the program need %d bytes, but the limit is %d: raise the limit, or map the data (pare convert)", taken, f.MaxMemory)
 	}
 	return left, nil
 }
@@ -77,7 +77,7 @@ func (f limitFlags) within(ctx context.Context, work func(context.Context) (resu
 			return res, err
 		}
 		if named.Flag = "max-memory"; reading {
-			named.Message += fmt.Sprintf(": of %d, the program takes %d", f.MaxMemory, baseline)
+			named.Message += fmt.Sprintf(": of the %d allowed, the program itself needs %d", f.MaxMemory, baseline)
 		}
 		return nil, &named
 	}
@@ -99,7 +99,7 @@ func (f limitFlags) watch(stop <-chan struct{}, end context.CancelCauseFunc) {
 			bytes = inUse()
 		}
 		if bytes > int64(f.MaxMemory) {
-			end(outcome.At(outcome.Limit, "max-memory", "%d bytes are in use, the limit is %d: give it more, or ask for fewer folds or a larger --min-ratio", bytes, f.MaxMemory))
+			end(outcome.At(outcome.Limit, "max-memory", "%d bytes are in use, but the limit is %d: raise the limit, or use fewer folds or a larger --min-ratio", bytes, f.MaxMemory))
 			return
 		}
 	}

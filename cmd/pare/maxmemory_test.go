@@ -48,7 +48,7 @@ func TestMaxMemory(t *testing.T) {
 	mapped := filepath.Join(t.TempDir(), "data.pare")
 	decoded[convertResult](t, exitOK, "convert", writeFile(t, "rows.svm", text.String()), mapped)
 	for _, c := range []struct{ limit, file, says string }{
-		{"30M", mapped, "--max-memory: the call is expected to take"}, {"20M", file, "the limit is 20000000"}, {"17M", file, "memory"},
+		{"30M", mapped, "--max-memory: the call is expected to need"}, {"20M", file, "the limit is 20000000"}, {"17M", file, "memory"},
 	} {
 		for _, command := range []string{"select", "path"} {
 			o := pareRun(t, command, "--max-memory="+c.limit, c.file)
@@ -64,7 +64,7 @@ func TestMaxMemory(t *testing.T) {
 func TestMaxMemoryOfTheProgramItself(t *testing.T) {
 	for _, limit := range []string{"1", "50K", "16777216"} {
 		o := pareRun(t, "select", "--max-memory="+limit, "--max-rows=1")
-		if o.code != exitUsage || !strings.Contains(o.stderr, "--max-memory: the program takes 16777216 bytes before it has read anything, the limit is ") {
+		if o.code != exitUsage || !strings.Contains(o.stderr, "--max-memory: the program needs 16777216 bytes before it reads anything, but the limit is ") {
 			t.Errorf("%s: exit %d: %s", limit, o.code, o.stderr)
 		}
 	}
@@ -112,7 +112,7 @@ func TestWhichLimitEndsReading(t *testing.T) {
 		return nil, err
 	})
 	e, ok := errors.AsType[*outcome.Error](err)
-	if want := "the limit is 1000000: of 8000000000, the program takes 16777216"; !ok || e.Flag != "max-memory" || !strings.HasSuffix(e.Message, want) {
+	if want := "the limit is 1000000: of the 8000000000 allowed, the program itself needs 16777216"; !ok || e.Flag != "max-memory" || !strings.HasSuffix(e.Message, want) {
 		t.Errorf("%v, want %q", err, want)
 	}
 }

@@ -52,7 +52,7 @@ func (f *problemFlags) resolve() error {
 	}
 	if machine := pare.Model(f.Loss); f.Loss != "" && machine.Traits().Samples {
 		if f.Penalty != "" || f.Model != pare.Models()[0] {
-			return outcome.At(outcome.Usage, "loss", "%s is a model, with a penalty of its own; leave --penalty and --model out", machine)
+			return outcome.At(outcome.Usage, "loss", "%s is a model with its own penalty; leave out --penalty and --model", machine)
 		}
 		f.Model = machine
 	}
@@ -62,7 +62,7 @@ func (f *problemFlags) resolve() error {
 			return err
 		}
 		if f.Model != pare.Models()[0] { // the default
-			return outcome.At(outcome.Usage, "penalty", "goes with --loss; --model %s has a penalty of its own", f.Model)
+			return outcome.At(outcome.Usage, "penalty", "applies only with --loss; --model %s has its own penalty", f.Model)
 		}
 		f.Model = known[cmp.Or(f.Penalty, "l1")]
 	}
@@ -103,7 +103,7 @@ func (f *problemFlags) chooseLoss() error {
 	}
 	if f.Power != nil {
 		if _, ok := f.stated.loss.(loss.Tweedie); !ok {
-			return outcome.At(outcome.Usage, "power", "is of the tweedie loss; give --loss tweedie with it")
+			return outcome.At(outcome.Usage, "power", "applies only to the tweedie loss; give --loss tweedie")
 		}
 		f.stated.loss = loss.Tweedie{Power: *f.Power}
 	}
@@ -112,7 +112,7 @@ func (f *problemFlags) chooseLoss() error {
 	}
 	huber, ok := f.stated.loss.(loss.Huber)
 	if !ok {
-		return outcome.At(outcome.Usage, "delta", "is of Huber's loss; give --loss huber with it")
+		return outcome.At(outcome.Usage, "delta", "applies only to the huber loss; give --loss huber")
 	}
 	delta, relative, err := parseDelta(f.Delta)
 	if relative {

@@ -27,10 +27,10 @@ func (c *pathCommand) run(ctx context.Context, env environment) (result, error) 
 		return nil, err
 	}
 	if c.stated.traits.Samples {
-		return nil, outcome.At(outcome.Usage, "model", "%s has no αmax for a path to begin at; fit, grad and select serve it", c.Model)
+		return nil, outcome.At(outcome.Usage, "model", "%s has no αmax to start a path from; use fit, grad or select", c.Model)
 	}
 	if c.Plot.file != "" && c.points() < 2 {
-		return nil, outcome.At(outcome.Usage, "points", "a curve needs 2 points or more")
+		return nil, outcome.At(outcome.Usage, "points", "a curve needs at least 2 points")
 	}
 	if err := c.solution("path"); err != nil {
 		return nil, err
@@ -182,7 +182,7 @@ func (p pathPoint) strengths() string {
 func (r *pathResult) text(p *page) {
 	p.title("path", r.asked)
 	if len(r.Points) == 0 {
-		p.row("points", "interrupted before the first was done")
+		p.row("points", "interrupted before the first point was done")
 		return
 	}
 	best := r.best()
@@ -207,7 +207,7 @@ func (r *pathResult) text(p *page) {
 	case outcome.Cancelled:
 		p.row("status", "cancelled: interrupted; these points are done")
 	case outcome.Stationary:
-		p.row("status", "stationary: every point, each reached from above; no duality gap is known of them")
+		p.row("status", "stationary: every point, each reached from larger strengths; the points have no known duality gap")
 	case outcome.Converged:
 		p.row("status", "converged: every point within the relative gap of %g", r.asked.Tol)
 	default:
@@ -220,7 +220,7 @@ func (r *pathResult) text(p *page) {
 	}
 	p.row("best", "the point marked *: %s %.8g (%s)", r.asked.criterion(), float64(r.Points[best].Value), r.asked.judged(0))
 	if best == r.planned-1 && best > 0 {
-		p.row("", "it is on the edge of the grid, a better one may lie beyond; lower --min-ratio")
+		p.row("", "it is on the edge of the grid, and a better one may lie beyond; lower --min-ratio")
 	}
 	p.row("work", "reading %s, solving and validating %s", seconds(r.Seconds.Load), seconds(r.Seconds.Solve))
 	r.report.reported(p)

@@ -32,7 +32,7 @@ func (f plotFlags) check() error {
 		return nil
 	}
 	if pictures[filepath.Ext(f.Plot.file)] == nil {
-		return outcome.At(outcome.Usage, "plot", "the chart is SVG or PNG: give it a name that ends in .svg or .png, not %q; --report makes a page of all charts", f.Plot.file)
+		return outcome.At(outcome.Usage, "plot", "the chart is SVG or PNG: give a name that ends in .svg or .png, not %q; --report writes a page with all charts", f.Plot.file)
 	}
 	return replaceable("plot", f.Plot.file, "cannot write the chart")
 }

@@ -98,7 +98,7 @@ func TestPlotToAFile(t *testing.T) {
 			t.Errorf("%v: %d points of the curve, %d of the choice", args, counts[color.RGBA{0, 114, 178, 255}], counts[color.RGBA{213, 94, 0, 255}])
 		}
 	}
-	if o := pareRun(t, "path", "--points=1", "--plot", picture); o.code != exitUsage || !strings.Contains(o.stderr, "--points: a curve needs 2") {
+	if o := pareRun(t, "path", "--points=1", "--plot", picture); o.code != exitUsage || !strings.Contains(o.stderr, "--points: a curve needs at least 2") {
 		t.Errorf("exit %d, %s", o.code, o.stderr)
 	}
 	if o := pareRun(t, "select", "--plot", "curve.pdf"); o.code != exitUsage || !strings.Contains(o.stderr, "SVG") {

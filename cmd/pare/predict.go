@@ -37,10 +37,10 @@ type savedFlags struct {
 
 func (f savedFlags) check() error {
 	if f.Save != "" && f.UnitRows && (f.MinNNZ > 0 || f.Drop != nil || f.Columns != nil) {
-		return outcome.At(outcome.Usage, "save", "a saved model scales whole rows, and --min-nnz, --drop or --columns leave out columns before --unit-rows; do without one of them")
+		return outcome.At(outcome.Usage, "save", "a saved model scales whole rows, but --min-nnz, --drop and --columns leave out columns before --unit-rows; leave out either --unit-rows or the others")
 	}
 	if f.Save == "" && f.SaveAnyway {
-		return outcome.At(outcome.Usage, "save-anyway", "says what --save does; give --save MODEL, too")
+		return outcome.At(outcome.Usage, "save-anyway", "applies only with --save; give --save MODEL")
 	}
 	if f.Save == "" {
 		return nil
@@ -49,7 +49,7 @@ func (f savedFlags) check() error {
 		return err
 	}
 	if holdsOther(f.Save) {
-		e := &outcome.Error{Kind: outcome.BadParameter, File: f.Save, Flag: "save", Message: "this file holds something else than a saved model, and stays as it is"}
+		e := &outcome.Error{Kind: outcome.BadParameter, File: f.Save, Flag: "save", Message: "this file exists and is not a saved model, and is not overwritten"}
 		return advised{e, "Give --save another name, or remove the file."}
 	}
 	return nil
@@ -71,7 +71,7 @@ func holdsOther(path string) bool {
 // replaceable returns an error if the file of a flag or argument cannot be written, before the work is done.
 func replaceable(flag, path, message string) error {
 	if path == "-" {
-		return outcome.At(outcome.Usage, flag, "- is no file to write, and standard output has the result; give a name")
+		return outcome.At(outcome.Usage, flag, "- is not a file to write; standard output is for the result: give a file name")
 	}
 	if err := sealed.Replaceable(path); err != nil {
 		return unsaved(flag, &outcome.Error{Kind: outcome.IO, File: path, Flag: flag, Message: message, Err: err})
@@ -199,7 +199,7 @@ func (c *predictCommand) explain(err error, p *pare.Predictor) error {
 	switch {
 	case e.Flag == "features":
 		e.Kind, e.Flag = outcome.Limit, ""
-		e.Message = fmt.Sprintf("a column beyond the %d that the model was fitted on", p.Columns())
+		e.Message = fmt.Sprintf("there is a column beyond the %d that the model was fitted on", p.Columns())
 		return advised{e, "Leave such columns out, or fit the model on data that has them."}
 	case e.Kind == outcome.Shape && e.File != "":
 		return advised{e, "\"pare inspect MODEL\" shows the columns of the model."}
@@ -224,7 +224,7 @@ func (c *predictCommand) rows(ctx context.Context, env environment, p *pare.Pred
 // each predicts every row.
 func (c *predictCommand) each(ctx context.Context, env environment, p *pare.Predictor, r *predictResult, out *destination) error {
 	if c.Offset != "" && !p.Model().Traits().Offset {
-		return outcome.At(outcome.Usage, "offset", "%s has no offset", p.Model())
+		return outcome.At(outcome.Usage, "offset", "%s does not take an offset", p.Model())
 	}
 	offsets := offsets{flag: c.Offset, data: c.name()}
 	scores := make([]float64, p.Scores())
@@ -244,7 +244,7 @@ func (c *predictCommand) each(ctx context.Context, env environment, p *pare.Pred
 		return err
 	}
 	if p.Provenance().Offset && c.Offset == "" {
-		r.Warnings = append(r.Warnings, warning{"no_offset", "the model was fitted with an offset, and without --offset that of every row is 0"})
+		r.Warnings = append(r.Warnings, warning{"no_offset", "the model was fitted with an offset; without --offset the offset of every row is 0"})
 	}
 	return nil
 }
@@ -303,7 +303,7 @@ func (o *offsets) of(row table.Row) (float64, error) {
 		}
 	}
 	if i >= len(o.file) {
-		return 0, badFile("offset", o.flag, outcome.Errorf(outcome.Shape, "%d values, and there are more rows; there must be one a row", len(o.file)))
+		return 0, badFile("offset", o.flag, outcome.Errorf(outcome.Shape, "%d values, but there are more rows; there must be one per row", len(o.file)))
 	}
 	return o.file[i], nil
 }
@@ -311,7 +311,7 @@ func (o *offsets) of(row table.Row) (float64, error) {
 // end refuses a file with more offsets than rows.
 func (o *offsets) end() error {
 	if o.next < len(o.file) {
-		return badFile("offset", o.flag, outcome.Errorf(outcome.Shape, "%d values for %d rows; there must be one a row", len(o.file), o.next))
+		return badFile("offset", o.flag, outcome.Errorf(outcome.Shape, "%d values for %d rows; there must be one per row", len(o.file), o.next))
 	}
 	return nil
 }
@@ -429,14 +429,14 @@ func (r *predictResult) finish() {
 	}
 	if r.strangers > 0 {
 		listed := strings.Join(r.strange[:min(len(r.strange), mostStrange-1)], ", ") + unless(len(r.strange) < mostStrange, ", ...")
-		what := fmt.Sprintf("%s with targets that are no numbers (%s), which are not compared", plural(r.strangers, "row"), listed)
+		what := fmt.Sprintf("%s with targets that are not numbers (%s), which are not compared", plural(r.strangers, "row"), listed)
 		if r.classes {
-			what = fmt.Sprintf("%s with labels that are unknown to the model (%s), which count as wrong: it has %s", plural(r.strangers, "row"), listed, enumerated(r.known))
+			what = fmt.Sprintf("%s with labels that are unknown to the model (%s), which count as wrong: the model has %s", plural(r.strangers, "row"), listed, enumerated(r.known))
 		}
 		r.Warnings = append(r.Warnings, warning{"unknown_labels", what})
 	}
 	if r.unknown > 0 {
-		r.Warnings = append(r.Warnings, warning{"unknown_categories", plural(r.unknown, "cell") + " of categories that the model does not know; their columns are 0"})
+		r.Warnings = append(r.Warnings, warning{"unknown_categories", plural(r.unknown, "cell") + " with categories that are unknown to the model; their columns are 0"})
 	}
 	if r.incomplete > 0 {
 		r.Warnings = append(r.Warnings, warning{"missing_cells", plural(r.incomplete, "row") + " with missing cells, for which there is no prediction (NA)"})
@@ -451,9 +451,9 @@ func (r *predictResult) quality() string {
 	case r.Error != nil:
 		return fmt.Sprintf("mean squared error %.6g against the targets of the file", float64(*r.Error))
 	case r.N == 0:
-		return "there was no row"
+		return "there were no rows"
 	case r.strangers > 0:
-		return "the target in the file is text, and the model predicts numbers"
+		return "the target in the file is text, but the model predicts numbers"
 	default:
 		return "the file has no target to compare with"
 	}

@@ -162,9 +162,9 @@ func TestPredictWarnsOfUnknownLabels(t *testing.T) {
 	table := fitted("--target=y", writeFile(t, "named.csv", "x,y\n"+strings.ToLower(names.String())))
 	for _, c := range []struct{ model, file, want string }{
 		{lines, writeFile(t, "signs.svm", signs.String()), ""},
-		{lines, writeFile(t, "bits.svm", bits.String()), "32 rows with labels that are unknown to the model (0), which count as wrong: it has -1 and 1"},
+		{lines, writeFile(t, "bits.svm", bits.String()), "32 rows with labels that are unknown to the model (0), which count as wrong: the model has -1 and 1"},
 		{table, writeFile(t, "names.csv", "x,y\n"+names.String()), "60 rows with labels that are unknown to the model (NO, YES)"},
-		{table, writeFile(t, "reals.csv", "x,y\n"+reals.String()), ", ...), which count as wrong: it has no and yes"},
+		{table, writeFile(t, "reals.csv", "x,y\n"+reals.String()), ", ...), which count as wrong: the model has no and yes"},
 	} {
 		r := decoded[predictResult](t, exitOK, "predict", c.model, c.file)
 		if c.want == "" && r.Warnings == nil {
@@ -187,8 +187,8 @@ func TestPredictWarnsOfTargetsThatAreNoNumbers(t *testing.T) {
 		t.Fatal(o.stderr)
 	}
 	for text, want := range map[string][2]string{
-		"x,y\n1,low\n2,high\n": {"the target in the file is text, and the model predicts numbers", "2 rows with targets that are no numbers (low, high), which are not compared"},
-		"x,y\n1,1\n2,high\n":   {"mean squared error", "1 row with targets that are no numbers (high), which are not compared"},
+		"x,y\n1,low\n2,high\n": {"the target in the file is text, but the model predicts numbers", "2 rows with targets that are not numbers (low, high), which are not compared"},
+		"x,y\n1,1\n2,high\n":   {"mean squared error", "1 row with targets that are not numbers (high), which are not compared"},
 		"x,y\n1,1\n2,NA\n":     {"mean squared error", ""},
 		"x,y\n1,\n2,NA\n":      {"the file has no target to compare with", ""},
 	} {

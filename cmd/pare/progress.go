@@ -109,7 +109,7 @@ func (p *progress) begin(format string, args ...any) {
 
 // stopping says that a signal has come, since the work may take a while to end.
 func (p *progress) stopping() {
-	const text = "stopping, once more kills"
+	const text = "stopping; interrupt again to end at once"
 	p.begin(text)
 	fmt.Fprintln(p.notes, "pare:", text)
 }

@@ -59,7 +59,7 @@ func (p *page) relaxed(r *relaxedResult, a asked) {
 		text += fmt.Sprintf(", %s %.6g", a.criterion(), float64(*r.Value))
 	}
 	if r.fitted.Status != outcome.Converged {
-		text += "; " + string(r.Status) + ": it may have no end, as where the columns tell the classes apart"
+		text += "; " + string(r.Status) + ": there may be no solution, as where the columns separate the classes"
 	}
 	p.row("relaxed", "%s:", text)
 	p.largest(a.data, a.data.columns(r.fitted.Support), r.fitted.Coef)

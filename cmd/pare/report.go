@@ -37,7 +37,7 @@ func (f reportFlags) check() error {
 	}
 	flag := f.page()[0]
 	if ext := filepath.Ext(f.Report); ext != ".html" && ext != ".htm" {
-		return outcome.At(outcome.Usage, flag, "the page is HTML: give it a name that ends in .html, not %q", f.Report)
+		return outcome.At(outcome.Usage, flag, "the page is HTML: give a name that ends in .html, not %q", f.Report)
 	}
 	return replaceable(flag, f.Report, "cannot write the page")
 }
@@ -50,7 +50,7 @@ type reportCommand struct {
 
 func (c *reportCommand) run(ctx context.Context, env environment) (result, error) {
 	if c.Report != "" && c.Output != "" {
-		return nil, outcome.At(outcome.Usage, "output", "names the page, as --report does; give one of them")
+		return nil, outcome.At(outcome.Usage, "output", "names the page, as --report does; give only one of them")
 	}
 	c.byOutput, c.called = c.Report == "", "report"
 	c.Report = cmp.Or(c.Report, c.Output, "report.html")
@@ -97,7 +97,7 @@ func (c commonFlags) writeReport(ctx context.Context, env environment, file, com
 		}
 	}
 	if ctx.Err() != nil {
-		out.Notes = append(out.Notes, "Interrupted: charts are missing whose numbers were not made yet.")
+		out.Notes = append(out.Notes, "Interrupted: charts that were not yet computed are missing.")
 	}
 	var text bytes.Buffer
 	if err := report.Write(&text, out); err != nil {

@@ -87,7 +87,7 @@ func TestReportGoesToAPage(t *testing.T) {
 			t.Errorf("%s: exit %d, %s", test.path, o.code, o.stderr)
 		}
 	}
-	if o := pareRun(t, "report", "--report", "a.html", "-o", "b.html"); o.code != exitUsage || !strings.Contains(o.stderr, "give one of them") {
+	if o := pareRun(t, "report", "--report", "a.html", "-o", "b.html"); o.code != exitUsage || !strings.Contains(o.stderr, "give only one of them") {
 		t.Errorf("exit %d, %s", o.code, o.stderr)
 	}
 }

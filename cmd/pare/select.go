@@ -50,10 +50,10 @@ func (f searchFlags) check() error {
 		return outcome.At(outcome.BadParameter, "start", "must be positive and finite, got %g", *f.Start)
 	}
 	if f.Evaluations != nil && *f.Evaluations < 1 {
-		return outcome.At(outcome.BadParameter, "evaluations", "need at least 1, got %d", *f.Evaluations)
+		return outcome.At(outcome.BadParameter, "evaluations", "must be at least 1, got %d", *f.Evaluations)
 	}
 	if !(f.MaxSeconds >= 0) || f.MaxSeconds > math.MaxInt64/1e9 {
-		return outcome.At(outcome.BadParameter, "max-seconds", "must be a number of seconds, got %g", f.MaxSeconds)
+		return outcome.At(outcome.BadParameter, "max-seconds", "must be a number of seconds that is not negative, got %g", f.MaxSeconds)
 	}
 	if f.Checkpoint != "" {
 		if err := replaceable("checkpoint", f.Checkpoint, "cannot save the evaluations"); err != nil {
@@ -205,9 +205,9 @@ func (c *selectCommand) log(d *dataset) (*search.Log, error) {
 	log, err := search.OpenLog(c.Checkpoint, key)
 	if e, ok := errors.AsType[*outcome.Error](err); ok {
 		if e.Flag = "checkpoint"; e.Kind == outcome.BadParameter {
-			e.Kind, e.Message = outcome.Usage, "is that of another search or other data" // another try would not help
+			e.Kind, e.Message = outcome.Usage, "belongs to another search or to other data" // another try would not help
 		}
-		return nil, advised{e, "Remove the file to begin anew, or give another to --checkpoint."}
+		return nil, advised{e, "Remove the file to start again, or give another file with --checkpoint."}
 	}
 	return log, err
 }

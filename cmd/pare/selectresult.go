@@ -85,7 +85,7 @@ func (c *selectCommand) newResult(s *pare.Selection, d *dataset) *selectResult {
 // doubt adds warnings about a choice that cannot be trusted, and about a search that failed.
 func (r *selectResult) doubt() {
 	if best := r.best(); best.Trusted != nil {
-		r.Warnings = append(r.Warnings, warning{"untrusted", "the criterion or its slope at the choice is not to be trusted: " + untrusted(best.Status)})
+		r.Warnings = append(r.Warnings, warning{"untrusted", "the criterion or its slope at the choice cannot be trusted: " + untrusted(best.Status)})
 	}
 	if r.Status == outcome.Failed {
 		r.Warnings = append(r.Warnings, warning{"failed", fmt.Sprintf("the search was broken off: %v", r.selection.Err)})
@@ -97,7 +97,7 @@ func (r *selectResult) doubt() {
 func (r *selectResult) unkept(err error) error {
 	a, isAdvised := errors.AsType[advised](err)
 	if l := r.selection.LogLambda; isAdvised && len(l) <= mostTyped {
-		a.advice += " The search is done: " + r.asked.command("fit", "--log-lambda="+listAll(l)) + " fits what it chose."
+		a.advice += " The search is done: " + r.asked.command("fit", "--log-lambda="+listAll(l)) + " fits at the chosen strength."
 		return a
 	}
 	return err
@@ -105,12 +105,12 @@ func (r *selectResult) unkept(err error) error {
 
 // untrusted says what is wrong with an evaluation of the given status, and what to do about it.
 func untrusted(s outcome.Status) string {
-	const byValues = "--search halton goes by values alone"
+	const byValues = "--search halton uses values only"
 	switch s {
 	case outcome.NotDifferentiable:
-		return "a column is about to enter or to leave here, or the system behind the slope is singular; " + byValues
+		return "a column is about to enter or leave here, or the system behind the slope is singular; " + byValues
 	case outcome.NotUnique:
-		return "the solution has no derivative here, for example since columns are equal on the training rows; drop one of them, or " + byValues
+		return "the solution has no derivative here, for example because columns are equal on the training rows; drop one of them, or " + byValues
 	case outcome.LinearSystemStalled:
 		return "the linear system behind the slope was not solved to tolerance; scale the columns with --standardize, or " + byValues
 	default:

@@ -32,12 +32,12 @@ func (r *selectResult) text(p *page) {
 	}
 	p.measures(s, r.asked)
 	if s.Common != nil {
-		p.row("", "with one share of αmax for all λ's: %.6g", s.Common.Value)
+		p.row("", "with one α/αmax for all λ's: %.6g", s.Common.Value)
 	}
 	if s.Tested {
 		text := fmt.Sprintf("%.6g on the rows kept for testing", s.Test)
 		if s.Common != nil {
-			text += fmt.Sprintf(", %.6g with one share of αmax for all λ's", s.Common.Test)
+			text += fmt.Sprintf(", %.6g with one α/αmax for all λ's", s.Common.Test)
 		}
 		p.row("test", "%s", text)
 	}
@@ -120,7 +120,7 @@ func explained(value, null float64) string {
 	}
 	share := 1 - value/null
 	if share < 0 {
-		return "the model is worse than that, by held-out rows"
+		return "the model is worse than that on held-out rows"
 	}
 	return percent(share) + " of that explained"
 }
@@ -130,17 +130,17 @@ func (r *selectResult) why() string {
 	switch r.Status {
 	case outcome.Converged:
 		if simpler := r.simpler(); simpler != "" {
-			return fmt.Sprintf("the %s strength is of no use here; %s is as good, with one λ less", map[bool]string{true: "ℓ1", false: "ridge"}[simpler.Traits().Dense], simpler)
+			return fmt.Sprintf("the %s strength does not help here; %s is as good, with one λ less", map[bool]string{true: "ℓ1", false: "ridge"}[simpler.Traits().Dense], simpler)
 		}
-		return "less than a fiftieth of its standard error is to be gained; --precision goes on"
+		return "less than a fiftieth of the standard error can still be gained; --precision continues"
 	case outcome.NullModel:
-		return "no λ that was tried predicts better than the null model, which uses no column"
+		return "no λ that was tried predicts better than the null model, which uses no columns"
 	case outcome.Exhausted:
 		if r.asked.many() {
-			return "the planned evaluations are done; more would fit the rows that choose the strengths"
+			return "the planned evaluations are done; more would overfit the held-out rows"
 		}
 		if r.drawn {
-			return "the best of the points drawn; --evaluations draws more, --search auto goes by the slope"
+			return "the best of the points drawn; --evaluations draws more, --search auto follows the slope"
 		}
 		if len(r.Evaluations) == 1 {
 			return "the only point of the grid"
@@ -150,14 +150,14 @@ func (r *selectResult) why() string {
 		if r.asked.many() {
 			return "the next step from one strength for all columns towards one for each gains too little"
 		}
-		return "the slope of the criterion is next to 0 here"
+		return "the slope of the criterion is close to 0 here"
 	case outcome.Kink:
-		return "the criterion has a corner here: its slope changes sign at once"
+		return "the criterion has a corner here: its slope jumps from one sign to the other"
 	case outcome.Flat:
-		return "no coefficient moves with λ here, so there is no slope to follow; try a smaller --start"
+		return "no coefficient changes with λ here, so there is no slope to follow; try a smaller --start"
 	case outcome.Box:
 		if r.grid {
-			return "the best point is on the edge of the grid, a better one may lie beyond; lower --min-ratio"
+			return "the best point is on the edge of the grid, and a better one may lie beyond; lower --min-ratio"
 		}
 		return "the best point is on the border of the range searched; beyond it a strength no longer matters"
 	case outcome.Budget:
@@ -168,7 +168,7 @@ func (r *selectResult) why() string {
 	case outcome.Cancelled:
 		return "interrupted; this is the best point so far"
 	case outcome.Failed:
-		return "broken off; this is the best point before"
+		return "an evaluation failed; this is the best point before it"
 	default:
 		return "see the evaluations in the JSON"
 	}

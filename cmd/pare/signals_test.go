@@ -81,7 +81,7 @@ func TestSignalsPrintTheBestSoFar(t *testing.T) {
 			switch code := cmd.ProcessState.ExitCode(); {
 			case code >= 0:
 				stopped = cancelled(t, code, stdout.Bytes(), true)
-				if text := stderr.String(); stopped && text != "pare: stopping, once more kills\n" {
+				if text := stderr.String(); stopped && text != "pare: stopping; interrupt again to end at once\n" {
 					t.Errorf("%v is answered by %q", sig, text)
 				}
 			case patience > 5*time.Second: // negative: killed; early on, the signal may precede its handler
@@ -188,7 +188,7 @@ func TestTheSecondSignalKills(t *testing.T) {
 		if answer == "" { // killed before its handler was installed
 			continue
 		}
-		if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || !status.Signaled() || status.Signal() != syscall.SIGTERM || answer != "pare: stopping, once more kills\n" {
+		if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || !status.Signaled() || status.Signal() != syscall.SIGTERM || answer != "pare: stopping; interrupt again to end at once\n" {
 			t.Errorf("the first signal is answered by %q, after the second the program has ended by %v", answer, cmd.ProcessState)
 		}
 		return

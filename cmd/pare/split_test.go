@@ -35,12 +35,12 @@ func TestSplits(t *testing.T) {
 		}
 	}
 	for args, want := range map[string]string{
-		"--split=odd":                                       "no split \"odd\"; there are rows, stratified, blocks, forward",
-		"--split=blocks --groups=" + patients:               "go with split rows",
-		"--fold-ids=" + stretches + " --split=stratified":   "fold ids go with rows and forward",
-		"--fold-ids=" + stretches + " --groups=" + patients: "fold ids say already",
-		"--criterion=sure --groups=" + patients:             "goes with --criterion cv and holdout",
-		"--groups=" + writeFile(t, "words", "one\ntwo\n"):   "no group: those are integers",
+		"--split=odd":                                       "unknown value \"odd\"; choose from rows, stratified, blocks, forward",
+		"--split=blocks --groups=" + patients:               "can be used with split rows",
+		"--fold-ids=" + stretches + " --split=stratified":   "fold ids can be used with rows and forward",
+		"--fold-ids=" + stretches + " --groups=" + patients: "cannot be used with fold ids, which already",
+		"--criterion=sure --groups=" + patients:             "applies only to --criterion cv and holdout",
+		"--groups=" + writeFile(t, "words", "one\ntwo\n"):   "not a group: give an integer",
 	} {
 		o := pareRun(t, append([]string{"select"}, strings.Fields(args)...)...)
 		if o.code == exitOK || !strings.Contains(o.stderr, want) {

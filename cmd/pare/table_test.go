@@ -114,7 +114,7 @@ func TestLabelsOfAnyTwoKinds(t *testing.T) {
 		}
 	}
 	o := pareRun(t, "select", "--model=lasso", "--target=progression", asTable(t, high("no", "yes")))
-	if o.code != exitUsage || !strings.Contains(o.stderr, "--model logreg takes labels of two kinds") {
+	if o.code != exitUsage || !strings.Contains(o.stderr, "use --model logreg for two classes") {
 		t.Errorf("exit %d\n%s", o.code, o.stderr)
 	}
 	w := decoded[struct{ Warnings []warning }](t, exitOK, "select", "--target=progression", asTable(t, high("0", "1")))
@@ -205,7 +205,7 @@ func TestTablesThatNeedFlags(t *testing.T) {
 	for args, want := range map[string]string{
 		"--target=y":                  "--one-hot makes a column",
 		"--target=y --drop=color":     "--missing mean, zero or drop-rows",
-		"--target=z":                  "there are a, color, y",
+		"--target=z":                  "the columns are a, color, y",
 		"--target=y --missing=median": "mean, zero, drop-rows",
 		"--target=y --categories=a":   "--one-hot",
 		"--target=y --drop=colour":    `no column "colour"`,
@@ -232,7 +232,7 @@ func TestFlagsOfSVMLight(t *testing.T) {
 		if flag == "features" {
 			args[len(args)-1] += "=3"
 		}
-		if o := pareRun(t, args...); o.code != exitUsage || !strings.Contains(o.stderr, "--"+flag+": goes with svmlight text; "+table+" is CSV") {
+		if o := pareRun(t, args...); o.code != exitUsage || !strings.Contains(o.stderr, "--"+flag+": applies only to svmlight text; "+table+" is CSV") {
 			t.Errorf("exit %d: %s", o.code, o.stderr)
 		}
 	}

@@ -67,7 +67,7 @@ func (p *page) strength(a asked, logLambda, top []float64) {
 	switch a.stated.traits.Strengths {
 	case pare.EachColumn:
 		if len(logLambda) == 0 {
-			p.row("strength", "none: there is no column")
+			p.row("strength", "none: there are no columns")
 		} else {
 			p.row("strength", "one per column, λ = ln α from %.6g to %.6g", slices.Min(logLambda), slices.Max(logLambda))
 		}
@@ -238,13 +238,13 @@ func (p *page) certificate(r *fitResult) {
 		float64(r.GapRelative), r.asked.Tol, float64(r.Gap), float64(r.KKT))
 	switch {
 	case r.Unique == nil && !r.asked.provable():
-		p.row("uniqueness", "not proved: there is no such proof for this model")
+		p.row("uniqueness", "not proved: no proof exists for this model")
 	case r.Unique == nil && r.Certified == nil:
 		p.row("uniqueness", "not checked; --certify does")
 	case r.Unique == nil:
 		p.row("uniqueness", "not proved; a smaller --tol may help")
 	case !*r.Unique:
-		p.row("uniqueness", "one solution of many: columns of the support, or about to enter it, equal or depend on each other")
+		p.row("uniqueness", "one solution of many: columns in or about to enter the support are equal or linearly dependent")
 	case r.Certified != nil && *r.Certified:
 		p.row("uniqueness", "proved: one solution, with this support")
 	default:
@@ -253,8 +253,8 @@ func (p *page) certificate(r *fitResult) {
 	switch r.Status {
 	case outcome.Converged:
 	case outcome.Cancelled:
-		p.row("status", "cancelled: interrupted above the tolerance; the gap is that of this point")
+		p.row("status", "cancelled: interrupted before the tolerance was reached; the gap is that of this point")
 	default:
-		p.row("status", "%s: the gap is as small as it would get; raise --tol, or scale the columns with --unit-columns", r.Status)
+		p.row("status", "%s: the gap cannot be made smaller; raise --tol, or scale the columns with --unit-columns", r.Status)
 	}
 }

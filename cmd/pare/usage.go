@@ -17,9 +17,9 @@ var flagPattern = regexp.MustCompile(`--([A-Za-z][A-Za-z0-9._-]*)`)
 
 // plainWords rewords what the parser says about numbers.
 var plainWords = strings.NewReplacer(
-	"expected a valid 64 bit int but got", "want a whole number, got",
-	"expected a valid 64 bit uint but got", "want a whole number of 0 or more, got",
-	"expected a float but got", "want a number, got",
+	"expected a valid 64 bit int but got", "expected a whole number, got",
+	"expected a valid 64 bit uint but got", "expected a whole number of 0 or more, got",
+	"expected a float but got", "expected a number, got",
 	" (string)", "",
 )
 
@@ -48,27 +48,27 @@ func complaint(app *kong.Application, command *kong.Node, text string) *outcome.
 		if argument, ok := strings.CutPrefix(text, "unexpected argument "); ok {
 			argument, _, _ = strings.Cut(argument, ",")
 			if _, err := os.Stat(argument); err == nil {
-				return outcome.Errorf(outcome.Usage, "a command goes before the file, such as pare select %s; there are %s", quote(argument), enumerated(children(app.Node)))
+				return outcome.Errorf(outcome.Usage, "a command must come before the file, such as pare select %s; the commands are %s", quote(argument), enumerated(children(app.Node)))
 			}
-			return outcome.Errorf(outcome.Usage, "no command %q%s; there are %s", argument, perhaps(argument, children(app.Node), ""), enumerated(children(app.Node)))
+			return outcome.Errorf(outcome.Usage, "unknown command %q%s; the commands are %s", argument, perhaps(argument, children(app.Node), ""), enumerated(children(app.Node)))
 		}
-		return outcome.Errorf(outcome.Usage, "no command given; there are %s", enumerated(children(app.Node)))
+		return outcome.Errorf(outcome.Usage, "no command given; the commands are %s", enumerated(children(app.Node)))
 	case command == nil:
-		return outcome.At(outcome.Usage, flag, "the flags follow a command; there are %s", enumerated(children(app.Node)))
+		return outcome.At(outcome.Usage, flag, "flags must follow a command; the commands are %s", enumerated(children(app.Node)))
 	case strings.HasPrefix(text, "unknown flag -") && !strings.HasPrefix(text, "unknown flag --"): // -q
 		letter, _, _ := strings.Cut(strings.TrimPrefix(text, "unknown flag "), ",")
-		return outcome.Errorf(outcome.Usage, "no flag %s%s", letter, instead(strings.TrimPrefix(letter, "-"), nil))
+		return outcome.Errorf(outcome.Usage, "unknown flag %s%s", letter, instead(strings.TrimPrefix(letter, "-"), nil))
 	case strings.HasPrefix(text, "unknown flag"):
 		if owners := having(app, flag); owners != "" {
 			return outcome.At(outcome.Usage, flag, "is a flag of %s, not of %s%s", owners, command.Name, inItsPlace(flag))
 		}
-		return outcome.At(outcome.Usage, flag, "there is no such flag%s", instead(flag, flags(command)))
+		return outcome.At(outcome.Usage, flag, "unknown flag%s", instead(flag, flags(command)))
 	case text == `expected "<model>"`:
 		return outcome.Errorf(outcome.Usage, "predict needs a saved model: pare predict MODEL FILE; pare select FILE --save MODEL makes one")
 	case strings.Contains(text, "but got \"EOL\"") || strings.Contains(text, "(long flag); perhaps"):
 		return outcome.At(outcome.Usage, flag, "the value is missing")
 	case strings.Contains(text, "(short flag); perhaps"):
-		return outcome.At(outcome.Usage, flag, "a value with a minus sign at its beginning, or after a comma, needs an equals sign: --%s=VALUE", flag)
+		return outcome.At(outcome.Usage, flag, "a value that begins with a minus sign, or has one after a comma, needs an equals sign: --%s=VALUE", flag)
 	default:
 		return outcome.At(outcome.Usage, flag, "%s", plainWords.Replace(strings.TrimPrefix(text, "--"+flag+": ")))
 	}
@@ -105,7 +105,7 @@ func having(app *kong.Application, flag string) string {
 func inItsPlace(flag string) string {
 	switch flag {
 	case "alpha", "ratio", "log-lambda", "C":
-		return "; select chooses the strength, path has a grid of them"
+		return "; select chooses the strength, and path uses a grid of strengths"
 	default:
 		return equivalent(flag)
 	}

@@ -28,7 +28,7 @@ func parseFold(n int) func(s string) (int, error) {
 	return func(s string) (int, error) {
 		v, err := strconv.Atoi(s)
 		if err != nil || v < -2 || v >= n {
-			return 0, fmt.Errorf("no fold id: those are 0, 1, ..., less than the number of rows, %d, and -1 or -2", n)
+			return 0, fmt.Errorf("not a fold id: give -2, -1, or 0 or more and less than the number of rows, %d", n)
 		}
 		return v, nil
 	}
@@ -38,7 +38,7 @@ func parseFold(n int) func(s string) (int, error) {
 func parseGroup(s string) (int, error) {
 	v, err := strconv.Atoi(s)
 	if err != nil {
-		return 0, errors.New("no group: those are integers")
+		return 0, errors.New("not a group: give an integer")
 	}
 	return v, nil
 }
@@ -47,7 +47,7 @@ func parseGroup(s string) (int, error) {
 func parseWeight(s string) (float64, error) {
 	v, err := parseNumber(s)
 	if err != nil || !(v >= 0) || math.IsInf(v, 1) {
-		return 0, errors.New("no weight: those are finite numbers from 0")
+		return 0, errors.New("not a weight: give a finite number of 0 or more")
 	}
 	return v, nil
 }
@@ -55,7 +55,7 @@ func parseWeight(s string) (float64, error) {
 func parseOffset(s string) (float64, error) {
 	v, err := parseNumber(s)
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-		return 0, errors.New("no offset: those are finite numbers")
+		return 0, errors.New("not an offset: give a finite number")
 	}
 	return v, nil
 }
@@ -93,7 +93,7 @@ func perRow[T any](d *dataset, flag, name string, parse func(string) (T, error))
 		return values, nil
 	}
 	if at := d.Schema.TargetPosition; at >= 0 && (name == d.Schema.Target || name == strconv.Itoa(at+1)) {
-		return nil, outcome.At(outcome.Usage, flag, "%q is the target of %s; give another column, or a file of one value a line", name, d.name)
+		return nil, outcome.At(outcome.Usage, flag, "%q is the target of %s; give another column, or a file with one value per line", name, d.name)
 	}
 	if _, err := os.Stat(name); err != nil && d.Names != nil {
 		return nil, neither(d.name, flag, name)
@@ -111,7 +111,7 @@ func perRow[T any](d *dataset, flag, name string, parse func(string) (T, error))
 		}
 		return kept, nil
 	default:
-		return nil, badFile(flag, name, outcome.Errorf(outcome.Shape, "%d values for %d rows; there must be one a row", len(values), n))
+		return nil, badFile(flag, name, outcome.Errorf(outcome.Shape, "%d values for %d rows; there must be one per row", len(values), n))
 	}
 }
 
@@ -135,7 +135,7 @@ func (d *dataset) groups(name string) ([]int, error) {
 func parseList(flag, text string) ([]float64, error) {
 	if path, ok := strings.CutPrefix(text, "@"); ok {
 		if path == "" {
-			return nil, outcome.At(outcome.Usage, flag, "@ is followed by the name of a file")
+			return nil, outcome.At(outcome.Usage, flag, "@ must be followed by the name of a file")
 		}
 		return readLines(flag, path, parseNumber)
 	}
@@ -143,7 +143,7 @@ func parseList(flag, text string) ([]float64, error) {
 	for field := range strings.SplitSeq(text, ",") {
 		v, err := parseNumber(strings.TrimSpace(field))
 		if err != nil {
-			return nil, outcome.At(outcome.Usage, flag, "%q is %v; give numbers separated by commas, or @FILE with one a line", field, err)
+			return nil, outcome.At(outcome.Usage, flag, "%q is %v; give numbers separated by commas, or @FILE with one number per line", field, err)
 		}
 		values = append(values, v)
 	}
@@ -178,7 +178,7 @@ func readLines[T any](flag, path string, parse func(string) (T, error)) ([]T, er
 		return nil, badFile(flag, path, &outcome.Error{Kind: outcome.IO, Message: "cannot be read", Err: err})
 	}
 	if len(values) == 0 {
-		return nil, badFile(flag, path, outcome.Errorf(outcome.Shape, "holds no value"))
+		return nil, badFile(flag, path, outcome.Errorf(outcome.Shape, "contains no values"))
 	}
 	return values, nil
 }
@@ -198,7 +198,7 @@ func present(flag, path string) error {
 // badFile adds the flag and the file to an error in a file of values.
 func badFile(flag, path string, e *outcome.Error) error {
 	e.Flag, e.File = flag, path
-	return advised{e, "The file of --" + flag + " holds one value a line."}
+	return advised{e, "The file of --" + flag + " must contain one value per line."}
 }
 
 // shorten shortens a long text for a message.

@@ -49,9 +49,9 @@ func (f commonFlags) targetWarning(d *dataset) (warning, bool) {
 	case !ok:
 		return warning{}, false
 	case model.Traits().Link == loss.Log:
-		return warning{"target_counts", fmt.Sprintf("the target looks like counts, and %s treats it as numbers; --model poisson predicts counts", f.Model)}, true
+		return warning{"target_counts", fmt.Sprintf("the target looks like counts, but %s treats it as numbers; --model poisson predicts counts", f.Model)}, true
 	default:
-		return warning{"target_classes", fmt.Sprintf("the target has few values, as classes have, and %s treats it as numbers; --model %s predicts classes", f.Model, model)}, true
+		return warning{"target_classes", fmt.Sprintf("the target has few values, like classes, but %s treats it as numbers; --model %s predicts classes", f.Model, model)}, true
 	}
 }
 
@@ -86,7 +86,7 @@ func (f commonFlags) scaleWarning(d *dataset) (warning, bool) {
 		return warning{}, false // likewise
 	}
 	return warning{"column_scales", fmt.Sprintf(
-		"the columns differ in scale: standard deviations go from %.3g (%s) to %.3g (%s), and the penalty bears most on the small ones; --standardize takes all at one scale",
+		"the columns differ in scale: standard deviations go from %.3g (%s) to %.3g (%s), and the penalty affects the small ones most; --standardize puts all on one scale",
 		s.Least, d.column(s.LeastColumn), s.Most, d.column(s.MostColumn))}, true
 }
 
@@ -100,7 +100,7 @@ func (d *dataset) leakWarning() (warning, bool) {
 	for j := range p {
 		if rows, values := d.x.Column(j); determines(rows, values, d.y) {
 			return warning{"target_column", fmt.Sprintf(
-				"the target is among the columns too: %s agrees with it in all rows, up to a factor and a constant, and so predicts it by itself; --drop leaves it out", d.column(j))}, true
+				"a column contains the target: %s equals it in all rows, up to a factor and a constant, and so predicts it alone; --drop leaves the column out", d.column(j))}, true
 		}
 	}
 	return warning{}, false

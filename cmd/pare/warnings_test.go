@@ -20,7 +20,7 @@ func TestColumnsOfDifferentScaleAreAWarning(t *testing.T) {
 		if r := decoded[struct{ Warnings []warning }](t, exitOK, command, file, "--standardize"); len(r.Warnings) > 0 {
 			t.Errorf("%s --standardize: warnings %+v", command, r.Warnings)
 		}
-		if o := pareRun(t, command, file); !strings.Contains(o.stdout, "--standardize takes") {
+		if o := pareRun(t, command, file); !strings.Contains(o.stdout, "--standardize puts") {
 			t.Errorf("%s prints\n%s", command, o.stdout)
 		}
 	}
@@ -39,7 +39,7 @@ func TestTargetAmongTheColumnsIsAWarning(t *testing.T) {
 	for _, command := range []string{"info", "select"} {
 		args := []string{command, "--target=" + own, table}
 		r := decoded[struct{ Warnings []warning }](t, exitOK, args...)
-		if len(r.Warnings) != 1 || r.Warnings[0].Code != "target_column" || !strings.Contains(r.Warnings[0].Message, ": price agrees") {
+		if len(r.Warnings) != 1 || r.Warnings[0].Code != "target_column" || !strings.Contains(r.Warnings[0].Message, ": price equals") {
 			t.Errorf("%s: %+v", command, r.Warnings)
 		}
 		if r := decoded[struct{ Warnings []warning }](t, exitOK, append(args, "--drop=price")...); len(r.Warnings) > 0 {
@@ -50,7 +50,7 @@ func TestTargetAmongTheColumnsIsAWarning(t *testing.T) {
 		return fmt.Sprintf("%d 1:%d 2:%d", i%3/2, i*7%13, i*i%5) + []string{"", "", " 3:4"}[i%3] + "\n"
 	})
 	r := decoded[struct{ Warnings []warning }](t, exitOK, "info", "--model=logreg", writeFile(t, "classes.svm", classes))
-	if len(r.Warnings) != 1 || r.Warnings[0].Code != "target_column" || !strings.Contains(r.Warnings[0].Message, ": column 3 agrees") {
+	if len(r.Warnings) != 1 || r.Warnings[0].Code != "target_column" || !strings.Contains(r.Warnings[0].Message, ": column 3 equals") {
 		t.Errorf("classes: %+v", r.Warnings)
 	}
 }
@@ -83,7 +83,7 @@ func TestEveryCommandSaysHowItReadTheFile(t *testing.T) {
 		if len(r.Warnings) != 1 || r.Warnings[0].Code != "row_labels" {
 			t.Errorf("%s: %+v", command, r.Warnings)
 		}
-		if o := pareRun(t, args...); !strings.Contains(flat(o.stdout), "column 1: labels of rows") {
+		if o := pareRun(t, args...); !strings.Contains(flat(o.stdout), "column 1: row labels") {
 			t.Errorf("%s prints\n%s", command, o.stdout)
 		}
 	}
@@ -98,10 +98,10 @@ func TestUntrustedChoicesAreAWarning(t *testing.T) {
 	loosely := []string{"select", "--model=group", "--column-groups=size:1", "--target=y", writeFile(t, "copies.csv", rows)}
 	args := append(slices.Clone(loosely), "--precision")
 	r := decoded[selectResult](t, exitUntrusted, args...)
-	if len(r.Warnings) != 1 || r.Warnings[0].Code != "untrusted" || !strings.Contains(r.Warnings[0].Message, "--search halton goes by values alone") {
+	if len(r.Warnings) != 1 || r.Warnings[0].Code != "untrusted" || !strings.Contains(r.Warnings[0].Message, "--search halton uses values only") {
 		t.Errorf("%+v", r.Warnings)
 	}
-	if o := pareRun(t, args...); strings.Contains(o.stdout, "raise --tol") || !strings.Contains(flat(o.stdout), "is not to be trusted: a column is about to enter") {
+	if o := pareRun(t, args...); strings.Contains(o.stdout, "raise --tol") || !strings.Contains(flat(o.stdout), "cannot be trusted: a column is about to enter or leave") {
 		t.Errorf("%s", o.stdout)
 	}
 	if r := decoded[selectResult](t, exitOK, append(loosely, "--search=halton", "--evaluations=10")...); r.Warnings != nil {

@@ -97,7 +97,7 @@ func (b *blockProblem) partition() (err error) {
 	case c.Groups == nil:
 		b.part = model.Singletons(p)
 	case len(c.Groups) != p:
-		return outcome.At(outcome.Shape, "column-groups", "%d groups for %d columns; there must be one a column", len(c.Groups), p)
+		return outcome.At(outcome.Shape, "column-groups", "%d groups for %d columns; there must be one per column", len(c.Groups), p)
 	}
 	if c.Groups != nil {
 		if b.part, err = model.NewPartition(c.Groups); err != nil {

@@ -21,7 +21,7 @@ func (s *Statement) checkBounds() error {
 	_, p := s.X.Dims()
 	for k, list := range [][]float64{s.Lower, s.Upper} {
 		if list != nil && len(list) != p {
-			return outcome.At(outcome.Shape, []string{"lower", "upper"}[k], "%d bounds for %d columns; there must be one a column", len(list), p)
+			return outcome.At(outcome.Shape, []string{"lower", "upper"}[k], "%d bounds for %d columns; there must be one per column", len(list), p)
 		}
 	}
 	flag := "lower"
@@ -29,7 +29,7 @@ func (s *Statement) checkBounds() error {
 		flag = "upper"
 	}
 	if !s.Form.NonNegative {
-		return outcome.At(outcome.Usage, flag, "%s has no bounds; the models with an ℓ1 penalty have them", s.Name)
+		return outcome.At(outcome.Usage, flag, "%s does not support bounds; models with an ℓ1 penalty do", s.Name)
 	}
 	lower := slices.Clone(s.Lower)
 	if s.Positive && lower == nil {

@@ -30,10 +30,10 @@ func (s *Statement) checkFactors() error {
 		return &outcome.Error{Kind: outcome.BadParameter, Flag: "penalty-factors", HasColumn: true, Column: column, Message: message}
 	}
 	if _, p := s.X.Dims(); len(factors) != p {
-		return outcome.At(outcome.Shape, "penalty-factors", "%d factors for %d columns; there must be one a column", len(factors), p)
+		return outcome.At(outcome.Shape, "penalty-factors", "%d factors for %d columns; there must be one per column", len(factors), p)
 	}
 	if s.Form.Rescale == nil {
-		return outcome.At(outcome.Usage, "penalty-factors", "%s has none; models with one strength for all columns have them", s.Name)
+		return outcome.At(outcome.Usage, "penalty-factors", "%s does not support penalty factors; models with one strength for all columns do", s.Name)
 	}
 	s.Times, s.l1Factors = slices.Repeat([]float64{1}, len(factors)), slices.Repeat([]float64{1}, len(factors))
 	even := true
@@ -42,11 +42,11 @@ func (s *Statement) checkFactors() error {
 		case math.IsInf(f, 1):
 			s.Times[j] = 0
 		case f == 0 && !s.Form.Free:
-			return outcome.At(outcome.Usage, "penalty-factors", "%s has no factor of 0, a column without penalty; models of one predictor with one ℓ1 strength have it", s.Name)
+			return outcome.At(outcome.Usage, "penalty-factors", "%s does not support a factor of 0, a column without penalty; models with one predictor and one ℓ1 strength do", s.Name)
 		case f == 0:
 			s.l1Factors[j], s.unpenalised = 0, true
 		case !(f >= 1/extremeFactor && f <= extremeFactor):
-			return bad(j, "a factor is 0, +Inf, or a number between 1e-100 and 1e100")
+			return bad(j, "a factor must be 0, +Inf, or between 1e-100 and 1e100")
 		default:
 			s.Times[j], s.l1Factors[j] = s.Form.Rescale(f)
 		}
@@ -54,7 +54,7 @@ func (s *Statement) checkFactors() error {
 	}
 	switch {
 	case s.unpenalised && s.Positive:
-		return outcome.At(outcome.BadParameter, "positive", "β ≥ 0 needs an ℓ1 strength on every column, and a penalty factor is 0")
+		return outcome.At(outcome.BadParameter, "positive", "β ≥ 0 needs an ℓ1 strength on every column, but a penalty factor is 0")
 	case !even:
 		s.Form = s.Form.weighted(s.l1Factors)
 	}

@@ -30,7 +30,7 @@ func OnSamples(of *Statement) (Problem, error) {
 		return nil, outcome.Errorf(outcome.Shape, "%d labels for %d rows", len(of.Y), n)
 	}
 	if _, p := of.X.Dims(); p == 0 {
-		return nil, outcome.Errorf(outcome.Shape, "there is no column, and %s has no intercept to fit alone", of.Name)
+		return nil, outcome.Errorf(outcome.Shape, "there are no columns, and %s has no intercept to fit alone", of.Name)
 	}
 	m := &onSamples{statement: of, samples: sparse.Transpose(of.X), logMax: [1]float64{math.NaN()}}
 	var err error

@@ -80,7 +80,7 @@ func newDraft(on disk, path string) (*Draft, error) {
 	}
 	old, err := os.Stat(path)
 	if err == nil && !old.Mode().IsRegular() {
-		return nil, errors.New("what is there is not a file to replace")
+		return nil, errors.New("the path exists and is not a regular file")
 	}
 	const most = 1000 // drafts of one process at a time, with those of killed processes of the same id
 	d := &Draft{disk: on, path: path}
@@ -120,7 +120,7 @@ func resolveLinks(path string) (string, error) {
 		}
 		path = to
 	}
-	return "", errors.New("too many symbolic links, one to the next")
+	return "", errors.New("too many levels of symbolic links")
 }
 
 // Write implements [io.Writer]. After a failed write, Keep removes the draft.

@@ -94,7 +94,7 @@ func (k Kind) decode(data []byte, body any) error {
 		return outcome.Errorf(outcome.Parse, "not a %s", k.Noun)
 	}
 	if version > k.Version || version < k.oldest() {
-		return outcome.Errorf(outcome.Parse, "version %d of a %s, this program reads %s", version, k.Noun, k.versions())
+		return outcome.Errorf(outcome.Parse, "this is version %d of a %s, but this program reads %s", version, k.Noun, k.versions())
 	}
 	sum := sha256.Sum256(file["body"])
 	if want := hex.EncodeToString(sum[:]); strings.Trim(string(file["sha256"]), `"`) != want {
@@ -106,7 +106,7 @@ func (k Kind) decode(data []byte, body any) error {
 	// The file must be byte for byte what encode writes. Fields that a later version has added are omitted
 	// where they are not set.
 	if again, err := k.encode(body, version); err != nil || !bytes.Equal(again, data) {
-		return outcome.Errorf(outcome.Parse, "the %s is damaged: it is not as it was written", k.Noun)
+		return outcome.Errorf(outcome.Parse, "the %s is damaged: its contents are not as they were written", k.Noun)
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ func footer(file io.ReaderAt, size int64) error {
 		return err
 	}
 	if length := int64(binary.LittleEndian.Uint32(end[:])); length > size-ends {
-		return fmt.Errorf("a description of %d bytes at the end of a file of %d", length, size)
+		return fmt.Errorf("the footer has %d bytes in a file of %d", length, size)
 	}
 	return nil
 }
@@ -52,7 +52,7 @@ func pages(file io.ReaderAt, size int64, groups []format.RowGroup) error {
 				begin = dictionary
 			}
 			if begin < 0 || at.TotalCompressedSize < 0 || begin > size || at.TotalCompressedSize > size-begin {
-				return fmt.Errorf("a column at %d of %d bytes, in a file of %d", begin, at.TotalCompressedSize, size)
+				return fmt.Errorf("a column begins at byte %d with %d bytes, in a file of %d", begin, at.TotalCompressedSize, size)
 			}
 			if err := chunk(io.NewSectionReader(file, begin, at.TotalCompressedSize), at.Codec); err != nil {
 				return err

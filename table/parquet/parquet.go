@@ -58,7 +58,7 @@ func open(file io.ReaderAt, size int64, name string) (opened table.Rows, err err
 	r := &rows{name: name, file: f, index: indexOf(f), buffer: make([]parquet.Row, atOnce)}
 	r.add(f.Root(), true)
 	if len(r.names) == 0 {
-		return nil, &outcome.Error{Kind: outcome.Parse, File: name, Message: "this is a Parquet file without columns of numbers or text"}
+		return nil, &outcome.Error{Kind: outcome.Parse, File: name, Message: "the Parquet file has no columns of numbers or text"}
 	}
 	return r, nil
 }
@@ -158,7 +158,7 @@ func (r *rows) more() error {
 }
 
 func damaged(name string, err error) error {
-	return &outcome.Error{Kind: outcome.Parse, File: name, Message: "the Parquet file is damaged, or of a kind that cannot be read", Err: err}
+	return &outcome.Error{Kind: outcome.Parse, File: name, Message: "the Parquet file is damaged or of an unsupported kind", Err: err}
 }
 
 // contained turns a panic of the Parquet reader, which damaged files may cause, into an error.

@@ -330,11 +330,7 @@ func withStop(ctx context.Context, o SelectOptions) (context.Context, *stopper) 
 	if o.MaxDuration > 0 {
 		clock, s.deadline = time.After(o.MaxDuration), time.Now().Add(o.MaxDuration)
 	}
-	select {
-	case <-o.Stop: // closed before the start
-		cancel(context.Canceled)
-	default:
-	}
+	s.check() // Stop may be closed already
 	go func() {
 		defer close(s.done)
 		select {
@@ -348,8 +344,20 @@ func withStop(ctx context.Context, o SelectOptions) (context.Context, *stopper) 
 	return inner, s
 }
 
-// watched returns progress followed by a look at the channel and the clock. The goroutine of withStop ends evaluations
-// that take long, but may not run before a search of short ones is over.
+// check ends the context if Stop is closed or the time is over.
+func (s *stopper) check() {
+	select {
+	case <-s.stop:
+		s.cancel(context.Canceled)
+	default:
+		if !s.deadline.IsZero() && !time.Now().Before(s.deadline) {
+			s.cancel(errTime)
+		}
+	}
+}
+
+// watched returns progress followed by a check. The goroutine of withStop ends evaluations that take long, but may not
+// run before a search of short ones is over.
 func (s *stopper) watched(progress func(search.Evaluation)) func(search.Evaluation) {
 	if s.stop == nil && s.deadline.IsZero() {
 		return progress
@@ -358,14 +366,7 @@ func (s *stopper) watched(progress func(search.Evaluation)) func(search.Evaluati
 		if progress != nil {
 			progress(at)
 		}
-		select {
-		case <-s.stop:
-			s.cancel(context.Canceled)
-		default:
-			if !s.deadline.IsZero() && !time.Now().Before(s.deadline) {
-				s.cancel(errTime)
-			}
-		}
+		s.check()
 	}
 }
 

@@ -132,7 +132,7 @@ func determines(rows []int32, values, y []float64) bool {
 	}
 	k = 0
 	for i, v := range y {
-		line, value := first+rise*((v-y[0])/spread), at(i)
+		line, value := first+float64(rise*((v-y[0])/spread)), at(i)
 		if !(math.Abs(value-line) <= 1e-9*(math.Abs(rise)+math.Abs(value))) {
 			return false
 		}

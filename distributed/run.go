@@ -342,7 +342,7 @@ func (c *coordinator) hopeless(ctx context.Context, b *batch) error {
 	}
 	there, err := count(ctx, c.run.streams.tasks, subjects("task", c.log, b.group))
 	if err == nil && there < b.number {
-		return outcome.At(outcome.IO, "job", "the servers have lost requests of the job %s; select again with this id, which goes on with it", c.run.ID)
+		return outcome.At(outcome.IO, "job", "the servers have lost requests of the job %s; select again with this id to continue it", c.run.ID)
 	}
 	return nil
 }
@@ -368,7 +368,7 @@ func (c *coordinator) read(b *batch, text []byte) (results []bilevel.LaneResult,
 	results, err = decodeEach[bilevel.LaneResult](rest, len(b.at))
 	switch {
 	case a.Request != digest(b.text):
-		return nil, "", outcome.At(outcome.Usage, "job", "the id %s belongs to a selection that has asked something else; use another id", c.run.ID)
+		return nil, "", outcome.At(outcome.Usage, "job", "the id %s belongs to a selection with other requests; use another id", c.run.ID)
 	case a.Error != nil && a.Amiss:
 		return nil, a.Worker, a.Error.err(a.Worker)
 	case a.Error != nil:

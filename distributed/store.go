@@ -47,7 +47,7 @@ func (s *streams) put(ctx context.Context, x sparse.Matrix, y []float64, most in
 		return "", 0, &outcome.Error{Kind: outcome.IO, File: path, Message: "cannot be read", Err: err}
 	}
 	if size > most {
-		return "", 0, outcome.At(outcome.Limit, "max-bytes", "the data set has %d bytes, the limit is %d", size, most)
+		return "", 0, outcome.At(outcome.Limit, "max-bytes", "the data set has %d bytes, but the limit is %d", size, most)
 	}
 	hash = hex.EncodeToString(sum.Sum(nil))
 	switch {
@@ -60,7 +60,7 @@ func (s *streams) put(ctx context.Context, x sparse.Matrix, y []float64, most in
 	case s.shared != "":
 		if to := filepath.Join(s.shared, hash); !holds(to, hash, size) {
 			if err := os.Rename(path, to); err != nil {
-				return "", 0, &outcome.Error{Kind: outcome.IO, File: to, Message: "the data set cannot be put there", Err: err}
+				return "", 0, &outcome.Error{Kind: outcome.IO, File: to, Message: "the data set cannot be written there", Err: err}
 			}
 		}
 		return hash, size, nil
@@ -97,7 +97,7 @@ func (s *streams) remote() bool {
 func (s *streams) download(ctx context.Context, hash string) (io.ReadCloser, error) {
 	from, err := url.JoinPath(s.shared, hash)
 	if err != nil {
-		return nil, outcome.At(outcome.BadParameter, "data", "%q is no address", s.shared)
+		return nil, outcome.At(outcome.BadParameter, "data", "%q is not an address", s.shared)
 	}
 	failed := &outcome.Error{Kind: outcome.IO, File: from, Message: "the data set cannot be fetched from there; a selection with a directory as --data writes the file to serve"}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, from, nil)
@@ -123,13 +123,13 @@ func (s *streams) download(ctx context.Context, hash string) (io.ReadCloser, err
 // size, and every entry is checked.
 func (s *streams) get(ctx context.Context, cache, parts, hash string, size, most int64) (*sparse.Mapped, error) {
 	if size > most {
-		return nil, outcome.At(outcome.Limit, "max-bytes", "the data set has %d bytes, this worker takes %d", size, most)
+		return nil, outcome.At(outcome.Limit, "max-bytes", "the data set has %d bytes, but this worker takes at most %d", size, most)
 	}
 	path := filepath.Join(cache, hash)
 	if s.shared != "" && !s.remote() {
 		path = filepath.Join(s.shared, hash)
 		if !holds(path, hash, size) {
-			return nil, &outcome.Error{Kind: outcome.IO, File: path, Message: "is not the data set: it is missing, or its SHA-256 is another; workers and coordinators need the same --data"}
+			return nil, &outcome.Error{Kind: outcome.IO, File: path, Message: "the data set is missing here, or its SHA-256 differs; workers and coordinators need the same --data"}
 		}
 	} else if !holds(path, hash, size) {
 		// A server of a cluster may not have yet what another server has stored.

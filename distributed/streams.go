@@ -69,7 +69,7 @@ func (o Options) withDefaults() (Options, error) {
 	case o.Presence < 0 || o.Replicas < 0 || o.MaxBytes < 0:
 		return o, outcome.Errorf(outcome.BadParameter, "presence, replicas and bytes must not be negative")
 	case !regexp.MustCompile(`^[A-Za-z0-9_-]{0,64}$`).MatchString(o.Job):
-		return o, outcome.At(outcome.BadParameter, "job", "%q is no id: use up to 64 letters, digits, - and _", o.Job)
+		return o, outcome.At(outcome.BadParameter, "job", "%q is not an id: use up to 64 letters, digits, - and _", o.Job)
 	}
 	return o, nil
 }
@@ -145,7 +145,7 @@ func unreachable(err error) error {
 	if err == nil {
 		return nil
 	}
-	return &outcome.Error{Kind: outcome.IO, Flag: "runner", Message: "the NATS server does not do what it is asked (JetStream must be enabled, and this user be allowed what the README of the module lists)", Err: err}
+	return &outcome.Error{Kind: outcome.IO, Flag: "runner", Message: "the NATS server refuses a request (JetStream must be enabled, and this user needs the permissions that the README of the module lists)", Err: err}
 }
 
 // logName returns the JOB.RECORD part of the subjects of a job.

@@ -100,7 +100,7 @@ func (r *record) check() error {
 	case r.Folds < 1 || r.Classes < 0:
 		return malformed("%d folds of %d classes", r.Folds, r.Classes)
 	case r.Folds > mostGroups || r.Classes > mostClasses || r.groups() > mostGroups:
-		return outcome.At(outcome.Limit, "folds", "%d folds of %d classes are too many for workers, who take %d folds, or folds of %d classes each; ask for fewer folds, or select in one process", r.Folds, r.Classes, mostGroups, perGroup)
+		return outcome.At(outcome.Limit, "folds", "%d folds of %d classes are too many for workers, which take up to %d folds, or folds of %d classes each; use fewer folds, or select in one process", r.Folds, r.Classes, mostGroups, perGroup)
 	}
 	return nil
 }
@@ -218,7 +218,7 @@ func newRecord(j pare.Job) (*record, error) {
 	var err error
 	if l := j.Config.Loss; l != nil {
 		if known(l) == nil {
-			return nil, outcome.At(outcome.Usage, "loss", "%s is a loss of the caller's own, which workers do not have; leave lanes in this process", l.Name())
+			return nil, outcome.At(outcome.Usage, "loss", "%s is a loss of the caller's own, which workers do not have; leave Lanes out", l.Name())
 		}
 		r.Loss = &named{Name: l.Name()}
 		if r.Loss.Parameters, err = encode(l); err != nil {
@@ -228,7 +228,7 @@ func newRecord(j pare.Job) (*record, error) {
 	if c := j.Validation.Loss; c != nil {
 		at := slices.IndexFunc(criterion.Names(), func(name string) bool { return reflect.DeepEqual(criterion.Named(name), c) })
 		if at < 0 {
-			return nil, outcome.At(outcome.Usage, "validation-loss", "%s is a criterion of the caller's own, which workers do not have; leave lanes in this process", c.Name())
+			return nil, outcome.At(outcome.Usage, "validation-loss", "%s is a criterion of the caller's own, which workers do not have; leave Lanes out", c.Name())
 		}
 		r.Criterion = criterion.Names()[at]
 	}

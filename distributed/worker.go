@@ -77,7 +77,7 @@ func (w Worker) withDefaults() (Worker, error) {
 		w.Name = fmt.Sprintf("%s-%d", host, os.Getpid())
 	}
 	if len(w.Name) > mostName {
-		return w, outcome.At(outcome.BadParameter, "name", "has %d bytes, %d are allowed", len(w.Name), mostName)
+		return w, outcome.At(outcome.BadParameter, "name", "has %d bytes, but at most %d are allowed", len(w.Name), mostName)
 	}
 	if w.Log == nil {
 		w.Log = slog.New(slog.DiscardHandler)

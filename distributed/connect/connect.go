@@ -18,9 +18,9 @@ import (
 type Flags struct {
 	Context string `placeholder:"NAME|FILE" help:"Address, credentials and TLS of a nats context."`
 	Creds   string `type:"existingfile" placeholder:"FILE" help:"Credentials of a NATS user (a .creds file)."`
-	CA      string `name:"tls-ca" type:"existingfile" placeholder:"FILE" help:"Certificates of the authorities that the server's is checked against."`
-	Cert    string `name:"tls-cert" type:"existingfile" placeholder:"FILE" help:"This client's certificate; goes with --tls-key."`
-	Key     string `name:"tls-key" type:"existingfile" placeholder:"FILE" help:"Its key."`
+	CA      string `name:"tls-ca" type:"existingfile" placeholder:"FILE" help:"Certificates of the authorities that sign the server's certificate."`
+	Cert    string `name:"tls-cert" type:"existingfile" placeholder:"FILE" help:"This client's certificate; needs --tls-key."`
+	Key     string `name:"tls-key" type:"existingfile" placeholder:"FILE" help:"The key of --tls-cert."`
 }
 
 // Connect connects to the server at url; "" means the address of the context, or the default address of NATS. It

@@ -54,7 +54,7 @@ func startLocal(count int, state string, presence time.Duration) (_ *local, err 
 			err = w.Start()
 		}
 		if err != nil {
-			return nil, &outcome.Error{Kind: outcome.IO, Message: "a worker does not start", Err: err}
+			return nil, &outcome.Error{Kind: outcome.IO, Message: "a worker cannot be started", Err: err}
 		}
 		l.inputs = append(l.inputs, input)
 		l.workers.Go(func() { _ = w.Wait() })

@@ -32,7 +32,7 @@ type command struct {
 	File   string `arg:"" optional:"" help:"A file that pare reads."`
 	Target string `help:"The target: a column, or a file with one value a row."`
 
-	Model       pare.Model     `default:"lasso" help:"As of pare select (default: lasso)."`
+	Model       pare.Model     `default:"lasso" help:"As for pare select (default: lasso)."`
 	Intercept   bool           `default:"true" negatable:"" help:"An unpenalised intercept (default: true)."`
 	Standardize bool           `help:"Columns of unit variance on the training rows."`
 	Positive    bool           `help:"Coefficients of 0 or more."`
@@ -41,19 +41,19 @@ type command struct {
 	Folds       int            `help:"Number of folds (default: 5)."`
 	Split       pare.Split     `help:"rows, stratified, blocks or forward (default: rows)."`
 	Seed        uint64         `help:"Seed of the shuffle."`
-	Search      pare.Search    `default:"auto" help:"As of pare select (default: auto)."`
+	Search      pare.Search    `default:"auto" help:"As for pare select (default: auto)."`
 	Evaluations int            `help:"Budget (default: 50)."`
 	PerClass    bool           `help:"One λ for each class of multiclass."`
-	OneSE       bool           `name:"one-se" help:"The one-standard-error choice besides."`
+	OneSE       bool           `name:"one-se" help:"Also report the one-standard-error choice."`
 
-	Workers int    `help:"Start so many workers, and a server, on this machine."`
-	State   string `placeholder:"DIR" help:"With --workers: keep the server's state here, so that --job can be gone on with."`
+	Workers int    `help:"Start this many workers, and a server, on this machine."`
+	State   string `placeholder:"DIR" help:"With --workers: keep the server's state here, so that --job can continue a selection."`
 	Runner  string `placeholder:"URL" help:"Use the workers of this NATS server: nats://HOST:PORT."`
-	Job     string `help:"Id of the selection: one that was interrupted goes on where it was."`
-	Cancel  bool   `help:"With --runner and --job: have workers forget it, and select nothing."`
+	Job     string `help:"Id of the selection; an interrupted selection continues where it stopped."`
+	Cancel  bool   `help:"With --runner and --job: cancel the selection with that id, and select nothing."`
 
 	Presence time.Duration `help:"How long a worker may be silent before others take over (default: 10s, of --workers 2s)."`
-	Data     string        `placeholder:"DIR|URL" help:"Where data sets lie by their SHA-256, in place of the server's store; the same for all."`
+	Data     string        `placeholder:"DIR|URL" help:"Where data sets are stored by their SHA-256, in place of the server's store; the same for all."`
 	Replicas int           `help:"Copies of streams and data in a cluster of servers (default: as many as there are, 1 at first)."`
 	connect.Flags
 
@@ -96,13 +96,13 @@ func (c command) options() distributed.Options {
 func (c command) run(ctx context.Context, log *slog.Logger) error {
 	switch {
 	case (c.Workers > 0) == (c.Runner != "" || c.Context != ""):
-		return outcome.At(outcome.Usage, "workers", "say --workers N for workers on this machine, or --runner URL or --context NAME for those of a server")
+		return outcome.At(outcome.Usage, "workers", "give --workers N for workers on this machine, or --runner URL or --context NAME for workers of a server")
 	case c.State != "" && c.Workers == 0:
-		return outcome.At(outcome.Usage, "state", "goes with --workers; a server elsewhere keeps its own state")
+		return outcome.At(outcome.Usage, "state", "applies only with --workers; a server elsewhere keeps its own state")
 	case c.Cancel && (c.Workers > 0 || c.Job == ""):
 		return outcome.At(outcome.Usage, "cancel", "needs --runner or --context, and --job")
 	case !c.Cancel && c.File == "":
-		return outcome.At(outcome.Usage, "file", "name a file to select on")
+		return outcome.At(outcome.Usage, "file", "give a file to select on")
 	}
 	if c.Save != "" {
 		if err := sealed.Replaceable(c.Save); err != nil { // checked before the search, so that no model is lost
@@ -125,7 +125,7 @@ func (c command) run(ctx context.Context, log *slog.Logger) error {
 		defer end(nil)
 		go func() {
 			local.wait()
-			end(outcome.Errorf(outcome.IO, "all workers have ended, killed perhaps for want of memory"))
+			end(outcome.Errorf(outcome.IO, "all workers have ended, perhaps because memory ran out"))
 		}()
 	}
 	nc, err := c.Connect(url, "pare-select", log)
@@ -181,7 +181,7 @@ func (c command) choose(ctx context.Context, nc *nats.Conn) error {
 	switch {
 	case c.Save == "":
 	case s.Final == nil || !s.Final.Status.OK():
-		fmt.Fprintf(os.Stderr, "%s is left as it was: there is no converged model to save\n", c.Save)
+		fmt.Fprintf(os.Stderr, "%s is not changed: there is no converged model to save\n", c.Save)
 	default:
 		if err := save(c.Save, s, data, prepared, labels); err != nil {
 			return err
@@ -225,7 +225,7 @@ func (c command) end(ctx context.Context, run *distributed.Run, err error) error
 		err = cause
 	}
 	if c.Job != "" && (ctx.Err() != nil || outcome.KindOf(err) == outcome.IO) {
-		fmt.Fprintf(os.Stderr, "the job is kept: the same command, with --job %s, goes on with it\n", c.Job)
+		fmt.Fprintf(os.Stderr, "the job is kept: the same command with --job %s continues it\n", c.Job)
 		return err
 	}
 	forget, stop := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)

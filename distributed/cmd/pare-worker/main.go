@@ -15,12 +15,12 @@ import (
 
 type command struct {
 	Runner   string        `placeholder:"URL" help:"The NATS server (default: that of --context, or nats://127.0.0.1:4222)."`
-	Name     string        `help:"Name of this worker, no other's (default: host and process)."`
+	Name     string        `help:"Unique name of this worker (default: host and process)."`
 	Slots    int           `help:"Inner problems at once (default: all processors)."`
 	Cache    string        `placeholder:"DIR" help:"Keep data sets in this directory (default: a temporary one)."`
 	Presence time.Duration `default:"10s" help:"How long a worker may be silent before others take over; the same for all (default: 10s)."`
 	MaxBytes int64         `help:"Largest data set to take (default: 16 GiB)."`
-	Data     string        `placeholder:"DIR|URL" help:"Where data sets lie by their SHA-256, in place of the server's store; the same for all."`
+	Data     string        `placeholder:"DIR|URL" help:"Where data sets are stored by their SHA-256, in place of the server's store; the same for all."`
 	Replicas int           `help:"Copies of streams in a cluster of servers (default: as many as there are, 1 at first)."`
 	connect.Flags
 }

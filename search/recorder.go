@@ -249,7 +249,7 @@ func (r *recorder) begin(ctx context.Context, start []float64, box Box) (here, f
 			return here, flat, outcome.Flat, nil
 		}
 	case !here.usable():
-		return nil, nil, "", outcome.Errorf(outcome.NonFinite, "the the value or slope is not finite at the start %g and around it", start)
+		return nil, nil, "", outcome.Errorf(outcome.NonFinite, "the value or the slope is not finite at the start %g and around it", start)
 	}
 	return here, flat, "", nil
 }

@@ -96,9 +96,13 @@ func (d *dataset) leakWarning() (warning, bool) {
 	if len(d.y) < fewest {
 		return warning{}, false
 	}
+	other := slices.IndexFunc(d.y, func(v float64) bool { return v != d.y[0] })
+	if other < 0 {
+		return warning{}, false
+	}
 	_, p := d.x.Dims()
 	for j := range p {
-		if rows, values := d.x.Column(j); determines(rows, values, d.y) {
+		if rows, values := d.x.Column(j); determines(rows, values, d.y, other) {
 			return warning{"target_column", fmt.Sprintf(
 				"a column contains the target: %s equals it in all rows, up to a factor and a constant, and so predicts it alone; --drop leaves the column out", d.column(j))}, true
 		}
@@ -106,8 +110,8 @@ func (d *dataset) leakWarning() (warning, bool) {
 	return warning{}, false
 }
 
-// determines reports whether a column is a + b·y for some a and b ≠ 0. rows is nil for a dense column.
-func determines(rows []int32, values, y []float64) bool {
+// determines reports whether a column is a + b·y for some a and b ≠ 0, where y[other] ≠ y[0]. rows is nil for a dense column.
+func determines(rows []int32, values, y []float64, other int) bool {
 	k := 0 // entries of a sparse column before row i; i increases from call to call
 	at := func(i int) float64 {
 		if rows == nil {
@@ -121,12 +125,8 @@ func determines(rows []int32, values, y []float64) bool {
 		}
 		return 0
 	}
-	second := slices.IndexFunc(y, func(v float64) bool { return v != y[0] })
-	if second < 0 {
-		return false
-	}
-	first, spread := at(0), y[second]-y[0]
-	rise := at(second) - first
+	first, spread := at(0), y[other]-y[0]
+	rise := at(other) - first
 	if rise == 0 {
 		return false
 	}

@@ -127,7 +127,7 @@ type leaving struct {
 }
 
 // openLeaving opens the coefficients that violate optimality at 0. Of several scores it opens only the largest
-// violations, half as many as coefficients are open already: the others stay at 0 for now, as if they violated
+// violations, half as many as coefficients are open already: the others stay at 0 until a later call, as if they violated
 // nothing. A Hessian between all of them would be far larger than that of the solution.
 func (s *Blocks) openLeaving() {
 	s.postponed = s.postponed[:0]

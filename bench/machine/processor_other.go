@@ -4,5 +4,5 @@ package machine
 
 import "time"
 
-// ProcessorTime is not implemented on this system.
+// ProcessorTime reports that the time is not known: only Unix systems state it.
 func ProcessorTime() (taken time.Duration, ok bool) { return 0, false }

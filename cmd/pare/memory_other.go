@@ -2,5 +2,5 @@
 
 package main
 
-// memoryLeft is not implemented on other systems.
+// memoryLeft reports that the memory left is not known: only Linux states it.
 func memoryLeft() (bytes int64, known bool) { return 0, false }
